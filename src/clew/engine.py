@@ -446,15 +446,20 @@ class Clew(GraphView, Asks):
     @sound
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
-        from clew.index.explore import example_questions
+        from clew.query.examples import questions_about
 
         questions: list[str] = []
         for number, relation in enumerate(self.info().relations[: 4 * limit]):
             if len(questions) == limit:
                 break
-            declared = [share.type for share in relation.head_types if share.declared]
             triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
-            for question, right in example_questions(triple, next(iter(declared), None)):
+            head, tail = (
+                next(
+                    (share.type for share in shares if share.declared or share.type in ("number", "date")), ""
+                )
+                for shares in (relation.head_types, relation.tail_types)
+            )
+            for question, right in questions_about(triple, head, tail):
                 if right in {answer.label for answer in self.ask(question).answers}:
                     questions.append(question)
                     break

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from clew import Clew, UsageError
 from clew.graph.graph import Names
-from clew.index.explore import Explorer, example_questions
+from clew.index.explore import Explorer
 from clew.index.names.containing import Prefixes
 from clew.index.update.edit_files import EditFiles
 from clew.opening.index_files import index_sources, update_index_files
+from clew.query.examples import questions_about
 from clew.types import TripleText
 
 NAMES = st.lists(st.text("aAbB _-é1", min_size=1, max_size=14), max_size=12)
@@ -145,11 +146,23 @@ def test_what_an_update_brings_is_found(tmp_path):
     ("relation", "question"),
     [
         ("directed_by", "Who directed Memento?"),
+        ("written_by", "Who is the writer of Memento?"),
         ("starring", "Who is starring in Memento?"),
         ("release_year", "What is the release year of Memento?"),
+        ("runtime_minutes", "What are the runtime minutes of Memento?"),
+        ("spouse", "Who is the spouse of Memento?"),
         ("filmed in", "What is Memento filmed in?"),
+        ("worksAt", "What does Memento work at?"),
     ],
 )
 def test_examples_are_in_plain_words(relation, question):
-    made = example_questions(TripleText("Memento", relation, "X"), None)
+    made = questions_about(TripleText("Memento", relation, "X"))
     assert made[0] == (question, "X")
+
+
+def test_examples_are_of_english_words_and_of_dates():
+    assert questions_about(TripleText("MS Anna", "cgo_main", "grain")) == []
+    opened = questions_about(TripleText("North Depot", "opened", "2001-04-12"), "depot", "date")
+    assert opened == [("When was North Depot opened?", "2001-04-12")]
+    works = questions_about(TripleText("Ann", "works at", "North Depot"), "employee", "depot")
+    assert works[0] == ("Who works at North Depot?", "Ann")

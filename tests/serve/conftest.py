@@ -28,6 +28,17 @@ def films(films_index: Path) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
+def depots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Tables with ids, names, dates and numbers, and edges with properties."""
+    path = tmp_path_factory.mktemp("depots") / "depots.clew"
+    folder = Path(__file__).parents[1] / "contract" / "graphs" / "depots"
+    index_sources([folder / f"{name}.csv" for name in ("employees", "depots", "works_at")], path)
+    running = Running({"depots": path})
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A graph whose names are markup, addresses, marks of direction, and orders to a terminal."""
     folder = tmp_path_factory.mktemp("evil")

@@ -191,12 +191,12 @@ def test_surrogates_in_a_question_are_no_failure(films):
 
 
 def test_a_long_body_is_413(films):
-    reply = films.client.post("/v1/films/ask", content=b"x" * 70_000)
+    reply = films.client.post("/v1/films/ask", content=b"x" * 1_100_000)
     assert reply.status_code == 413
 
 
 def test_a_long_body_in_pieces_is_413(films):
-    reply = films.client.post("/v1/films/ask", content=(b"x" * 10_000 for _ in range(8)))
+    reply = films.client.post("/v1/films/ask", content=(b"x" * 100_000 for _ in range(12)))
     assert reply.status_code == 413
 
 

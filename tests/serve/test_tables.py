@@ -75,6 +75,19 @@ def test_numbers_have_a_histogram(films):
     assert sum(bar["count"] for bar in told["bars"]) == 266
 
 
+def test_dates_have_a_histogram_of_days(depots):
+    body = {"type": "employee", "column": "hired"}
+    bars = depots.client.post("/v1/depots/facets", json=body).json()["bars"]
+    assert sum(bar["count"] for bar in bars) == 8
+    assert bars[0]["from"] == "2008-11-30"
+    within = [
+        {"column": "hired", "is": ">=", "value": bars[0]["from"]},
+        {"column": "hired", "is": "<", "value": bars[4]["to"]},
+    ]
+    page = depots.client.post("/v1/depots/table", json={"type": "employee", "filters": within}).json()
+    assert page["count"] == sum(bar["count"] for bar in bars[:5])
+
+
 def test_a_query_and_named_entities_are_tables_too(films):
     query = "{Christopher Nolan} ^directed_by"
     assert "Memento" in names(table(films, query=query, columns=["release_year"]))

@@ -367,26 +367,3 @@ class _PathSearch:
 
 
 _Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
-
-
-def example_questions(triple: TripleText, head_type: str | None) -> list[tuple[str, str]]:
-    """(question, label of a right answer) about an example triple, given by labels; the plainest first.
-
-    Whether a graph's own reader understands a question is for the caller to see.
-    """
-    words = " ".join(triple.relation.replace("_", " ").split())
-    stem, _, last_word = words.rpartition(" ")
-    questions: list[tuple[str, str]] = []
-    if last_word == "by" and stem:
-        questions.append((f"Who {stem} {triple.head}?", triple.tail))
-    if last_word in _PREPOSITIONS:
-        questions.append((f"What is {triple.head} {words}?", triple.tail))
-        if head_type is not None:
-            questions.append((f"Which {head_type} is {words} {triple.tail}?", triple.head))
-    if words.endswith("ing"):
-        questions.append((f"Who is {words} in {triple.head}?", triple.tail))
-    questions.append((f"What is the {words} of {triple.head}?", triple.tail))
-    return questions
-
-
-_PREPOSITIONS = frozenset(("by", "in", "at", "on", "from", "to", "for", "of", "with", "as", "into"))

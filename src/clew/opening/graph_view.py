@@ -43,6 +43,10 @@ def sound(method: Callable[Concatenate[Any, _P], _T]) -> Callable[Concatenate[An
     return checked
 
 
+MOST_TABLES = 4
+"""Tables that are kept: those that were asked for last."""
+
+
 class GraphView:
     """An open index and the embedder that made it; stores, distances and tables are made when needed."""
 
@@ -54,8 +58,10 @@ class GraphView:
         self.index, self.embedder, self.path = index, embedder, index.path
         self._distances: Distances | None = None
         self._explorer: Explorer | None = None
+        self._tables: dict[tuple[object, ...], Table] = {}
         self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
+        self._keeping_tables = threading.Lock()
 
     @sound
     def match(
@@ -222,8 +228,20 @@ class GraphView:
         """Entities as a table: all of a `type`, the members of a `query` in Clew's notation, or those named.
 
         A graph that declares no types has the ends of its relations for types: *head of directed_by*.
-        Raises UsageError for a type or entity that the graph lacks, or a query that cannot be read.
+        The last ones are kept, so that sorting and paging resolve nothing again. Raises UsageError for a type
+        or entity that the graph lacks, or a query that cannot be read.
         """
+        key = (type, query, None if entities is None else tuple(entities))
+        with self._keeping_tables:
+            table = self._tables.pop(key, None)
+        table = table or self._new_table(type, query, entities)
+        with self._keeping_tables:
+            self._tables[key] = table
+            while len(self._tables) > MOST_TABLES:
+                del self._tables[next(iter(self._tables))]
+        return table
+
+    def _new_table(self, type: str | None, query: str | None, entities: Sequence[str] | None) -> Table:
         import numpy as np
 
         from clew.query.execute import Executor, OverBudget
@@ -239,7 +257,12 @@ class GraphView:
             return Table(graph, nodes)
         try:
             if query is not None:
-                part = read_query(clean_query(query), lookup_of(graph, self.index.names)).part
+                asked = read_query(clean_query(query), lookup_of(graph, self.index.names))
+                if asked.ask != "list" or asked.by:
+                    raise UsageError(
+                        "A table has the members of a set; leave out what counts or compares them"
+                    )
+                part = asked.part
             else:
                 part = all_of(graph, type or "")
             return Table(graph, Executor(graph).members(part))
@@ -300,3 +323,4 @@ class GraphView:
         while self._stores:
             self._stores.popitem()[1].close()
         self._distances = self._explorer = None
+        self._tables.clear()

@@ -93,20 +93,26 @@ def read_query(text: str, names: NameLookup) -> Query:
     """
     if len(text) > LONGEST_NOTATION:
         raise NotationError(f"longer than {LONGEST_NOTATION} characters")
-    reader = _Reader(list(_tokens(text)), names)
-    query = reader.query()
-    if reader.unread:
-        raise NotationError(f"left over: {' '.join(reader.unread[:6])}")
+    tokens = list(_tokens(text))
+    reader = _Reader([token for token, _ in tokens], names)
+    try:
+        query = reader.query()
+        if reader.unread:
+            raise NotationError(f"left over: {' '.join(reader.unread[:6])}")
+    except NotationError as error:
+        begin = tokens[reader.at][1] if reader.at < len(tokens) else len(text.rstrip())
+        raise NotationError(f"{error} (at character {begin + 1})") from None
     return query
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """The tokens, each with where it begins."""
     at, end = 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            raise NotationError(f"cannot be read at {text[at : at + 20]!r}")
-        yield match[1]
+            raise NotationError(f"cannot be read at {text[at : at + 20]!r} (at character {at + 1})")
+        yield match[1], match.start(1)
         at = match.end()
 
 
@@ -115,6 +121,11 @@ class _Reader:
 
     def __init__(self, tokens: list[str], names: NameLookup) -> None:
         self._tokens, self._names, self._at, self._depth = tokens, names, 0, 0
+
+    @property
+    def at(self) -> int:
+        """The token that is read next; where a name is not of the graph, its token."""
+        return self._at
 
     @property
     def unread(self) -> list[str]:
@@ -193,6 +204,7 @@ class _Reader:
     def _id_of(self, find: Callable[[str], int | None], name: str, kind: str) -> int:
         identifier = find(name)
         if identifier is None:
+            self._at -= 1  # its token was taken
             raise NotationError(f"the graph has no {kind} {name!r}")
         return identifier
 

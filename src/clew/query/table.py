@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal
 
@@ -203,10 +204,11 @@ class Table:
         offset: int = 0,
         limit: int = 50,
     ) -> dict[str, Any]:
-        """One page as JSON: `{"count", "columns", "rows": [{"entity", "label", "cells": […]}], "next"}`.
+        """One page as JSON: `{"count", "columns", "rows", "next"}`.
 
-        Rows are in the order of the nodes unless `sort` names a column ("" is the name). A cell is a list of
-        the labels of its first values, and `"more"` counts the others.
+        A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless
+        `sort` names a column ("" is the name). A cell is a list of the labels of its first values;
+        `"more"` counts the others.
         """
         for name in columns:
             self._of(name)
@@ -229,12 +231,22 @@ class Table:
             low, high = np.searchsorted(values.row, [row, row + 1]).tolist()
             labels = [self.graph.label(n) for n in values.node[low:high][:MOST_IN_CELL].tolist()]
             cells.append({"values": labels, "more": max(0, high - low - MOST_IN_CELL)})
-        return {"entity": self.graph.entities[node], "label": self.graph.label(node), "cells": cells}
+        types = self.graph.types
+        own = (
+            types.type[slice(*types.offsets[node : node + 2].tolist())].tolist() if len(types.offsets) else []
+        )
+        return {
+            "entity": self.graph.entities[node],
+            "label": self.graph.label(node),
+            "types": [types.names[number] for number in own],
+            "cells": cells,
+        }
 
     def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
         """The values of a column with how many rows have each; of numbers and dates a histogram too.
 
-        `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`.
+        `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`. A bar of dates ends
+        before its `to`.
         """
         kept = self.keep(filters)
         cells = self._of(name)
@@ -249,13 +261,28 @@ class Table:
         return {"values": listed, "left": max(0, len(values) - MOST_FACETS), "bars": self._bars(cells, node)}
 
     def _bars(self, cells: _Cells, node: Nodes) -> list[dict[str, Any]]:
-        if self._kind(cells) != "number" or not len(node):
+        kind = self._kind(cells)
+        if kind == "text" or not len(node):
             return []
         numbers = self.graph.values.value[node].astype(np.float64)
         numbers = numbers[np.isfinite(numbers)]
+        if kind == "date":
+            return _bars_of_days(numbers)
         counts, edges = np.histogram(numbers, bins=min(MOST_BARS, max(1, len(np.unique(numbers)))))
         spans = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         return [{"from": low, "to": high, "count": count} for low, high, count in spans]
+
+
+def _bars_of_days(numbers: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Bars of whole days, each up to the first of the next; none for years that are not of four digits."""
+    days = np.floor(numbers).astype(np.int64)
+    if not len(days) or days.min() < 0 or days.max() >= date.max.toordinal() - 1:
+        return []
+    edges = np.unique(np.linspace(days.min(), days.max() + 1, MOST_BARS + 1).astype(np.int64))
+    counts, _ = np.histogram(days, bins=edges)
+    texts = [date.fromordinal(day + 1).isoformat() for day in edges.tolist()]
+    spans = zip(texts[:-1], texts[1:], counts.tolist(), strict=True)
+    return [{"from": first, "to": after, "count": count} for first, after, count in spans]
 
 
 def all_of(graph: Graph, name: str) -> OfType:
@@ -274,8 +301,8 @@ def value_of(text: str, *, dates: bool) -> float | None:
     from clew.query.values import date_of
 
     if dates:
-        date = date_of(text.strip())
-        return None if date is None else date.number
+        day = date_of(text.strip())
+        return None if day is None else day.number
     try:
         number = float(text.replace(",", "").strip())
     except ValueError:

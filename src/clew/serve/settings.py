@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 class ServerLimits:
     """What one request, and all of them together, may take."""
 
-    body: int = 65_536
+    body: int = 1 << 20
     """Bytes of a request."""
     k: int = 100
     """Matches of a pattern."""

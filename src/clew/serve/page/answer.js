@@ -2,18 +2,22 @@
 
 import { get, of } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { chips, count, el, fill, name, nodeLabel, relationLabel, sentence, shown, tripleLine, tripleList } from "./dom.js";
+import { browseAddress, chips, count, el, factsOf, fill, name, nodeLabel, nodeLink, relationLabel, sentence, shown, tripleLine, tripleList } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
-import { longList } from "./list.js";
+import { entityTable, plainTable } from "./table.js";
+import { accountView, unplacedWords } from "./words.js";
 
 const MOST_MENTIONS = 2;
 const MOST_GROUPS = 12;
+/** Answers whose triples say which columns a question speaks of. */
+const MOST_READ = 50;
 
 /** Why there is no answer, by the reason that the server tells. */
 export const REASONS = {
   no_entity: "The graph does not have what the question names.",
   ambiguous_entity: "A name in the question stands for several entities.",
   no_relation: "The graph has no relation like the words of the question.",
+  unplaced: "Some words of the question have no place in this graph.",
   empty_result: "The graph records nothing for what is asked.",
   not_in_evidence: "What was drafted is not proved by the graph.",
   ungrounded: "The model says what nothing in the graph proves.",
@@ -21,12 +25,12 @@ export const REASONS = {
 };
 
 /**
- * The sections of an answer. `ask(question)` asks another one, `about(entity)` prepares one about an entity,
- * `choose(number)` asks the same one in another reading.
+ * The sections of an answer. `ask(question, entities, {reading, partial})` asks another one, `about(entity)` prepares
+ * one about an entity, `failed(error)` draws what went wrong.
  */
-export function answerView(answer, { graph, ask, about, choose }) {
-  const parts = [answer.abstained ? abstention(answer, { graph, ask }) : found(answer, { graph, about })];
-  parts.push(howRead(answer, choose));
+export function answerView(answer, { graph, ask, about, failed }) {
+  const parts = [answer.abstained ? abstention(answer, { graph, ask, failed }) : found(answer, { graph, about, failed })];
+  parts.push(howRead(answer, graph, ask));
   if (answer.chain) parts.push(chain(answer.chain));
   parts.push(subgraphs(answer));
   if (answer.query) parts.push(querySection(answer));
@@ -34,58 +38,88 @@ export function answerView(answer, { graph, ask, about, choose }) {
   return parts.filter(Boolean);
 }
 
-function found(answer, { graph, about }) {
-  const cited = new Map(answer.citations.map((citation) => [citation.answer, citation.triples]));
+/** What proves each answer, by its entity: a number that counts many has many citations. */
+function proofs(answer) {
+  const cited = new Map();
+  for (const citation of answer.citations) cited.set(citation.answer, [...(cited.get(citation.answer) ?? []), ...factsOf(citation)]);
+  return cited;
+}
+
+function found(answer, { graph, about, failed }) {
+  const cited = proofs(answer);
   const proof = el("div", { class: "proof", "aria-live": "polite" });
-  const answers = new Set(answer.citations.map(({ label }) => label));
-  const drawing = answer.citations.length
-    ? evidenceGraph(answer.citations, { graph, asked: askedNodes(answer), answers, ask: about, label: "Evidence" })
+  const groups = answer.citations.map((citation) => ({ facts: factsOf(citation), of: citation.answer }));
+  const drawing = groups.length
+    ? evidenceGraph(groups, { graph, asked: askedNodes(answer), answers: new Set(answer.answers.map(({ entity }) => entity)), ask: about, label: "Evidence" })
     : null;
-  const show = (item) => {
-    const triples = cited.get(item.entity) ?? [];
-    fill(
-      proof,
-      el("h3", {}, "Proof of ", name(nodeLabel(item.label))),
-      triples.length
-        ? tripleList(triples, graph, "ol")
-        : el("p", { class: "quiet" }, "It has no citation of its own."),
-    );
-    drawing?.choose(answer.answers.length > 1 ? triples : []);
+  const show = ({ entity, label }) => {
+    const facts = cited.get(entity) ?? [];
+    fill(proof, el("h3", {}, "Proof of ", name(nodeLabel(label))), facts.length ? tripleList(facts, graph, "ol") : el("p", { class: "quiet" }, "It has no citation of its own."));
+    drawing?.choose(answer.answers.length > 1 ? facts : []);
   };
-  const list = answer.answers.length
-    ? longList(answer.answers, {
-        label: "Answers",
-        rows: 8,
-        draw: (item) => [
-          name(nodeLabel(item.label), { class: "answer-name", title: shown(nodeLabel(item.label)) }),
-          el("span", { class: "score", title: "Confidence in how the question was read" }, `${Math.round(item.score * 100)} %`),
-        ],
-        chosen: show,
-      })
-    : el("p", {}, shown(answer.text));
-  if (answer.answers.length) show(answer.answers[0]);
   const text = el(
     "section",
     { class: "card found", "aria-label": "Answer" },
-    el("h2", {}, headline(answer)),
+    el("h2", {}, headline(answer, graph)),
+    answer.reading ? el("p", { class: "quiet" }, "Read as: ", el("span", { class: "reading" }, shown(answer.reading))) : null,
     warnings(answer),
-    list,
+    answerList(answer, { graph, failed, show, cited }),
     proof,
     el("p", { class: "quiet figures" }, figures(answer)),
-    copyButtons(answer),
   );
   return el("div", { class: drawing ? "two" : "one" }, text, drawing?.frame);
 }
 
-function headline(answer) {
+/** Answers as rows with the columns that the question speaks of; groups and one answer are rows as they are. */
+function answerList(answer, { graph, failed, show, cited }) {
+  const label = "Answers";
+  const proofText = ({ entity }) => (cited.get(entity) ?? []).map(({ names: [head, relation, tail] }) => `${head} ─${relation}→ ${tail}`).join("; ");
+  if (answer.rows) {
+    const row = (at) => answer.answers[at] && show(answer.answers[at]);
+    return plainTable({ ...answer.rows, label, chosen: answer.answers.length ? row : null, json: answer });
+  }
+  if (answer.answers.length > 1) {
+    const first = answer.answers.map((one) => ({ entity: one.entity, label: shownName(one), cells: [] }));
+    const rows = { entities: answer.answers.map(({ entity }) => entity) };
+    return entityTable({ graph, rows, label, failed, first, chosen: show, spoken: (available) => spokenColumns(answer, available), extra: { title: "proof", text: proofText }, json: answer });
+  }
+  const only = answer.answers.map((one) => [shownName(one), proofText(one)]);
+  if (answer.answers.length) show(answer.answers[0]);
+  return [
+    answer.answers.length ? null : el("p", {}, shown(answer.text)),
+    copyButtons(() => ({ columns: ["name", "proof"], rows: answer.answers.length ? only : [[answer.text, ""]] }), answer),
+  ];
+}
+
+/** The columns of answers that a question speaks of: by the triples that prove them, and by its words. */
+function spokenColumns(answer, available) {
+  const wanted = new Set();
+  for (const citation of answer.citations.slice(0, MOST_READ)) {
+    for (const { ids: [head, relation, tail] } of factsOf(citation)) {
+      if (head === citation.answer) wanted.add(relation);
+      if (tail === citation.answer) wanted.add(`${relation}^`);
+    }
+  }
+  const words = new Set(answer.account.map(({ part }) => part.toLowerCase()));
+  const spoken = available.filter(({ name: column, label }) => wanted.has(column) || words.has(relationLabel(label).toLowerCase()));
+  return spoken.map((column) => column.name);
+}
+
+/** An answer's name, with its id where others are called so too. */
+function shownName({ entity, label, shared }) {
+  return shared ? `${label} (${nodeLabel(entity)})` : label;
+}
+
+function headline(answer, graph) {
   const [first] = answer.answers;
-  if (answer.answers.length === 1) return name(nodeLabel(first.label));
-  if (answer.answers.length) return `${count(answer.answers.length)} answers`;
+  if (answer.answers.length === 1) return nodeLink(answer.citations.some(({ triples }) => triples.some((ends) => ends.includes(first.label) || ends.includes(shownName(first)))) ? graph : null, first.entity, shownName(first));
+  if (answer.answers.length) return `${count(answer.total)} ${answer.rows ? "rows" : "answers"}`;
   return "Answer";
 }
 
 function figures(answer) {
   const parts = [`${(answer.timings_ms.total ?? 0).toFixed(1)} ms`, answer.method];
+  if (answer.answers.length) parts.push(`${Math.round(answer.answers[0].score * 100)} % sure that it was read right`);
   if (answer.model) parts.push(shown(answer.model), `${answer.usage.calls} calls`, `${count(answer.usage.input_tokens + answer.usage.output_tokens)} tokens`);
   return parts.join(" · ");
 }
@@ -101,14 +135,14 @@ function warnings(answer) {
   return told.map((text) => el("p", { class: "note" }, text));
 }
 
-/** What the question is about: names in the pattern that are known, else those in the evidence that it says. */
+/** What the question is about, by name: as the account has it, in the pattern, or as the question says it. */
 function askedNodes(answer) {
+  const named = answer.account.filter((word) => word.as === "name").map((word) => word.part);
   const known = knownNames(answer);
-  if (known.length) return new Set(known);
+  if (named.length || known.length) return new Set([...named, ...known]);
   const question = answer.question.toLowerCase();
   const cited = answer.citations.flatMap(({ triples }) => triples.flatMap(([head, , tail]) => [head, tail]));
-  const answers = new Set(answer.citations.map(({ label }) => label));
-  return new Set(cited.filter((node) => !answers.has(node) && saysName(question, nodeLabel(node).toLowerCase())));
+  return new Set(cited.filter((node) => saysName(question, nodeLabel(node).toLowerCase())));
 }
 
 function knownNames({ pattern }) {
@@ -130,54 +164,52 @@ function readMentions(answer, mentions) {
   return mentions.filter(({ candidates }) => !candidates?.length || candidates.some(({ entity }) => known.has(entity) || known.has(nodeLabel(entity))));
 }
 
-function abstention(answer, { graph, ask }) {
+function abstention(answer, { graph, ask, failed }) {
   const { reason, detail, candidates } = answer.abstained;
+  const words = reason === "unplaced" ? unplacedWords(answer) : [];
+  const rest = words.length ? answer.alternatives[0] : null;
   const meant = candidates.length
-    ? el(
-        "div",
-        {},
-        el("h3", {}, reason === "ambiguous_entity" ? "Which one is meant?" : "Did you mean"),
-        chips(candidates, (candidate) => name(nodeLabel(candidate)), (candidate) => ask(answer.question, [candidate])),
-      )
+    ? el("div", {}, el("h3", {}, reason === "ambiguous_entity" ? "Which one is meant?" : "Did you mean"), chips(candidates, (candidate) => name(nodeLabel(candidate)), (candidate) => ask(answer.question, [candidate])))
     : null;
   return el(
     "section",
     { class: "card abstained", "aria-label": "No answer" },
-    el("h2", {}, "No answer in this graph"),
-    el("p", {}, REASONS[reason] ?? ""),
-    el("p", { class: "detail" }, el("bdi", { dir: "auto" }, sentence(detail))),
+    el("h2", {}, words.length ? ["I can’t place ", words.map((word, at) => [at ? ", " : "", el("em", {}, name(word))])] : (REASONS[reason] ?? "No answer")),
+    rest ? null : el("p", { class: "detail" }, el("bdi", { dir: "auto" }, sentence(detail))),
     warnings(answer),
+    rest ? el("p", {}, el("button", { type: "button", class: "main", onclick: () => ask(answer.question, [], { partial: true }) }, "Answer the rest: ", shown(rest.reading))) : null,
     meant,
-    recorded(answer, { graph, ask }),
-    el(
-      "p",
-      { class: "quiet" },
-      "What it does record: ",
-      el("a", { href: `#/${encodeURIComponent(graph)}/explore` }, "relations and types"),
-      ` · ${figures(answer)}`,
-    ),
-    copyButtons(answer),
+    recorded(answer, { graph, failed }),
+    el("p", { class: "quiet" }, "What this graph records: ", el("a", { href: browseAddress(graph, {}) }, "types and relations"), ` · ${figures(answer)}`),
+    copyButtons(() => ({ columns: ["question", "no answer"], rows: [[answer.question, detail]] }), answer),
   );
 }
 
-/** What the graph does record of what the question names, as questions that can be clicked. */
-function recorded(answer, { graph, ask }) {
+/** What the graph does record of what the question names. */
+function recorded(answer, { graph, failed }) {
   const mentions = answer.steps?.find((step) => step.name === "link")?.detail.mentions ?? [];
-  const entities = [...new Set(mentions.map((mention) => mention.candidates?.[0]?.entity).filter(Boolean))].slice(0, MOST_MENTIONS);
+  const named = answer.account.filter((word) => word.as === "name").map((word) => word.part);
+  const linked = mentions.map((mention) => mention.candidates?.[0]?.entity);
+  const entities = [...new Set((named.length ? named : linked).filter(Boolean))].slice(0, MOST_MENTIONS);
   return entities.map((entity) => {
     const box = el("div", { class: "recorded" });
-    get(of(graph, "entities", entity), { limit: 1 }).then(
-      (around) => fill(box, el("h3", {}, "Recorded of ", name(nodeLabel(around.label))), el("ul", { class: "chips" }, around.groups.slice(0, MOST_GROUPS).map((group) => chip(group, around.label, ask)))),
-      (problem) => fill(box, el("p", { class: "quiet" }, shown(problem.message))),
+    get(of(graph, "entities", entity), { limit: 3 }).then(
+      (around) => fill(box, el("h3", {}, "Recorded of ", nodeLink(graph, around.entity, around.label)), el("dl", { class: "facts" }, around.groups.slice(0, MOST_GROUPS).map((group) => fact(group, graph)))),
+      (problem) => fill(box, failed(problem)),
     );
     return box;
   });
 }
 
-function chip({ relation, direction, count: number }, entity, ask) {
-  const words = relationLabel(relation);
-  const question = direction === "out" ? `What is the ${words} of ${nodeLabel(entity)}?` : `What has the ${words} ${nodeLabel(entity)}?`;
-  return el("li", {}, el("button", { type: "button", title: question, onclick: () => ask(question) }, direction === "out" ? `${words} →` : `← ${words}`, el("small", {}, ` ${count(number)}`)));
+/** A relation of an entity with the first of what it leads to. */
+function fact({ label, direction, nodes, count: number }, graph) {
+  const left = number - nodes.length;
+  return el(
+    "div",
+    {},
+    el("dt", {}, direction === "out" ? relationLabel(label) : `${relationLabel(label)} (of)`),
+    el("dd", {}, nodes.map((node, at) => [at ? ", " : "", nodeLink(graph, node.entity, node.label)]), left > 0 ? el("small", {}, ` and ${count(left)} more`) : null),
+  );
 }
 
 function patternWords({ triples, answer }) {
@@ -194,32 +226,23 @@ function patternWords({ triples, answer }) {
   );
 }
 
-function howRead(answer, choose) {
+function howRead(answer, graph, ask) {
   const step = (wanted) => answer.steps?.find((one) => one.name === wanted)?.detail;
-  const mentions = readMentions(answer, step("link")?.mentions ?? []);
-  const alternatives = answer.alternatives ?? [];
-  const readings = alternatives.length ? [] : (step("readings")?.readings ?? []);
-  if (!answer.pattern && !mentions.length && !answer.reading && !alternatives.length) return null;
+  const account = accountView(answer, graph);
+  const mentions = account ? [] : readMentions(answer, step("link")?.mentions ?? []);
+  if (!answer.pattern && !mentions.length && !answer.reading && !answer.alternatives.length && !account) return null;
   return el(
     "section",
     { class: "card read", "aria-label": "How the question was read" },
     el("h2", {}, "How it was read"),
-    answer.reading ? el("p", { class: "reading" }, shown(answer.reading)) : null,
+    account,
     mentions.length ? el("p", {}, "Names: ", mentions.map((mention) => mentionView(mention))) : null,
-    answer.pattern ? patternWords(answer.pattern) : null,
-    alternatives.length
+    answer.pattern && !answer.reading ? patternWords(answer.pattern) : null,
+    answer.alternatives.length
       ? [
-          el("h3", {}, "Other readings"),
-          el("ol", { class: "alternatives" }, alternatives.map((other, at) => alternative(other, () => choose(at + 1), answer))),
+          el("h3", {}, answer.abstained ? "It may be read as" : "Other readings"),
+          el("ol", { class: "alternatives" }, answer.alternatives.map((other, at) => alternative(other, () => ask(answer.question, [], { reading: at + 1 }), answer))),
         ]
-      : null,
-    readings.length > 1
-      ? el(
-          "details",
-          {},
-          el("summary", {}, `${readings.length} readings were weighed`),
-          el("ol", {}, readings.map((one) => el("li", {}, el("bdi", {}, shown(`${(one.mentions ?? []).join(", ")} ${one.pattern ?? ""}`)), el("span", { class: "quiet" }, ` cost ${one.cost}`)))),
-        )
       : null,
   );
 }
@@ -258,7 +281,7 @@ function chain({ reasoning, links, notes }) {
           {},
           el("p", {}, el("strong", {}, shown(link.asked || link.question)), " → ", shown(link.text)),
           link.evidence.length
-            ? el("details", {}, el("summary", {}, `${link.evidence.length} triples were read`), tripleList(link.evidence))
+            ? el("details", {}, el("summary", {}, `${link.evidence.length} triples were read`), tripleList(factsOf({ triples: link.evidence })))
             : null,
           link.notes.map((text) => el("p", { class: "note" }, shown(text))),
         ),

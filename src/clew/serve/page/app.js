@@ -2,12 +2,21 @@
 
 import { get, setToken } from "./api.js";
 import { askView } from "./ask.js";
+import { browseView } from "./browse.js";
 import { compareView } from "./compare.js";
-import { el, fill, form, shown } from "./dom.js";
-import { exploreView } from "./explore.js";
+import { address, el, fill, form, shown } from "./dom.js";
+import { queryView } from "./query.js";
 import { verifyView } from "./verify.js";
+import { vocabularyView } from "./vocabulary.js";
 
-const VIEWS = { ask: ["Ask", askView], verify: ["Verify", verifyView], compare: ["Compare", compareView], explore: ["Explore", exploreView] };
+const VIEWS = {
+  ask: ["Ask", askView],
+  verify: ["Verify", verifyView],
+  browse: ["Browse", browseView],
+  query: ["Query", queryView],
+  vocabulary: ["Vocabulary", vocabularyView],
+  compare: ["Compare", compareView],
+};
 const THEME = "clew-theme";
 
 const main = document.getElementById("main");
@@ -25,12 +34,6 @@ function place() {
   return { graph: names.includes(graph) ? graph : names[0], view: view in VIEWS ? view : "ask", query: new URLSearchParams(search) };
 }
 
-function address(graph, view, query = {}) {
-  const pairs = Object.entries(query).flatMap(([key, value]) => (Array.isArray(value) ? value.map((one) => [key, one]) : [[key, value]]));
-  const search = new URLSearchParams(pairs.filter(([, value]) => value)).toString();
-  return `#/${encodeURIComponent(graph)}/${view}${search ? `?${search}` : ""}`;
-}
-
 function render() {
   const { graph, view, query } = place();
   open?.close();
@@ -41,9 +44,9 @@ function render() {
   fill(chooser, server.graphs.map((one) => el("option", { value: one.name, selected: one.name === graph }, shown(one.name))));
   document.title = `${VIEWS[view][0]} ${graph} – Clew`;
   document.getElementById("title").textContent = document.title;
-  const go = (to, wanted) => {
+  const go = (to, wanted, { replace = false } = {}) => {
     written = address(graph, to, wanted);
-    if (location.hash !== written) history.pushState(null, "", written);
+    if (location.hash !== written) history[replace ? "replaceState" : "pushState"](null, "", written);
   };
   open = VIEWS[view][1]({ graph, server, query, go, failed });
   fill(main, open.view);

@@ -2,16 +2,19 @@
 
 import { get, listen, of, post } from "./api.js";
 import { answerView } from "./answer.js";
-import { completeEntities, nameInQuestion } from "./complete.js";
+import { complete, entityOffers, nameInQuestion } from "./complete.js";
 import { chips, el, fill, filling, form, freshId, mainField, name, nodeLabel, say, shown } from "./dom.js";
 
-/** Fields for the method and the chat model, as far as there is a choice. */
+/** Fields for the method and the chat model, as far as there is a choice; methods beside *auto* are folded. */
 export function choices(server, query) {
-  const method = select("Method", server.methods, query.get("method") ?? "auto");
+  const wanted = query.get("method") ?? "auto";
+  const method = select("Method", server.methods, wanted);
   const models = [["", "no model"], ...server.models.map((spec) => [spec, spec])];
   const model = select("Model", models, query.get("model") ?? server.models[0] ?? "");
   if (!server.models.length) model.field.hidden = true;
-  return { method: method.input, model: model.input, fields: [method.field, model.field] };
+  // Without a chat model only *auto* answers.
+  const more = el("details", { class: "more", open: wanted !== "auto", hidden: !server.models.length && wanted === "auto" }, el("summary", {}, "More methods"), method.field);
+  return { method: method.input, model: model.input, fields: [more, model.field] };
 }
 
 function select(label, options, chosen) {
@@ -31,8 +34,8 @@ export function askView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices(server, query);
   const field = mainField("Question", "Ask this graph a question …", query.get("q") ?? "", { id: "question" });
   const given = new Map((query.getAll("entity") ?? []).map((entity) => [nodeLabel(entity), entity]));
-  const { offers, close } = completeEntities(field, {
-    graph: () => graph,
+  const { offers, close } = complete(field, {
+    find: (text, signal) => entityOffers(graph, text, signal),
     part: nameInQuestion,
     chosen: (hit) => given.set(nodeLabel(hit.label), hit.entity),
   });
@@ -51,21 +54,21 @@ export function askView({ graph, server, query, go, failed }) {
     el("div", { class: "line small" }, fields),
   );
 
-  async function ask(question, entities = [], reading = null) {
+  async function ask(question, entities = [], { reading = null, partial = false } = {}) {
     if (!question.trim()) {
       field.focus();
       return;
     }
     performance.mark("clew-asked");
     field.value = question;
-    go("ask", { q: question, method: method.value === "auto" ? "" : method.value, model: model.value, entity: entities, reading: reading ?? "" });
+    go("ask", { q: question, method: method.value === "auto" ? "" : method.value, model: model.value, entity: entities, reading: reading ?? "", partial: partial ? "yes" : "" });
     running?.abort();
     running = new AbortController();
     examples.hidden = true;
-    const body = { question, method: method.value, model: model.value, explain: true, entities, reading };
+    const body = { question, method: method.value, model: model.value, explain: true, entities, reading, partial };
     await filling(result, failed, async () => {
       const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
-      fill(result, answerView(answer, { graph, ask, about, choose: (number) => ask(question, entities, number) }));
+      fill(result, answerView(answer, { graph, ask: (asked, names, more) => ask(asked, names?.length ? names : entities, more), about, failed }));
       if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       performance.mark("clew-answered");
       say(answer.abstained ? `No answer: ${answer.abstained.detail}` : `${answer.answers.length} answers: ${answer.text.slice(0, 200)}`);
@@ -115,7 +118,7 @@ export function askView({ graph, server, query, go, failed }) {
     }
   }
 
-  if (field.value) ask(field.value, query.getAll("entity"), Number(query.get("reading")) || null);
+  if (field.value) ask(field.value, query.getAll("entity"), { reading: Number(query.get("reading")) || null, partial: query.get("partial") === "yes" });
   else offerExamples();
   return { view: [asking, examples, result], focus: () => field.focus(), close: () => running?.abort() };
 }

@@ -6,7 +6,7 @@ import { REASONS } from "./answer.js";
 import { choices } from "./ask.js";
 
 const MOST_NAMES = 6;
-const WITHOUT_MODEL = ["auto", "kg-retrieval"];
+const WITHOUT_MODEL = ["auto"];
 
 export function compareView({ graph, server, query, go, failed }) {
   const { model, fields } = choices(server, query);

@@ -1,37 +1,45 @@
 // Completing the name of an entity in a text field, while it is typed: a combobox.
 
 import { get, of } from "./api.js";
-import { count, el, fill, freshId, name, nodeLabel } from "./dom.js";
+import { count, el, fill, freshId, name, nodeLabel, shown } from "./dom.js";
 
 const WAIT = 120;
 
+/** Entities of a graph that a text names or begins, as offers. */
+export async function entityOffers(graph, text, signal) {
+  const { entities } = await get(of(graph, "entities"), { prefix: text, limit: 8 }, signal);
+  const note = (hit) => [hit.types[0] && nodeLabel(hit.types[0]), hit.how === "typo" && "similar", `${count(hit.triples)} triples`].filter(Boolean).join(" · ");
+  return entities.map((hit) => ({ ...hit, text: nodeLabel(hit.label), note: note(hit) }));
+}
+
 /**
- * Let `field` offer entities of a graph. `part(text, caret)` says which stretch [start, end) is a name that is typed;
- * null for none. `chosen(hit)` hears of a choice.
+ * Let `field` offer what may be typed. `part(text, caret)` says which stretch [start, end) that is, null for none;
+ * `find(stretch, signal)` gives the offers, `{text, note}` each; `chosen(offer)` hears of a choice.
  */
-export function completeEntities(field, { graph, part, chosen = () => {} }) {
+export function complete(field, { find, part, chosen = () => {} }) {
   const id = freshId("offers");
-  const offers = el("ul", { class: "offers", role: "listbox", id, hidden: true, "aria-label": "Entities of the graph" });
+  const offers = el("ul", { class: "offers", role: "listbox", id, hidden: true, "aria-label": "Names of the graph" });
+  const isLine = field.tagName === "INPUT"; // a text of several lines is no combobox
   let hits = [];
   let at = -1;
   let span = null;
   let timer = 0;
   let running = null;
   for (const [key, value] of Object.entries({
-    role: "combobox",
+    role: isLine ? "combobox" : undefined,
     "aria-autocomplete": "list",
-    "aria-expanded": "false",
+    "aria-expanded": isLine ? "false" : undefined,
     "aria-controls": id,
     autocomplete: "off",
     spellcheck: "false",
   })) {
-    field.setAttribute(key, value);
+    if (value !== undefined) field.setAttribute(key, value);
   }
 
   function close() {
     offers.hidden = true;
     at = -1;
-    field.setAttribute("aria-expanded", "false");
+    if (isLine) field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
   }
 
@@ -51,15 +59,13 @@ export function completeEntities(field, { graph, part, chosen = () => {} }) {
               take(index);
             },
           },
-          name(nodeLabel(hit.label)),
-          el("small", {}, [hit.types[0] && nodeLabel(hit.types[0]), hit.how === "typo" && "similar", `${count(hit.triples)} triples`]
-            .filter(Boolean)
-            .join(" · ")),
+          name(hit.label ? nodeLabel(hit.label) : hit.text),
+          el("small", {}, shown(hit.note)),
         ),
       ),
     );
     offers.hidden = hits.length === 0;
-    field.setAttribute("aria-expanded", String(hits.length > 0));
+    if (isLine) field.setAttribute("aria-expanded", String(hits.length > 0));
     if (at >= 0) field.setAttribute("aria-activedescendant", `${id}-${at}`);
     else field.removeAttribute("aria-activedescendant");
   }
@@ -67,7 +73,7 @@ export function completeEntities(field, { graph, part, chosen = () => {} }) {
   function take(index) {
     const hit = hits[index];
     const [start, end] = span;
-    field.setRangeText(nodeLabel(hit.label), start, end, "end");
+    field.setRangeText(hit.text, start, end, "end");
     close();
     field.focus();
     chosen(hit);
@@ -82,8 +88,7 @@ export function completeEntities(field, { graph, part, chosen = () => {} }) {
     }
     running = new AbortController();
     try {
-      const found = await get(of(graph(), "entities"), { prefix: field.value.slice(...span), limit: 8 }, running.signal);
-      hits = found.entities;
+      hits = await find(field.value.slice(...span), running.signal);
       at = -1;
       if (document.activeElement === field) draw();
     } catch (error) {

@@ -1,62 +1,46 @@
-// An answer to take away: JSON, CSV, Markdown, with its citations.
+// Tables and answers to take away: JSON, CSV, Markdown, with names.
 
-import { el, say } from "./dom.js";
+import { copyText, el } from "./dom.js";
 
-const cell = (text) => {
-  // A cell that begins like a formula would be run by a spreadsheet.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+const cell = (value) => {
+  const text = String(value ?? "");
+  // A cell that begins like a formula would be run by a spreadsheet; a number is none.
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^[-+]?[\d.,]+$/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-const escaped = (text) => text.replace(/[\\`*_{}[\]()#+!|<>~-]/g, "\\$&").replace(/\s+/g, " ");
+const escaped = (value) => String(value ?? "").replace(/[\\`*_{}[\]()#+!|<>~]/g, "\\$&").replace(/\s+/g, " ");
 
-const pathText = (triples) => triples.map(([head, relation, tail]) => `${head} ─${relation}→ ${tail}`).join("; ");
-
-export function asCsv(answer) {
-  const cited = new Map(answer.citations.map(({ answer: name, triples }) => [name, triples]));
-  const rows = answer.answers.map(({ entity, label, score }) => [entity, label, String(score), pathText(cited.get(entity) ?? [])]);
-  return [["answer", "label", "score", "triples"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
+/** `{columns, rows}` as CSV. */
+export function asCsv({ columns, rows }) {
+  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }
 
-function asMarkdown(answer) {
-  const cited = new Map(answer.citations.map(({ answer: name, triples }) => [name, triples]));
-  const lines = answer.answers.map(({ entity, label }) => {
-    const triples = cited.get(entity) ?? [];
-    return [`- **${escaped(label)}**`, ...triples.map((triple) => `  - ${escaped(pathText([triple]))}`)].join("\n");
-  });
-  const none = answer.abstained ? `No answer: ${escaped(answer.abstained.detail)}` : escaped(answer.text);
-  return [`**${escaped(answer.question)}**`, "", ...(lines.length ? lines : [none]), ""].join("\n");
+function asMarkdown({ columns, rows }) {
+  const line = (cells) => `| ${cells.map(escaped).join(" | ")} |`;
+  return [line(columns), `|${columns.map(() => "---").join("|")}|`, ...rows.map(line), ""].join("\n");
 }
 
-const FORMS = {
-  JSON: (answer) => JSON.stringify(answer, null, 1),
-  CSV: asCsv,
-  Markdown: asMarkdown,
-};
+function asJson({ columns, rows }) {
+  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))), null, 1);
+}
 
-/** Buttons that copy an answer in each form. */
-export function copyButtons(answer) {
+/**
+ * Buttons that copy a table in each form. `table()` gives `{columns, rows}`, now or later; `json`, where it is given,
+ * stands in place of the rows as JSON.
+ */
+export function copyButtons(table, json = null) {
+  const forms = {
+    JSON: async () => (json === null ? asJson(await table()) : JSON.stringify(json, null, 1)),
+    CSV: async () => asCsv(await table()),
+    Markdown: async () => asMarkdown(await table()),
+  };
   return el(
     "div",
-    { class: "buttons", role: "group", "aria-label": "Copy the answer" },
+    { class: "buttons", role: "group", "aria-label": "Copy" },
     el("span", { class: "quiet" }, "Copy as"),
-    Object.entries(FORMS).map(([form, write]) =>
-      el("button", { type: "button", "data-copy": form, onclick: (event) => copy(event.target, form, write(answer)) }, form),
+    Object.entries(forms).map(([form, write]) =>
+      el("button", { type: "button", "data-copy": form, onclick: (event) => copyText(event.target, write) }, form),
     ),
   );
-}
-
-async function copy(button, form, text) {
-  let done = true;
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    done = false; // The browser lets a page copy on https and localhost only.
-  }
-  button.dataset.text = text;
-  button.textContent = done ? "Copied" : "Not allowed";
-  say(done ? `Copied as ${form}` : "The browser does not let this page copy");
-  setTimeout(() => {
-    button.textContent = form;
-  }, 1500);
 }

@@ -40,6 +40,14 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/** The same, and the focus stays on what has the same `data-key` as what had it. */
+export function refill(parent, ...children) {
+  const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  fill(parent, ...children);
+  if (key !== undefined) [...parent.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key)?.focus({ preventScroll: true });
+  return parent;
+}
+
 /** A relation as people read it. */
 export function relationLabel(relation) {
   const last = /[#/]([^#/]+)$/.exec(relation);
@@ -60,15 +68,44 @@ function decode(text) {
   }
 }
 
-/** A triple in words: head ─relation→ tail; its ends lead to what is around them if a graph is given. */
-export function tripleLine([head, relation, tail], graph = null) {
-  const end = (node) => (graph === null ? name(nodeLabel(node)) : el("a", { class: "node", href: exploreAddress(graph, node) }, name(nodeLabel(node))));
-  return el("span", { class: "triple" }, end(head), el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "), end(tail));
+/** The triples of a citation, a part of a claim, or a path: `{names, ids, properties, inferred}` each. */
+export function factsOf({ triples, ids, properties, inferred }) {
+  return triples.map((names, at) => ({ names, ids: ids?.[at] ?? names, properties: properties?.[at] ?? [], inferred: inferred?.[at] ?? false }));
 }
 
-/** Triples in words, one below the other. */
-export function tripleList(triples, graph = null, tag = "ul") {
-  return el(tag, { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple, graph))));
+/** Properties of edges in words: *since 2015, hours 40*. */
+export function propertyText(properties) {
+  return properties.map((edge) => Object.entries(edge).map(([key, values]) => `${relationLabel(key)} ${values.map(shown).join(", ")}`).join(" · ")).filter(Boolean).join("; ");
+}
+
+/** A name that leads to what is around it; its id is on hover, where it is another. */
+export function nodeLink(graph, id, label) {
+  const attributes = { title: id === label ? undefined : shown(id) };
+  if (graph === null) return name(nodeLabel(label), attributes);
+  return el("a", { class: "node", href: browseAddress(graph, { entity: id }), ...attributes }, name(nodeLabel(label)));
+}
+
+/** A triple in words: head ─relation→ tail with the properties of its edge; its ends lead to what is around them. */
+export function tripleLine(fact, graph = null) {
+  const { names, ids, properties, inferred } = Array.isArray(fact) ? factsOf({ triples: [fact] })[0] : fact;
+  return el(
+    "span",
+    { class: "triple" },
+    nodeLink(graph, ids[0], names[0]),
+    el("span", { class: "relation" }, " ─", relationLabel(names[1]), "→ "),
+    nodeLink(graph, ids[2], names[2]),
+    properties.length ? el("small", { class: "properties" }, ` · ${propertyText(properties)}`) : null,
+    inferred ? el("small", {}, " inferred") : null,
+  );
+}
+
+const MOST_TRIPLES = 12;
+
+/** Triples in words, one below the other; those beyond the first ones are folded. */
+export function tripleList(facts, graph = null, tag = "ul") {
+  const list = (some) => el(tag, { class: "triples" }, some.map((fact) => el("li", {}, tripleLine(fact, graph))));
+  if (facts.length <= MOST_TRIPLES) return list(facts);
+  return [list(facts.slice(0, MOST_TRIPLES)), el("details", {}, el("summary", {}, `${count(facts.length - MOST_TRIPLES)} more`), list(facts.slice(MOST_TRIPLES)))];
 }
 
 /** Buttons in a row, one for each item: what `content(item)` is on it, and `chosen(item)` hears of a click. */
@@ -91,14 +128,46 @@ export function mainField(label, placeholder, value, attributes = {}) {
   return el("input", { ...usual, ...attributes });
 }
 
-/** The address of what is around an entity. */
-export function exploreAddress(graph, entity) {
-  return `#/${encodeURIComponent(graph)}/explore?entity=${encodeURIComponent(entity)}`;
+/** The address of a view with what it shows; empty values are left out. */
+export function address(graph, view, query = {}) {
+  const pairs = Object.entries(query).flatMap(([key, value]) => (Array.isArray(value) ? value.map((one) => [key, one]) : [[key, value]]));
+  const search = new URLSearchParams(pairs.filter(([, value]) => value)).toString();
+  return `#/${encodeURIComponent(graph)}/${view}${search ? `?${search}` : ""}`;
+}
+
+/** The address of an `entity`, a `type` or a `relation`. */
+export function browseAddress(graph, what) {
+  return address(graph, "browse", what);
+}
+
+/** A bar of a share in [0, 1], beside a figure that says it. */
+export function bar(share, attributes = {}) {
+  const made = el("span", { class: "bar", "aria-hidden": "true", ...attributes });
+  made.style.inlineSize = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return made;
 }
 
 /** Say something to those who do not see the page. */
 export function say(text) {
   document.getElementById("said").textContent = text;
+}
+
+/** Copy a text, or what a function makes, at the press of a button, which says so. */
+export async function copyText(button, text) {
+  const before = button.textContent;
+  let told = "Copied";
+  try {
+    button.dataset.text = typeof text === "function" ? await text() : text;
+    await navigator.clipboard.writeText(button.dataset.text);
+  } catch (error) {
+    // The browser lets a page copy on https and localhost only.
+    told = button.dataset.text === undefined ? error.message : "Not allowed";
+  }
+  button.textContent = told;
+  say(told === "Copied" ? `${before} copied` : `Nothing was copied: ${told}`);
+  setTimeout(() => {
+    button.textContent = before;
+  }, 1500);
 }
 
 /** Let `work` fill a part of the page, which is busy meanwhile; what fails is shown there, as `failed` draws it. */

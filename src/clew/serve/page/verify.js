@@ -1,8 +1,8 @@
 // The verify view: a claim, its verdict, and what the graph says of each part.
 
 import { of, post } from "./api.js";
-import { completeEntities, nameInQuestion } from "./complete.js";
-import { el, fill, filling, form, mainField, name, say, shown, tripleList } from "./dom.js";
+import { complete, entityOffers, nameInQuestion } from "./complete.js";
+import { el, factsOf, fill, filling, form, mainField, name, say, shown, tripleList } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { choices } from "./ask.js";
 
@@ -14,7 +14,7 @@ export function verifyView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices({ ...server, methods: METHODS }, query);
   const field = mainField("Claim", "A statement to check, as in: A was made by B and C.", query.get("q") ?? "", { id: "claim" });
   const closed = el("input", { type: "checkbox", id: "closed", checked: query.get("closed") === "yes" });
-  const { offers, close } = completeEntities(field, { graph: () => graph, part: nameInQuestion });
+  const { offers, close } = complete(field, { find: (text, signal) => entityOffers(graph, text, signal), part: nameInQuestion });
   const result = el("div", { class: "result" });
 
   async function check() {
@@ -42,7 +42,7 @@ export function verifyView({ graph, server, query, go, failed }) {
 }
 
 function verdictView(told, graph) {
-  const groups = told.parts.filter((part) => part.triples.length).map((part) => ({ triples: part.triples, mark: part.verdict }));
+  const groups = told.parts.filter((part) => part.triples.length).map((part) => ({ facts: factsOf(part), mark: part.verdict }));
   const text = el(
     "section",
     { class: "card", "aria-label": "Verdict" },
@@ -64,7 +64,7 @@ function verdictView(told, graph) {
           name(part.text),
           part.verdict === "refuted" && part.triples.length ? el("p", { class: "quiet" }, "The graph records:") : null,
           part.triples.length
-            ? tripleList(part.triples, graph)
+            ? tripleList(factsOf(part), graph)
             : el("p", { class: "quiet" }, "No triple says so, or otherwise."),
         ),
       ),
