@@ -1,8 +1,12 @@
-"""The size and order of the code: `python benchmarks/house.py [FOLDER]`, of `src/clew` if none is given."""
+"""The size and order of the code, and how long sentences of the documents are.
+
+`python benchmarks/house.py [FOLDER]` looks at the code of `src/clew` if no folder is given.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import sys
 from collections import Counter
@@ -11,6 +15,8 @@ from pathlib import Path
 
 MANY = 7
 """Parameters from which a function wants a value object; `self` and `cls` are none."""
+LONG = 30
+"""Words above which a sentence is long."""
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
@@ -47,8 +53,23 @@ def constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
                         yield target.id, value
 
 
+def sentence_lengths(page: str) -> list[int]:
+    """Words of each sentence, list item and cell of a table of a page; code counts as one word or none."""
+    text = re.sub(r"```.*?```|^:::.*$", "", page, flags=re.S | re.M)
+    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", text))
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|#+|>|\|)\s)|(?<!\\)\||(?<=[.!?])\s+", text)
+    lengths = [len(re.findall(r"\w[\w'’-]*", part)) for part in parts]
+    return [length for length in lengths if length > 1]
+
+
 def main() -> None:
     """Print the figures."""
+    pages = [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
+    words = {page: sentence_lengths(page.read_text("utf-8")) for page in pages}
+    sentences = [length for lengths in words.values() for length in lengths]
+    share = sum(length > LONG for length in sentences) / len(sentences)
+    print(f"sentences of documents {len(sentences):,}, of more than {LONG} words {share:.1%};", end=" ")
+    print("most in", *(page.name for page in sorted(words, key=lambda page: -max(words[page]))[:3]))
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "src/clew")
     texts = [path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))]
     trees = [ast.parse(text) for text in texts]

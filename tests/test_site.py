@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from clew import Clew
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -49,5 +51,6 @@ def test_nothing_is_asked_of_another_server(site):
 def test_the_tutorial_is_what_happens(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    Clew.index(str(ROOT / "examples/shop"), "shop.clew").close()
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs/tutorial.md").read_text("utf-8"), re.S))
     exec(compile(code, "tutorial.md", "exec"), {})  # noqa: S102

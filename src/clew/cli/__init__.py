@@ -1,4 +1,4 @@
-"""The command line: `clew index`, `ask`, `match` and `info`; one file a command."""
+"""The command line, one file a command; `app` names them."""
 
 from __future__ import annotations
 

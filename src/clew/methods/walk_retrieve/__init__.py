@@ -1,1 +1,1 @@
-"""Walk&Retrieve: walks as sentences, retrieved by similarity and read by a model, or without one."""
+"""Walk&Retrieve: walks as sentences, retrieved by similarity and read by a model."""
