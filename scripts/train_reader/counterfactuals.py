@@ -1,8 +1,8 @@
 """Questions that a graph cannot answer, made of ones that it can: seeded, from training questions alone.
 
 Of a question its neighbours: a condition taken from a question about another graph, an adjective or
-another verb in it, the first word of a name or the whole name changed for one of another graph. Each says
-which of its characters nothing in the graph carries.
+another verb or noun in it, the first word of a name or the whole name changed for one of another graph.
+Each says which of its characters nothing in the graph carries.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew.reading.english import FUNCTION
+from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING
 from clew.reading.framing import SOURCES, TALK
-from clew.text.lexicon import Lexicon
+from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 
 _PHRASE = re.compile(
     r"\s((?:in|with|without|while|for|during|that|who|whose|which|on|at|by|from|after|before|under|near|using|because"
@@ -28,6 +28,10 @@ _NOUN_PLACE = re.compile(r"\b(?:the|which|what|all|any|every|how many)\s+(?=[a-z
 _WORD = re.compile(r"[^\W\d_]+")
 _CLOSING = re.compile(r"\s*[?.!]*\s*$")
 LONGEST_PHRASE = 7
+NEAR, SAME, DRAWN = 0.25, 0.55, 60
+"""A noun is near another from this likeness on, and may mean it from that; nouns among which a near one is
+looked for."""
+_IDLE = FUNCTION | TALK | SOURCES | LIGHT | NARROWS_NOTHING | ANYONE
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Pool:
     phrases: tuple[tuple[str, str], ...]
     modifiers: tuple[tuple[str, str], ...]
     verbs: tuple[tuple[str, str], ...]
+    nouns: tuple[tuple[str, str], ...]
     names: tuple[tuple[str, str], ...]
 
     @classmethod
@@ -55,6 +60,7 @@ class Pool:
         phrases: dict[str, set[str]] = defaultdict(set)
         modifiers: dict[str, set[str]] = defaultdict(set)
         verbs: dict[str, set[str]] = defaultdict(set)
+        nouns: dict[str, set[str]] = defaultdict(set)
         for graph, text in questions:
             phrase = _PHRASE.search(text)
             if phrase and 2 <= len(phrase[1].split()) <= LONGEST_PHRASE and phrase[1].islower():
@@ -70,6 +76,8 @@ class Pool:
                 if word not in FUNCTION and word not in TALK and not lexicon.mostly_verb(word):
                     modifiers[word].add(graph)
             for word in _WORD.findall(text):
+                if _is_noun(word):
+                    nouns[word].add(graph)
                 if (
                     word.islower()
                     and len(word) > 4
@@ -82,7 +90,8 @@ class Pool:
         def rare(found: dict[str, set[str]], most: int) -> tuple[tuple[str, str], ...]:
             return tuple(sorted((next(iter(g)), t) for t, g in found.items() if len(g) <= most))
 
-        return cls(rare(phrases, 1), rare(modifiers, 3), rare(verbs, 6), tuple(sorted(set(names))))
+        rare_words = rare(modifiers, 3), rare(verbs, 6), rare(nouns, 3)
+        return cls(rare(phrases, 1), *rare_words, tuple(sorted(set(names))))
 
     def _other(self, pool: Sequence[tuple[str, str]], graph: str, rng: random.Random) -> str:
         while True:
@@ -110,6 +119,9 @@ class Pool:
         verb = self._with_verb(graph, text, name_spans, rng)
         if verb is not None:
             yield verb
+        noun = self.with_noun(graph, text, name_spans, rng)
+        if noun is not None:
+            yield noun
 
     def _with_condition(
         self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
@@ -154,6 +166,36 @@ class Pool:
             return None
         word = like[0][1]
         return Changed("verb", text[:start] + word + text[stop:], ((start, start + len(word)),))
+
+    def with_noun(
+        self, graph: str, text: str, name_spans: Sequence[tuple[int, int]], rng: random.Random
+    ) -> Changed | None:
+        """Another noun in the place of one; half of the time one that is near it (*captain*, *chairman*)."""
+        lexicon = Lexicon.load()
+        places = [
+            m.span()
+            for m in _WORD.finditer(text)
+            if _is_noun(m[0]) and not any(a < m.end() and m.start() < b for a, b in name_spans)
+        ]
+        if not places:
+            return None
+        start, stop = rng.choice(places)
+        is_many = text[stop - 1] == "s"
+        drawn = [v for v in rng.sample(self.nouns, DRAWN) if v[0] != graph and (v[1][-1] == "s") == is_many]
+        likes = [(lexicon.similarity(text[start:stop], noun), noun) for _, noun in drawn]
+        fits = [(like, noun) for like, noun in likes if like < SAME]
+        if not fits:
+            return None
+        word = max(fits)[1] if rng.random() < 0.5 and max(fits)[0] >= NEAR else rng.choice(fits)[1]
+        return Changed("noun", text[:start] + word + text[stop:], ((start, start + len(word)),))
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word is a noun in small letters that says something by itself."""
+    lexicon = Lexicon.load()
+    if not (word.islower() and len(word) > 3) or word in _IDLE or lexicon.mostly_verb(word):
+        return False
+    return lexicon.uses(word, NOUN) > lexicon.uses(word, ADJECTIVE)
 
 
 def pool_of(asked: Path, schemas: Path) -> Pool:

@@ -89,8 +89,6 @@ PARTS: Mapping[str, tuple[Any, str, Any]] = {
     "flags as asked": (answer, "as_asked", lambda *arguments: arguments[2]),
     "mutual, yes or no": (answer, "either_way", lambda *arguments: arguments[2]),
     "mutual, lists": (built_in, "both_ways", lambda *arguments: arguments[1]),
-    "own titles": (reader, "without_own_titles", lambda *arguments: tuple(arguments[1])),
-    "types before names": (reader, "with_types", lambda *arguments: tuple(arguments[2])),
     "spelling": (reader.QuestionReader, "spell", _unspelt),
     "codes": (mention_finder.MentionFinder, "_add_codes", _nothing),
     "names by words": (mention_finder.MentionFinder, "_add_words", _nothing),

@@ -90,6 +90,7 @@ def examples_of(
         ]
         changes = list(pool.changes(folder, reading.question, spans, rng))
         chosen = [changes[0], *rng.sample(changes[1:], min(1, len(changes) - 1))]
+        chosen += [c for c in changes[1:] if c.kind == "noun" and c not in chosen]
         if rng.random() < 0.3:
             chosen.append(Changed("lower", question.text.lower(), ()))
         for changed in chosen:
@@ -100,7 +101,8 @@ def examples_of(
                 continue
             if found is not None and found[0].question == text:
                 made = example(changed.kind, folder, *found, changed.spans)
-                like = made.words.rows[:, OF_WORD.index("exact")]
+                of = ("exact", "like_relation", "like_type") if changed.kind == "noun" else ("exact",)
+                like = made.words.rows[:, [OF_WORD.index(name) for name in of]].max(1)
                 if not changed.spans or not any(
                     near > MOST_LIKE for near, c in zip(like, made.carried, strict=True) if not c
                 ):

@@ -7,6 +7,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MethodType
@@ -26,7 +27,7 @@ from clew.opening.index_files import (
     update_index_by,
 )
 from clew.text.clean import clean, clean_question
-from clew.types import Answer, Verification
+from clew.types import Answer, Thread, Verification
 
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
@@ -272,6 +273,7 @@ class Clew(GraphView, Asks):
         settings: object = None,
         reading: int | None = None,
         partial: bool = False,
+        previous: Answer | Thread | Mapping[str, object] | None = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
@@ -282,13 +284,16 @@ class Clew(GraphView, Asks):
         dict (`{"k": 5}`; `clew methods` lists them) or the dataclass of the method. `reading` is the number,
         from 1, of one of the `alternatives` of the answer of `auto`: it is answered instead, without a model.
         `partial`: where words of a question to `auto` have no place in the graph, the rest is answered, and
-        a note says so. Raises UsageError for an empty or endless question, an unknown method or such a
-        number, LlmError if the model fails.
+        a note says so. `previous` is the last answer, its JSON form, or the `thread` of that: the question
+        may go on from it (*And the Cologne Depot?*, *only those in Berlin*). Raises UsageError for an empty
+        or endless question, an unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         names = self._names_in_graph(entities)
         if not isinstance(cast("object", reading), int | None):
             raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
+        if reading is not None and previous is not None:
+            raise UsageError("`reading` is of a whole question. Leave it out, or `previous`")
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         if partial:
@@ -296,9 +301,14 @@ class Clew(GraphView, Asks):
             from clew.methods.settings import partial_settings
 
             settings = partial_settings(method, made_settings(method, settings))
-        answerer = self._method(method, None if reading else self._models.model(model), settings)
+        thread, chat_model = Thread.of(previous), None if reading else self._models.model(model)
+        answerer = self._method(method, chat_model, settings)
 
         def work() -> Answer:
+            if thread is not None and reading is None:
+                from clew.methods.auto.follow import answer_follow_up
+
+                return answer_follow_up(answerer, chat_model, question, thread, id=id, entities=names)
             if reading is None:
                 answer = self._answer_since_when(answerer, question, id, names)
                 return answer or answerer.answer(question, id=id, entities=names)
@@ -310,7 +320,7 @@ class Clew(GraphView, Asks):
 
         from clew.vocabulary.cited import with_meanings
 
-        return with_meanings(
+        answer = with_meanings(
             self.index,
             self._in_time(
                 work,
@@ -319,6 +329,10 @@ class Clew(GraphView, Asks):
                 ),
             ),
         )
+        if answer.thread is None:
+            thread = Thread.after(answer, question) if answer.answers else thread
+            answer = replace(answer, thread=thread)
+        return replace(answer, asker=self.ask)
 
     def _answer_since_when(
         self, answerer: Method, question: str, id: str | None, names: Sequence[str]

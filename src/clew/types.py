@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, cast
 
+from clew.errors import UsageError
 from clew.foundation.html_form import answer_html, frame_of, verification_html
 from clew.foundation.json_form import fields_json, json_form
 from clew.foundation.short import local_name, shorten
@@ -370,9 +371,61 @@ class PlacedWord:
         return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
 
 
+MOST_KEPT = 20
+"""Ids of answers that a follow-up is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
+
+    `query` is in Clew's notation, None where it has none; `answers` are the first ids of `total`.
+    """
+
+    question: str
+    query: str | None = None
+    answers: tuple[str, ...] = ()
+    total: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"question", "query", "answers", "total"}`."""
+        return fields_json(self)
+
+    @classmethod
+    def after(cls, answer: Answer, question: str, query: str | None = None) -> Thread:
+        """What an answer leaves for a follow-up."""
+        ids = tuple(a.entity for a in answer.answers)
+        return cls(question, query, ids[:MOST_KEPT], len(ids) if answer.total is None else answer.total)
+
+    @classmethod
+    def of(cls, previous: object) -> Thread | None:
+        """The thread of an answer, of its JSON form, or of the JSON form of a thread; None of an abstention.
+
+        Raises UsageError for anything else.
+        """
+        if previous is None or isinstance(previous, Thread):
+            return previous
+        if isinstance(previous, Answer):
+            return previous.thread
+        if isinstance(previous, Mapping):
+            form = cast("Mapping[str, object]", previous)
+            if "thread" in form:
+                return cls.of(form["thread"])
+            question, query, answers, total = (form.get(f) for f in ("question", "query", "answers", "total"))
+            ids = cast("Sequence[object]", answers) if isinstance(answers, list | tuple) else [None]
+            plain = isinstance(question, str) and isinstance(query, str | None) and isinstance(total, int)
+            if plain and all(isinstance(id, str) for id in ids):
+                return cls(question, query, tuple(map(str, ids)), total)
+        raise UsageError(
+            "`previous` is the last answer, its JSON form, or the `thread` of that, not"
+            f" {shorten(repr(previous), 80)}"
+        )
+
+
 ANSWER_JSON = (
     "id question answers text abstained citations pattern method model grounded complete usage timings_ms"
     " chain query confidence notes reading account alternatives total rows"
+    " thread"
 )
 """Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
 VERIFICATION_JSON = "id claim verdict abstained parts citations method model complete usage timings_ms notes"
@@ -414,6 +467,20 @@ class Answer:
     """How many answers there are, where more than are listed."""
     rows: Rows | None = None
     """Rows of several columns, of a question by group or in order; `answers` are their first column."""
+    thread: Thread | None = None
+    """What a follow-up needs; that of the question before where this one is not answered."""
+    asker: Callable[..., Answer] | None = field(default=None, compare=False)
+    """What answers a follow-up: `Clew.ask` of the graph that was asked."""
+
+    def ask(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (of `Clew.ask`)
+        """Ask a follow-up: `answer.ask("And the Cologne Depot?")`; raises as `Clew.ask`."""
+        if self.asker is None:
+            raise UsageError("This answer came without its graph. Use Clew.ask(question, previous=answer)")
+        return self.asker(question, previous=self, **options)
+
+    def __getstate__(self) -> list[object]:
+        """All but the open graph, which stays where it is."""
+        return [None if f.name == "asker" else getattr(self, f.name) for f in fields(self)]
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""

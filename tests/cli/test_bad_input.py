@@ -428,10 +428,10 @@ def test_a_disk_without_room_for_machine_code(index, tmp_path):
 @pytest.mark.parametrize(
     "given",
     [
-        ("--format", "tsv"), ("--on-error", "skip"), ("--columns", "head=1"), ("--id", "x"), ("--relation", "r"),
-        ("--encoding", "cp1252"), ("--no-inference",), ("--undirected",),
+        ("--format", "tsv"),
+        ("--on-error", "skip"),
     ],
-)  # fmt: skip
+)
 def test_what_is_of_graph_files_is_refused_of_a_database(run, given):
     result = run("ask", "neo4j://localhost:1", "Who is it?", "--llm", "vllm/m", *given)
     assert result.exit_code == 2

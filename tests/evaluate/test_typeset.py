@@ -5,7 +5,7 @@ import re
 import pytest
 
 from clew.evaluate.report.charts import ChartTable, TableCell
-from clew.evaluate.report.files import escaped, latex, markdown
+from clew.evaluate.report.files import escaped, latex
 
 TABLE = ChartTable(
     "answers",
@@ -19,19 +19,6 @@ TABLE = ChartTable(
     note="Shares in %",
     names=2,
 )
-
-
-def test_markdown_has_the_cells_of_the_table():
-    lines = markdown(TABLE).splitlines()
-    assert lines[0] == "**Answers**"
-    assert lines[2:7] == [
-        "| part | method | Hits@1 ↑ | tokens |",
-        "| --- | --- | ---: | ---: |",
-        r"| my\_data | auto | **98.3** (95.0–100.0) | 1 |",
-        r"| a\|b | R&D | 0 % | − |",
-        "| from the paper |  |  |  |",
-    ]
-    assert lines[-1] == "Shares in %"
 
 
 def test_every_row_of_latex_has_all_columns():

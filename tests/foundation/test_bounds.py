@@ -9,13 +9,7 @@ from typer.testing import CliRunner
 from clew import Clew
 from clew.cli.app import app
 from clew.errors import UsageError
-from clew.foundation import bounds
-from clew.foundation.bounds import Bounds, OutOfTime, bounded, check, most_answers
-from clew.foundation.compiling import COMPILING
-from clew.graph.schema import schema_of
-from clew.query.tree import Anchor, Query, Walk
-from clew.query.vocabulary import Vocabulary
-from clew.reading.answer import answer_of
+from clew.foundation.bounds import Bounds
 from clew.text.lexicon import Lexicon
 
 
@@ -39,37 +33,6 @@ def test_a_claim_out_of_time_says_so_beside_its_verdict(hub):
     assert verified.as_json()["abstained"]["reason"] == "budget"
 
 
-def test_compiling_is_not_of_the_question(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(bounds, "thread_time", lambda: now[0])
-    monkeypatch.setattr(bounds, "perf_counter", lambda: now[0])
-    with bounded(Bounds(seconds=30)):
-        # As where the first kernel that is met imports the compiler too.
-        COMPILING.begin()
-        now[0] += 50
-        COMPILING.end(50)
-        check()
-        now[0] += 31
-        with pytest.raises(OutOfTime):
-            check()
-
-
-def test_no_limit_is_no_limit(hub):
-    hub.bounds = Bounds(seconds=None)
-    assert len(hub.ask("What does Hub link to?").answers) == 50
-
-
-def test_nothing_is_bounded_outside_of_a_question():
-    with bounded(Bounds(seconds=1e-9, answers=3)):
-        assert most_answers() == 3
-        time.sleep(0.001)
-        sum(range(100_000))
-        with pytest.raises(OutOfTime):
-            check()
-    check()
-    assert most_answers() > 3
-
-
 @pytest.mark.parametrize("given", [{"seconds": 0}, {"seconds": float("nan")}, {"answers": 0}])
 def test_bounds_that_answer_nothing_are_refused(given):
     with pytest.raises(UsageError):
@@ -77,14 +40,10 @@ def test_bounds_that_answer_nothing_are_refused(given):
 
 
 def test_answers_beyond_the_limit_are_counted(hub):
-    graph, schema = hub.index.graph, schema_of(hub.index.graph)
-    node = list(graph.entities).index("Hub")
-    query = Query("list", Walk(Anchor(node), 0))
-    with bounded(Bounds(answers=10)):
-        drafted = answer_of(graph, Vocabulary.of(graph, schema), query)
-    assert len(drafted.answers) == len(drafted.citations) == 10
-    assert drafted.total == 50
-    assert [c.triples[0].tail for c in drafted.citations] == [a.entity for a in drafted.answers]
+    hub.bounds = Bounds(answers=10)
+    answer = hub.ask("What does Hub link to?")
+    assert (len(answer.answers), len(answer.citations), answer.total) == (10, 10, 50)
+    assert [c.triples[0].tail for c in answer.citations] == [a.entity for a in answer.answers]
 
 
 def test_a_word_without_end_has_nothing_near_it():

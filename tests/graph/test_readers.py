@@ -145,14 +145,6 @@ def test_gzip_bom_and_crlf_change_nothing(format: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
-def test_progress_ends_at_the_size_of_the_file(format: str, tmp_path: Path) -> None:
-    path, seen = FORMATS[format](tmp_path), list[int]()
-    read(path, Tally(progress=seen.append))
-    assert seen[-1] == path.stat().st_size
-    assert seen == sorted(seen)
-
-
-@pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
 def test_truncated_gzip_is_an_error_even_when_skipping(format: str, tmp_path: Path) -> None:
     path = FORMATS[format](tmp_path)
     packed = gzip.compress(path.read_bytes())

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -120,28 +118,6 @@ def test_an_index_that_is_replaced_leaves_no_collections_but_those_of_the_genera
 
 def is_there(place, name):
     return MilvusVectors(1, place, name)._ask("look", "has_collection")
-
-
-OPENED = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_corpus_milvus import assert_finds_the_same
-assert_finds_the_same(Path(sys.argv[1]), None)
-"""
-
-
-def test_another_process_finds_the_same(place, tmp_path):
-    here = Path(__file__).parent
-    program = (
-        f"import sys; sys.path.insert(0, {str(here)!r})\n"
-        "from pathlib import Path\nfrom test_corpus_milvus import MilvusPlace, build\n"
-        f"build(Path({str(tmp_path)!r}), MilvusPlace({place.uri!r}))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(here.parents[1] / "src")}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
-    command = [sys.executable, "-c", OPENED, str(tmp_path / "films.clew"), str(here)]
-    subprocess.run(command, env=environment, check=True)
 
 
 class Interrupting:

@@ -4,7 +4,7 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import ParseError, UsageError
-from clew.index.update.edit_files import EditFiles, read_edits
+from clew.index.update.edit_files import EditFiles
 from clew.opening.index_files import update_index_files
 
 PREFIXES = """@prefix ex: <http://ex.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -105,14 +105,6 @@ def test_notes_and_skipped_lines_are_told(shop, turtle, tmp_path):
     assert "more.tsv:3" in report.reasons[0]
     assert any("taken as a header" in note for note in report.notes)
     assert any("left out" in note for note in report.notes)
-
-
-def test_reading_tells_how_far_it_is(turtle):
-    more, seen = turtle("more", MORE), []
-    read_edits(EditFiles([more], [more]), progress=lambda done, total: seen.append((done, total)))
-    size = more.stat().st_size
-    assert seen[0][1] == 2 * size
-    assert seen[-1] == (2 * size, 2 * size)
 
 
 def test_a_blank_node_that_is_not_there_is_named_as_in_its_file(shop, turtle):

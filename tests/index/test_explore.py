@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from clew import Clew, UsageError
 from clew.graph.graph import Names
-from clew.index.explore import Explorer
 from clew.index.names.containing import Prefixes
 from clew.index.update.edit_files import EditFiles
 from clew.opening.index_files import index_sources, update_index_files
@@ -41,11 +40,6 @@ def test_words_within_names_are_found():
     assert (found.tolist(), inside.tolist()) == ([2], [0, 1])
     found, inside = Prefixes.of(Names.of(names)).find("nolan's fi")
     assert (found.tolist(), inside.tolist()) == ([2], [])
-
-
-def test_no_names_are_no_failure():
-    found, inside = Prefixes.of(Names.of([])).find("a")
-    assert (len(found), len(inside)) == (0, 0)
 
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 1), st.integers(0, 7)), min_size=1, max_size=16)
@@ -125,11 +119,6 @@ def test_what_is_not_there_is_said(hub):
         hub.neighbours("nobody")
     with pytest.raises(UsageError, match="1 to 6"):
         hub.paths("hub", "big", longest=9)
-
-
-def test_too_many_edges_are_not_all_looked_at(hub):
-    told = Explorer(hub.index, most_edges=100).paths("thing 1", "item 1")
-    assert (told.paths, told.complete) == ((), False)
 
 
 def test_what_an_update_brings_is_found(tmp_path):

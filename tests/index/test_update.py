@@ -1,27 +1,20 @@
 """An updated index equals one of the changed graph, and is whole or as it was."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said_by_a_model
 
-from clew.errors import FormatError, IndexAccessError, InputError, LockedError, UsageError
+from clew.errors import FormatError, LockedError, UsageError
 from clew.graph.build.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
 from clew.index.names.names import NamesIndex
-from clew.index.store import files
 from clew.index.store.directory import open_index
 from clew.index.store.writing import write_changed, writing
 from clew.index.update.edits import EditRules, Edits
@@ -177,13 +170,6 @@ def test_a_duplicate_is_counted_and_an_update_of_nothing_is_no_generation(films)
     assert (done.report.added, done.report.duplicates, done.manifest.generation) == (0, 1, 1)
 
 
-def test_removed_and_added_at_once_stays(films):
-    triple = ("Heat", "year", "1995")
-    update_index(films, Edits(add=[triple], remove=[triple]), embedder=EMBEDDER)
-    graph = open_index(films).graph
-    assert triple in set(named_triples(graph))
-
-
 def test_walks_that_an_older_clew_drew_are_not_mixed_with_new_ones(films):
     index = open_index(films)
     older = replace(open_corpus(index), drawing=WALK_VERSION - 1)
@@ -209,14 +195,6 @@ def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
     assert list(after.graph.entities) == list(before.graph.entities)
 
 
-def test_who_has_it_open_keeps_the_old_generation(films):
-    old = open_index(films)
-    held = named_triples(old.graph)
-    update_index(films, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER)
-    assert named_triples(old.graph) == held
-    assert open_index(films).graph.triples == len(held) + 1
-
-
 def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
     held, release = threading.Event(), threading.Event()
 
@@ -234,56 +212,3 @@ def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
     finally:
         release.set()
         thread.join()
-
-
-def test_a_full_disk_leaves_what_was(films, monkeypatch):
-    before = (films / "manifest.json").read_bytes()
-
-    def full(_file, _piece):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files, "write_piece", full)
-    with pytest.raises(IndexAccessError, match="disk is full"):
-        update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER)
-    monkeypatch.undo()
-    assert (films / "manifest.json").read_bytes() == before
-    open_index(films, verify=True)
-
-
-def test_no_index_is_made_where_there_was_none(tmp_path):
-    with pytest.raises(InputError, match="no such index"):
-        update_index(tmp_path / "none.clew", Edits(add=[("a", "b", "c")]), embedder=EMBEDDER)
-    assert not (tmp_path / "none.clew").exists()
-
-
-KILLED = """
-import sys, itertools
-from dataclasses import replace
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from film_corpus import EMBEDDER
-from clew.index.update.edits import EditRules, Edits
-from clew.index.update.update import update_index
-for i in itertools.count():
-    update_index(Path(sys.argv[1]), Edits(add=[(f"new {i}", "year", str(i))]), embedder=EMBEDDER)
-    print("done", flush=True)
-"""
-
-
-def test_a_kill_at_any_moment_leaves_a_whole_index(films):
-    rng = random.Random(3)
-    here = str(Path(__file__).parent)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
-    for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(films), here], stdout=subprocess.PIPE, env=environment
-        )
-        process.stdout.readline()
-        time.sleep(rng.uniform(0.0, 0.4))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        index = open_index(films, verify=True)
-        corpus = open_corpus(index)
-        assert_same_corpus(corpus, build_corpus(index.graph, EMBEDDER, corpus.settings))
-        assert_sections_fit(index)

@@ -140,56 +140,6 @@ def test_abstention_says_why(films_auto, question, reason):
     assert answer.abstained.detail
 
 
-ORCHESTRA = """
-Ida Moor	plays_in	Harbour Orchestra
-Per Dahl	plays_in	Harbour Orchestra
-Ida Moor	born	1971
-Per Dahl	born	1958
-Ida Moor	origin	Norway
-Per Dahl	nationality	Denmark
-Ida Moor	ethnicity	Sami
-Ida Moor	nationality	Sweden
-Ida Moor	spouse	Ole Moor
-Ole Moor	profession	carpenter
-Ole Moor	nationality	Norway
-Ole Moor	born	1960
-Harbour Orchestra	based_in	Norway
-Fjord Choir	based_in	Norway
-Harbour Orchestra	founded	1912
-Fjord Choir	founded	1955
-"""
-
-
-@pytest.fixture(scope="module")
-def orchestra(tmp_path_factory, open_auto):
-    path = tmp_path_factory.mktemp("orchestra") / "orchestra.tsv"
-    path.write_text(ORCHESTRA.lstrip())
-    return open_auto(path)
-
-
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("What is the ethnicity of Ida Moor?", {"Sami"}),
-        ("Where does Ida Moor's spouse come from?", {"Norway"}),
-        ("What does Ida Moor's husband do?", {"carpenter"}),
-        ("Who was born first?", {"Per Dahl"}),
-    ],
-)
-def test_words_are_taken_for_what_they_name(orchestra, question, wanted):
-    assert entities(orchestra.answer(question)) == wanted
-
-
-def test_a_type_singles_out_a_step(open_auto, tmp_path):
-    path = tmp_path / "clubs.tsv"
-    path.write_text(
-        "Ann\tplays_in_club\tRovers\nBob\tplays_in_club\tUnited\nCy\tplays_in_club\tRovers\n"
-        "Ann\tplays_for_country\tPeru\nBob\tplays_for_country\tPeru\nCy\tplays_for_country\tChile\n"
-        "Rovers\tis_in_country\tPeru\nUnited\tis_in_country\tPeru\n"
-    )
-    assert entities(open_auto(path).answer("which player is from Peru?")) == {"Ann", "Bob"}
-
-
 def test_readings_that_tie_in_what_no_word_names_leave_what_they_share(open_auto):
     answer = open_auto(DATA / "companies.tsv").answer("Where is Tesla headquartered?")
     assert entities(answer) == {"Austin"}
@@ -241,25 +191,6 @@ def shop(tmp_path_factory):
         yield clew
 
 
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("Which products are part of the 'Bakery Goods' category?", {"Oat Bread", "Rye Bread"}),
-        ("Which suppliers have the contact title 'Owner'?", {"Mill & Sons"}),
-        ("Which customers have the contact title 'Owner'?", {"Corner Cafe"}),
-        ("How many products are in the Bakery Goods category?", {"2"}),
-        ("What is the most expensive product?", {"Goat Cheese"}),
-        ("Which product has the highest units in stock?", {"Oat Bread"}),
-        ("What are the top 2 most expensive products?", {"Goat Cheese", "Rye Bread"}),
-        ("List the 2 cheapest products in the Bakery Goods category.", {"Oat Bread", "Rye Bread"}),
-    ],
-)
-def test_types_sift_and_identifiers_and_numbers_join_nothing(shop, question, wanted):
-    answer = shop.ask(question)
-    assert entities(answer) == wanted
-    prove(shop.index.graph, answer)
-
-
 def test_so_many_as_are_wanted_and_of_how_many(shop):
     answer = shop.ask("Show the first 2 products that Mill & Sons supplies.")
     assert answer.text == "Oat Bread · Rye Bread"
@@ -267,38 +198,7 @@ def test_so_many_as_are_wanted_and_of_how_many(shop):
     assert answer.text in ("Mill & Sons · Corner Cafe", "Corner Cafe · Mill & Sons")
 
 
-def test_a_number_in_a_name_is_no_wish(open_auto, tmp_path):
-    path = tmp_path / "titles.tsv"
-    path.write_text(
-        "The 39 Steps\tdirected_by\tAlfred Hitchcock\nRope\tdirected_by\tAlfred Hitchcock\n"
-        "Rope\tyear\t1948\nThe 39 Steps\tyear\t1935\n"
-    )
-    assert entities(open_auto(path).answer("Who directed the 39 steps?")) == {"Alfred Hitchcock"}
-
-
 TOWNS = (("springfield_ohio", "Ohioland"), ("springfield_maine", "Maineland"))
-
-
-@pytest.fixture
-def twins(tmp_path, open_auto):
-    path = tmp_path / "people.tsv"
-    path.write_text(
-        "Ann Lee\tborn_in\tOslo\nann lee\tborn_in\tBern\nJo May\tborn_in\tRome\nKim Poe\tborn_in\tLima\n"
-        "Ann Lee\temployer\tAcme\nJo May\temployer\tAcme\nKim Poe\temployer\tInitech\n"
-    )
-    return open_auto(path)
-
-
-def test_twins_are_told_apart_by_how_they_are_written(twins):
-    assert entities(twins.answer("Where was Ann Lee born?")) == {"Oslo"}
-
-
-def test_names_that_tie_are_ambiguous(twins):
-    answer = twins.answer("Where was ANN LEE born?")
-    assert (answer.abstained.reason, set(answer.abstained.candidates)) == (
-        "ambiguous_entity",
-        {"Ann Lee", "ann lee"},
-    )
 
 
 def test_twins_that_are_written_alike_are_told_by_their_ids(open_auto, tmp_path):

@@ -7,11 +7,9 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 
 from clew.graph.build.build import graph_of
-from clew.llm.prompting import Prompt, Sampling, Talk
 from clew.llm.reply import stated_answer
-from clew.llm.testing import ScriptedModel
 from clew.methods.evidence import Fact, ReadEvidence
-from clew.methods.ground import GroundedReply, ask_and_ground, ground_reply
+from clew.methods.ground import GroundedReply, ground_reply
 
 TRIPLES = [
     ("Hydraulic Press HP-40", "max_pressure_bar", "260"),
@@ -82,18 +80,6 @@ def test_a_right_name_of_something_else_is_no_misspelling():
     assert "Marta Kovel (it is not in the facts)" in found.abstained.detail
 
 
-def test_what_is_rejected_is_told_and_the_rest_is_kept():
-    found = grounded("Answer: Memento; Uwe Boll", evidence("Christopher Nolan"))
-    assert labels(found) == ["Memento"]
-    assert found.notes == ("Not counted as answers: Uwe Boll (it is not in the facts)",)
-
-
-def test_a_name_in_the_explanation_is_no_answer():
-    found = grounded("Memento is by Christopher Nolan.\nAnswer: The Prestige", evidence("Memento"))
-    assert labels(found) == ["The Prestige"]
-    assert found.text == "Memento is by Christopher Nolan.\nThe Prestige"
-
-
 def test_entities_of_the_question_are_dropped_unless_nothing_else_is_answered():
     given = evidence("Memento", asked=("Memento",))
     both = grounded("Answer: Memento; The Prestige", given)
@@ -135,56 +121,6 @@ def test_a_chain_goes_on_from_its_earlier_answers():
     whole = evidence("Lowe & Hask")
     found = grounded("Answer: Talesia", ReadEvidence(GRAPH, whole.facts, known | dict(whole.known_proofs)))
     assert [t.relation for t in found.citations(GRAPH)[0].triples] == ["based_in", "in_country"]
-
-
-def test_all_of_a_line_are_what_it_lists():
-    ids = evidence().triples
-    line = Fact((), {NAMES["Memento"]: (ids[10],), NAMES["The Prestige"]: (ids[9],)})
-    found = grounded("Answer: all of 1", ReadEvidence(GRAPH, (line,), {NAMES["Christopher Nolan"]: ()}))
-    assert labels(found) == ["Memento", "The Prestige"]
-
-
-@pytest.mark.parametrize(
-    "reply", ["Answer: none", "I do not know the answer.", "The facts do not tell.\nAnswer: none"]
-)
-def test_none_is_an_abstention(reply):
-    found = grounded(reply, evidence())
-    assert found.abstained is not None
-    assert found.readable
-
-
-@pytest.mark.parametrize(
-    ("reply", "names"),
-    [
-        ("Memento, The Prestige", ["Memento", "The Prestige"]),
-        ("Memento.", ["Memento"]),
-        ("It is Memento, of course.", []),
-        ("Memento was directed by Christopher Nolan.", []),
-    ],
-)
-def test_a_bare_line_is_nothing_but_names(reply, names):
-    found = grounded(reply, evidence())
-    assert labels(found) == names
-    assert found.readable == bool(names)
-
-
-PROMPT = Prompt("test/read", "", "{{QUESTION}}", "1")
-
-
-def test_a_reply_without_the_form_is_asked_for_once_more():
-    model = ScriptedModel(["It was Memento, I read.", "Facts: 11\nAnswer: Memento"])
-    talk = Talk.begin(model, None)
-    found = ask_and_ground(talk, PROMPT, Sampling(), evidence("Christopher Nolan"), {"QUESTION": "?"})
-    assert labels(found) == ["Memento"]
-    assert found.text == "It was Memento, I read."
-    assert len(model.requests) == 2
-
-
-def test_a_reply_that_never_states_an_answer_is_an_abstention():
-    model = ScriptedModel(["It was Memento, I read.", "Memento it is, as I said."])
-    found = ask_and_ground(Talk.begin(model, None), PROMPT, Sampling(), evidence(), {"QUESTION": "?"})
-    assert not found.answered
-    assert "does not state its answer" in found.abstained.detail
 
 
 @given_that(

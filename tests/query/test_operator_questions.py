@@ -85,3 +85,27 @@ def test_the_day_of_last_year_is_a_setting(graphs):
         return {a.label for a in answer.answers}
 
     assert (ordered("2024-06-01"), ordered("2023-06-01")) == ({"Lamp"}, {"Desk"})
+
+
+@pytest.mark.parametrize(
+    ("graph", "question"),
+    [
+        ("staff", "Who is not in Oslo and not in Bergen?"),
+        ("staff", "Who is the oldest in each team?"),
+        ("staff", "Does every member of team Red earn more than 60?"),
+        ("work", "Who no longer works at Nord?"),
+    ],
+)
+def test_what_has_no_form_here_is_left_open(graphs, graph, question):
+    answer = graphs[graph].ask(question)
+    assert not answer.answers, answer.reading
+
+
+def test_no_name_that_is_there_is_called_unknown(graphs):
+    answer = graphs["staff"].ask("What is the difference in salary between Ann Lee and Bob Ray?")
+    assert answer.text == "25" or "no name in this graph" not in answer.abstained.detail
+
+
+def test_the_words_of_an_operator_are_placed(graphs):
+    answer = graphs["staff"].ask("Where do Ann Lee and Bob Ray live?")
+    assert {w.text: w.as_ for w in answer.account}["Ray"] == "operator"

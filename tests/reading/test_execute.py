@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from set_reference import DATES, NUMBERS, Reference, graphs, parts, steps
+from set_reference import Reference, graphs, parts
 
 from clew.graph.build.build import graph_of
 from clew.query.execute import Executor, OverBudget
@@ -17,7 +17,6 @@ from clew.query.tree import (
     Query,
     Value,
     Walk,
-    Without,
 )
 
 checked = settings(max_examples=400, derandomize=True, deadline=None)
@@ -37,31 +36,6 @@ def test_numbers_are_those_of_the_reference(graph, part, ask) -> None:
     query = Query(ask, part)
     expected = Reference(graph).number(query)
     assert Executor(graph).number(query) == (expected if expected is None else pytest.approx(expected))
-
-
-@checked
-@given(graphs(), parts)
-def test_around_is_what_each_step_leads_to(graph, part) -> None:
-    reference, members = Reference(graph), Executor(graph).members(part)
-    expected = {s: {t for n in members.tolist() for t in reference.after(n, s)} for s in range(8)}
-    around = Executor(graph).around(members)
-    assert {s: nodes.tolist() for s, nodes in around.items()} == {
-        s: sorted(e) for s, e in expected.items() if e
-    }
-
-
-@checked
-@given(graphs(), st.lists(st.integers(0, 11), max_size=12, unique=True).map(sorted), steps)
-def test_spans_of_many_nodes_are_those_of_each(graph, nodes, step) -> None:
-    executor = Executor(graph)
-    counts = executor.counts(np.array(nodes, np.int64), step)
-    assert counts.tolist() == [len(Reference(graph).after(node, step)) for node in nodes]
-
-
-def test_a_list_and_a_yes_have_no_number() -> None:
-    executor = Executor(graph_of([("a", "age", "1")]))
-    assert executor.number(Query("list", Anchor(0))) is None
-    assert executor.number(Query("yes", Anchor(0))) is None
 
 
 FAMILY = graph_of(
@@ -121,19 +95,3 @@ def test_more_edges_than_allowed_are_not_followed() -> None:
     executor = Executor(FAMILY, edges_left=3)
     with pytest.raises(OverBudget):
         executor.members(Walk(PEOPLE, HEIGHT))
-
-
-def test_what_was_evaluated_costs_nothing_again() -> None:
-    executor = Executor(FAMILY)
-    executor.members(Walk(PEOPLE, HEIGHT))
-    left = executor.edges_left
-    executor.members(Without(Walk(PEOPLE, HEIGHT), Anchor(IDS["181"])))
-    assert executor.edges_left == left
-
-
-@checked
-@given(graphs())
-def test_names_of_random_graphs_have_fixed_ids(graph) -> None:
-    assert [*graph.relations] == ["knows", "likes", "age", "born"]
-    assert sorted(graph.entities) == sorted([*"abcdef", *NUMBERS, *DATES])
-    assert [*graph.types.names] == ["P", "Q"]

@@ -66,18 +66,6 @@ def run(limits, doing):
     return asyncio.run(main())
 
 
-def test_work_is_done():
-    assert run(small(), lambda work: work.run(lambda: 42)) == 42
-
-
-def test_an_error_is_raised_where_it_is_waited_for():
-    def broken():
-        raise ValueError("mine")
-
-    with pytest.raises(ValueError, match="mine"):
-        run(small(), lambda work: work.run(broken))
-
-
 def test_what_takes_too_long_is_stopped(signs):
     with pytest.raises(Problem, match=r"longer than 0.2 s") as error:
         run(small(seconds=0.2), lambda work: work.run(lambda: endless(*signs)))
@@ -94,16 +82,6 @@ def test_what_nobody_waits_for_is_stopped(signs):
     with pytest.raises(Gone):
         run(small(), leave)
     assert signs[1].wait(5)
-
-
-def test_a_thread_goes_on_after_a_stop():
-    async def often(work):
-        for _ in range(20):
-            with pytest.raises(Problem):
-                await work.run(lambda: endless(threading.Event(), threading.Event()))
-            assert await work.run(lambda: "well", endless=True) == "well"
-
-    run(small(seconds=0.02, threads=1), often)
 
 
 def test_what_waits_is_not_begun_once_nobody_waits():

@@ -6,9 +6,6 @@ import pytest
 
 from clew.errors import ClewError
 from clew.graph.build.build import build_graph
-from clew.methods.synaptiqa.schema_slice import SchemaSlicer
-from clew.text.embedders.static import StaticEmbedder
-from clew.text.lexicon import Lexicon
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 
@@ -67,16 +64,6 @@ def test_a_property_that_a_relation_lacks_is_said(flights):
         flights.run("MATCH ()-[r:train]->() RETURN r.airline")
 
 
-def test_a_prompt_shows_properties_of_edges_with_a_value(flights):
-    slicer = SchemaSlicer(flights.schema(), StaticEmbedder.load(), Lexicon.load())
-    lines = slicer.slice("Which airline?", 1_000).lines
-    (flight,) = [line for line in lines if "[:flight" in line]
-    assert "airline: text SAS" in flight
-    assert "since: whole number 2001" in flight
-    assert "`first day`: date 2001-05-01" in flight
-    assert "(:Entity)-[:road]->(:Entity)" in lines
-
-
 def test_statements_of_rdf_are_edges_and_values_that_differ_in_kind_are_texts(tmp_path):
     text = """@prefix : <http://e/> .
     :a :knows :b {| :since 2001 ; :source "x", "y" |} . :a :knows :c {| :since "long ago" |} .
@@ -85,14 +72,6 @@ def test_statements_of_rdf_are_edges_and_values_that_differ_in_kind_are_texts(tm
         rows = store.run("MATCH ()-[r:`http://e/knows`]->(n) RETURN n.name, r.since, r.source").rows
         assert sorted(rows) == [("b", "2001", ("x", "y")), ("c", "long ago", None)]
         assert store.run("MATCH (n {name: 'a'}) RETURN n.`http://e/age`").rows == ((30,),)
-
-
-def test_numbers_that_have_properties_stay_edges_in_prompts(tmp_path):
-    text = "from,to,relationship,year\nOslo,700,population,2020\nRome,2800,population,2021\n"
-    with closing(store_of(tmp_path, text)) as store:
-        assert store.schema().valued == frozenset()
-        query = "MATCH (a)-[r:population]->(b) WHERE r.year > 2020 RETURN a.name, b.name"
-        assert store.run(query).rows == (("Rome", "2800"),)
 
 
 def test_lists_of_texts_hold_the_texts(tmp_path):

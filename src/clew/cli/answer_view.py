@@ -107,6 +107,8 @@ def print_answer(
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
     for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations)]:
         put(console, line)
+    if answer.reading and answer.thread is not None and answer.thread.question != answer.question:
+        put(console, f"  Read as: {escape(answer.reading)}", "dim")
     omitted = len(answer.citations) - len(shown_citations)
     if omitted > 0:
         put(console, f"  … and {counted(omitted, 'more citation')}; --json prints all", "dim")

@@ -39,7 +39,10 @@ class Command:
 
 
 class Session:
-    """A graph that is asked line by line, and the last answer; `ended` once the user leaves."""
+    """A graph that is asked line by line, and the last answer, from which a question may go on.
+
+    `ended` once the user leaves.
+    """
 
     def __init__(
         self, clew: Clew, method: str, model: ChatModel | None, settings: object, *, quiet: bool = False
@@ -48,6 +51,7 @@ class Session:
         self._method, self._model, self._settings, self._quiet = method, model, settings, quiet
         self._last: Answer | Verification | None = None
         self._question = ""
+        self._previous: Answer | None = None
 
     def do(self, line: str) -> None:
         """Do one line and print what comes of it; raises what the command raises."""
@@ -70,10 +74,12 @@ class Session:
         with explained_wait(waiting_note(self._model), quiet=self._quiet):
             if reading is None:
                 method, model, settings = self._method, self._model, self._settings
-                answer = self.clew.ask(question, method=method, model=model, settings=settings)
+                answer = self.clew.ask(
+                    question, method=method, model=model, settings=settings, previous=self._previous
+                )
             else:
                 answer = self.clew.ask(question, reading=reading)
-        self._last, self._question = answer, question
+        self._last, self._question, self._previous = answer, question, answer
         cited = answer.citations[:MOST_SHOWN_CITATIONS]
         print_full_answer(answer, cited, choosing="reading N answers that")
 

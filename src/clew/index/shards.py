@@ -88,13 +88,13 @@ def _shard_maker(folder: Path, graph: Graph, embedder: Embedder) -> Callable[[Sh
     label_nodes = differing_labels(graph)
 
     def make(shard: Shard) -> None:
-        kind, *span = shard
+        kind, first, stop = shard
         place = _place(folder, shard)
         place.mkdir(parents=True)
         if kind == "names":
-            arrays = NamePart.of(graph, label_nodes, *span).arrays()
+            arrays = NamePart.of(graph, label_nodes, first, stop).arrays()
         else:
-            arrays = vector_part(graph, embedder, *span)
+            arrays = vector_part(graph, embedder, first, stop)
         for name, array in arrays.items():
             np.save(place / f"{name}.npy", array)
 

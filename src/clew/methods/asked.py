@@ -69,6 +69,23 @@ def misfit_of_value(question: str, value: str) -> str:
     return "" if asked in (*fitting, "a thing", "") else f"{asked} is asked for"
 
 
+def misfit_of_label(asked: Asked, label: str, *, is_value: bool) -> str:
+    """Why what is called so is not what is asked for; empty where it may be. A value is no thing."""
+    has_digit = _DIGIT.search(label) is not None
+    match asked:
+        case "yes or no":
+            is_fitting = label.casefold() in ("yes", "no", "true", "false")
+        case "a number":
+            is_fitting = is_value or has_digit
+        case "a time":
+            is_fitting = is_value or has_digit or _is_time(label)
+        case "a person" | "a place":
+            is_fitting = not is_value
+        case _:
+            is_fitting = True
+    return "" if is_fitting else f"{asked} is asked for"
+
+
 def says(other: str) -> str:
     """Why a value is not proved, where query graphs say another (`Judge.decides`), or nothing."""
     return f"the graph says {other}" if other else "no facts decide it"
@@ -109,24 +126,10 @@ class Judge:
     def misfit(self, asked: Asked, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""
         graph = self.reader.graph
-        label, (start, stop) = readable(graph.labels[entity]), graph.out.span(entity)
+        (start, stop), types = graph.out.span(entity), graph.types.of(entity)
         is_value = start == stop and graph.values.kind[entity] != ValueKind.NONE
-        has_digit = _DIGIT.search(label) is not None
-        match asked:
-            case "yes or no":
-                is_fitting = label.casefold() in ("yes", "no", "true", "false")
-            case "a number":
-                is_fitting = is_value or has_digit
-            case "a time":
-                is_fitting = is_value or has_digit or _is_time(label)
-            case "a person":
-                types = graph.types.of(entity)
-                is_fitting = not is_value and not (types and all(map(self._kinds.is_nobody, types)))
-            case "a place":
-                is_fitting = not is_value
-            case _:
-                is_fitting = True
-        return "" if is_fitting else f"{asked} is asked for"
+        is_nobody = asked == "a person" and bool(types) and all(map(self._kinds.is_nobody, types))
+        return misfit_of_label(asked, readable(graph.labels[entity]), is_value=is_value or is_nobody)
 
     def steps(self, question: str) -> AskedSteps:
         """What the likeliest readings of a question follow."""

@@ -28,6 +28,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.certainty import certainties_of, how_likely
+from clew.reading.follow_up import Around
 from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -35,6 +36,7 @@ from clew.reading.near_names import unknown_names
 from clew.reading.reader import Reading
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
+from clew.reading.thread import threaded
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 
@@ -45,6 +47,8 @@ class LikelyReading:
 
     reading: Reading
     query: Query | None = None
+    account: tuple[PlacedWord, ...] = ()
+    """What each word of the question is in the query."""
     likelihood: float = 0.0
     empty: Meaning | None = None
     """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
@@ -59,15 +63,28 @@ class BuiltInReader:
         self.index, self.settings = index, settings or AutoSettings()
         self.reader = reader_of(index, embedder)
 
-    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+    def answer(
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        around: Around | None = None,
+    ) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
 
-        Raises EmbedderError if the shipped model cannot be opened.
+        `around` makes another query of the one that it is read as, or none. Raises EmbedderError if the
+        shipped model cannot be opened.
         """
-        return self.read_and_answer(question, id=id, entities=entities)[1]
+        return self.read_and_answer(question, id=id, entities=entities, around=around)[1]
 
     def read_and_answer(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        around: Around | None = None,
     ) -> tuple[LikelyReading, Answer]:
         """How a question was read, and its answer, as `answer`.
 
@@ -76,6 +93,8 @@ class BuiltInReader:
         began = perf_counter()
         likeliest = self.read(question, entities)
         query, account = self._likely_query(likeliest, entities)
+        if around is not None and isinstance(query, Query):
+            query = around(query) or Abstention("unplaced", "this does not go on from the last question")
         blank_answer = Answer(question, method=self.name, account=account)
         if isinstance(query, Abstention):
             answer = drawn(blank_answer, DraftAnswer(abstained=query), None)
@@ -97,10 +116,11 @@ class BuiltInReader:
         rows, certainties = certainties_of(vocabulary, reading, meanings)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
         query = meanings[best].query
+        account = self.reader.account(reading, query)
         likelihood = float(certainties[best])
         if not self.settings.partial:
-            likelihood = how_likely(rows, certainties, best, self.reader.account(reading, query))
-        return LikelyReading(reading, query, likelihood, empty)
+            likelihood = how_likely(rows, certainties, best, account)
+        return LikelyReading(reading, query, account.words, likelihood, empty)
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]
@@ -109,14 +129,12 @@ class BuiltInReader:
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
-        reading, query = likeliest.reading, None
-        if likeliest.query is not None and likeliest.likelihood >= self.settings.confidence:
-            query = likeliest.query
-        elif likeliest.empty is not None and likeliest.empty.share >= self.settings.confidence:
-            query = likeliest.empty.query
-        if query is None:
-            return left_open(self.reader, self.index.names, reading)
-        account = self.reader.account(reading, query).words
+        reading, query, account = likeliest.reading, likeliest.query, likeliest.account
+        if query is None or likeliest.likelihood < self.settings.confidence:
+            empty = likeliest.empty
+            if empty is None or empty.share < self.settings.confidence:
+                return left_open(self.reader, self.index.names, reading, query, account)
+            query, account = empty.query, self.reader.account(reading, empty.query).words
         missing = unplaced(self.reader, self.index.names, reading, query, account)
         return (query if missing is None or self.settings.partial else missing), account
 
@@ -133,7 +151,8 @@ class BuiltInReader:
         phrases = unplaced_phrases(blank_answer.question, blank_answer.account)
         if phrases:
             notes = (*notes, f"this answers the rest: {quoted(phrases)} has no place in it")
-        return drawn(blank_answer, replace(draft, notes=notes), words)
+        answer = drawn(blank_answer, replace(draft, notes=notes), words)
+        return threaded(answer, query, self.reader, blank_answer.question)
 
     def _finish(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""

@@ -244,6 +244,11 @@ def _number_reply(
     return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 
+def refused(statement: StatedAnswer, why: str) -> GroundedReply:
+    """A reply of which nothing is an answer, and why."""
+    return _abstain(statement, why)
+
+
 def _ungrounded(statement: StatedAnswer, value: str, why: str) -> GroundedReply:
     return _abstain(statement, f'it answers "{value}", which nothing proves: {why}', (), "ungrounded")
 

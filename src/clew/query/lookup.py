@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
-from clew.query.notation import NameLookup, WrittenNames
+from clew.query.notation import NameLookup
 from clew.query.vocabulary import Vocabulary, words_of_label
 
 
@@ -44,15 +44,6 @@ def lookup_of(
         by_label(types, types, other_words[1]),
         edge_key,
     )
-
-
-def written_names(graph: Graph) -> WrittenNames:
-    """Names as the source writes them; a relation with an IRI by its label, an entity as people call it."""
-
-    def relation(number: int) -> str:
-        return stored_relation(graph, number)
-
-    return WrittenNames(graph.label, relation, lambda number: graph.types.names[number])
 
 
 def stored_relation(graph: Graph, relation: int) -> str:

@@ -15,8 +15,9 @@
     argmax(A, .relation)  argmin(A, count(^relation))  top(3, A, .relation)  bottom(3, A, .relation)
     nth(2, A, .relation)          the second largest; nth(-2, …) the second smallest; top(all, …) in order
 
-Names of several words that are no entities stand in quotes (`."made by"`). Reading it never runs anything:
-each name must be one that the graph has.
+A value is a number, a date (`2020-05-31`, `2020-05`), a time (`"10:30"`), or a range of numbers or dates
+(`1980..1989`). Names of several words that are no entities stand in quotes (`."made by"`). Reading it never
+runs anything: each name must be one that the graph has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from clew.graph.graph import Graph
+from clew.graph.values import time_of_day
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -49,8 +52,10 @@ from clew.query.tree import (
 )
 from clew.query.values import date_of
 
+_NUMBER = r"-?\d+(?:\.\d+)?"
 _TOKEN = re.compile(
-    r'\s*(\{[^}]*\}|"[^"]*"|@(?:"[^"]+"|\w+)|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'
+    r'\s*(\{[^}]*\}|"[^"]*"|@(?:"[^"]+"|\w+)|\d{4}-\d\d-\d\d\.\.\d{4}-\d\d-\d\d'
+    r"|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?:\.\.-?\d+(?:\.\d+)?)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]"
     r'|[.^](?:"[^"]+"|\w[\w.:/-]*\w|\w)|\w[\w.:/]*)'
 )
 _ASK_OF: dict[str, Ask] = {
@@ -103,6 +108,19 @@ def read_query(text: str, names: NameLookup) -> Query:
         begin = tokens[reader.at][1] if reader.at < len(tokens) else len(text.rstrip())
         raise NotationError(f"{error} (at character {begin + 1})") from None
     return query
+
+
+def write_query(query: Query, graph: Graph) -> str:
+    """Write a query so that `read_query` reads it again.
+
+    Raises:
+        NotationError: it is too long, or has a name or a value that cannot be written.
+
+    """
+    text = _Writer(graph).query(query)
+    if len(text) > LONGEST_NOTATION:
+        raise NotationError(f"longer than {LONGEST_NOTATION} characters")
+    return text
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -262,8 +280,7 @@ class _Reader:
             if key is None:
                 raise NotationError(f"no edge has a property {name!r}")
             sign, text = self._sign(), self._take().strip('"')
-            is_number = re.fullmatch(r"-?\d+(\.\d+)?", text)
-            value = Value(float(text)) if is_number else date_of(text) or text
+            value = _value_of(text) or text
             if isinstance(value, str) and sign not in ("=", "!="):
                 raise NotationError(f"a text can only be equal or not: {text!r}")
             or_none = self._peek() == "or" and self._peek(1) == "none"
@@ -300,11 +317,9 @@ class _Reader:
         if self._peek()[:1] in ("{", "("):
             return self._against(of, steps, sign, self._term())
         text = self._take().strip('"')
-        if re.fullmatch(r"-?\d+(\.\d+)?", text):
-            return Compared(of, steps, sign, Value(float(text)))
-        date = date_of(text)
-        if date is not None:
-            return Compared(of, steps, sign, date)
+        value = _value_of(text)
+        if value is not None:
+            return Compared(of, steps, sign, value)
         return self._against(of, steps, sign, Anchor(self._id_of(self._names.entity, text, "entity")))
 
     def _against(self, of: Part, steps: tuple[int, ...], sign: Sign, compared: Part) -> Part:
@@ -327,129 +342,111 @@ class _Reader:
         return int(text)
 
 
-class Unwritable(ValueError):
-    """The notation has no form for a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenNames:
-    """How names are written, by their ids, so that a `NameLookup` finds them again."""
-
-    entity: Callable[[int], str]
-    relation: Callable[[int], str]
-    type: Callable[[int], str]
-
-
-def write_query(query: Query, names: WrittenNames) -> str:
-    """Write one query, as `read_query` reads it: `count({Acme Ltd} ^employer)`.
-
-    Raises:
-        Unwritable: a value that the notation lacks (a time of day, a day of every year, a unit).
-
-    """
-    writer = _Writer(names)
-    text = writer.set(query.part)
-    two = next((word for word, ask in _OF_TWO.items() if ask == query.ask), "")
-    one = next((word for word, ask in _ASK_OF.items() if ask == query.ask), "")
-    if two and query.other is not None:
-        return f"{two}({text}, {writer.set(query.other)})"
-    return (f"{one}({text})" if one else text) + (f" by {writer.steps(query.by)}" if query.by else "")
+def _value_of(text: str) -> Value | None:
+    """A number, a date, a time of day, or a range of numbers or dates; None for other text."""
+    first, _, last = text.partition("..")
+    if last:
+        start, stop = _value_of(first), _value_of(last)
+        if start is None or stop is None or start.date != stop.date:
+            return None
+        return replace(start, width=stop.number + stop.width - start.number)
+    if re.fullmatch(_NUMBER, text):
+        return Value(float(text))
+    if time := re.fullmatch(r"(\d\d):(\d\d)", text):
+        passed = time_of_day(int(time[1]), int(time[2]))
+        return None if passed is None else Value(passed, date=True)
+    return date_of(text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    names: WrittenNames
+    """Queries over one graph as text."""
+
+    graph: Graph
+
+    def query(self, query: Query) -> str:
+        text = self.set(query.part)
+        word = next((w for w, ask in (_ASK_OF | _OF_TWO).items() if ask == query.ask), "")
+        if word:
+            other = "" if query.other is None else f", {self.set(query.other)}"
+            text = f"{word}({text}{other})"
+        return f"{text} by {self.steps(query.by)}" if query.by else text
 
     def set(self, part: Part) -> str:
         match part:
-            case Both(left, right):
-                return f"{self.set(left)} & {self._term(right)}"
-            case Either(left, right):
-                return f"{self.set(left)} | {self._term(right)}"
-            case Without(left, right):
-                return f"{self.set(left)} - {self._term(right)}"
-            case _:
-                return self._term(part)
-
-    def _term(self, part: Part) -> str:
-        match part:
-            case Both() | Either() | Without():
-                return f"({self.set(part)})"
-            case Anchor(node, _):
-                return self._entity(node)
-            case OfType(type_, end) if type_ < 0:
-                return self._step(end ^ 1)
-            case OfType(type_, _):
-                return _quoted(self.names.type(type_), r"[^\W\d][\w.:/]*")
+            case Both(left, right) | Either(left, right) | Without(left, right):
+                sign = {Both: "&", Either: "|", Without: "-"}[type(part)]
+                return f"{self.term(left)} {sign} {self.term(right)}"
+            case Anchor(node):
+                return "{" + _plain(self.graph.label(node), "{}") + "}"
+            case OfType(type_, end):
+                return self.step(end ^ 1) if type_ < 0 else _quoted(self.graph.types.names[type_])
             case Walk(source, step):
-                return f"{self._term(source)} {self._step(step)}"
+                return f"{self.term(source)} {self.step(step)}"
             case Qualified(source, step, conditions):
-                return f"{self._term(source)} {self._step(step)}{''.join(map(self._on_edge, conditions))}"
+                on_edges = "".join(map(_on_edge, conditions))
+                return f"{self.term(source)} {self.step(step)}{on_edges}"
             case Related(source, step, how, targets):
-                return f"{self._term(source)}[{self._step(step)} {how} {self.set(targets)}]"
+                return f"{self.term(source)}[{self.step(step)} {how} {self.set(targets)}]"
             case Compared(source, steps, sign, value):
-                return f"{self._term(source)}[{self.steps(steps)} {sign} {self._value(value)}]"
-            case Counted(source, step, sign, number, _):
-                if (sign, number) == (">=", 1):
-                    return f"{self._term(source)}[{self._step(step)}]"
-                return f"{self._term(source)}[count({self._step(step)}) {sign} {number}]"
-            case Extreme():
-                return self._extreme(part)
+                return f"{self.term(source)}[{self.steps(steps)} {sign} {self.operand(value, sign)}]"
+            case Counted(source, step, sign, number):
+                return f"{self.term(source)}[count({self.step(step)}) {sign} {number}]"
+            case Extreme(source, steps, counted, largest, number, nth):
+                by = f"count({self.steps(steps)})" if counted else self.steps(steps)
+                word = ("argmin", "argmax")[largest] if number == 1 else ("bottom", "top")[largest]
+                first = "" if number == 1 else f"{number or 'all'}, "
+                if nth:
+                    word, first = "nth", f"{number if largest else -number}, "
+                return f"{word}({first}{self.set(source)}, {by})"
 
-    def _extreme(self, part: Extreme) -> str:
-        of = self.set(part.source)
-        by = f"count({self.steps(part.steps)})" if part.counted else self.steps(part.steps)
-        if part.nth:
-            return f"nth({part.number if part.largest else -part.number}, {of}, {by})"
-        if part.number == 1:
-            return f"{'argmax' if part.largest else 'argmin'}({of}, {by})"
-        return f"{'top' if part.largest else 'bottom'}({part.number or 'all'}, {of}, {by})"
+    def term(self, part: Part) -> str:
+        """A set as it stands inside another one."""
+        return f"({self.set(part)})" if isinstance(part, Both | Either | Without) else self.set(part)
+
+    def operand(self, value: Value | Part | Amount, sign: Sign) -> str:
+        if isinstance(value, Value):
+            return _value_text(value)
+        if isinstance(value, Amount):
+            word = next(word for word, ask in _AMOUNTS.items() if ask == value.ask)
+            return f"{word}({self.set(value.part)})"
+        if sign in ("=", "!="):
+            raise NotationError("the values of a set cannot be equal in the notation")
+        return f"({self.set(value)})"
 
     def steps(self, steps: Sequence[int]) -> str:
-        return " ".join(map(self._step, steps))
+        return " ".join(map(self.step, steps))
 
-    def _step(self, step: int) -> str:
-        return "^."[step % 2 == 0] + _quoted(self.names.relation(step // 2), r"\w[\w.:/-]*\w|\w")
-
-    def _entity(self, node: int) -> str:
-        name = self.names.entity(node)
-        if "}" in name:
-            raise Unwritable(name)
-        return f"{{{name}}}"
-
-    def _value(self, value: Value | Part | Amount) -> str:
-        if isinstance(value, Amount):
-            return (
-                f"{next(word for word, ask in _AMOUNTS.items() if ask == value.ask)}({self.set(value.part)})"
-            )
-        return _value_text(value) if isinstance(value, Value) else f"({self.set(value)})"
-
-    def _on_edge(self, condition: OnEdge) -> str:
-        value = condition.value if isinstance(condition.value, str) else _value_text(condition.value)
-        text = _quoted(value, r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d)?")
-        key, or_none = _quoted(condition.key, r"\w+"), " or none" if condition.or_none else ""
-        return f"[@{key} {condition.sign} {text}{or_none}]"
+    def step(self, step: int) -> str:
+        return ".^"[step & 1] + _quoted(self.graph.relations[step // 2])
 
 
-def _quoted(name: str, plain: str) -> str:
-    """A name as it is where it is `plain`, else in quotes."""
-    if '"' in name:
-        raise Unwritable(name)
-    return name if re.fullmatch(plain, name) else f'"{name}"'
+def _on_edge(condition: OnEdge) -> str:
+    value = condition.value
+    text = f'"{_plain(value, chr(34))}"' if isinstance(value, str) else _value_text(value)
+    none = " or none" if condition.or_none else ""
+    return f'[@"{_plain(condition.key, chr(34))}" {condition.sign} {text}{none}]'
 
 
 def _value_text(value: Value) -> str:
-    """A number, or a date as YYYY-MM-DD, YYYY-MM or YYYY."""
-    if value.yearly or value.unit or value.number < 1 <= value.date:
-        raise Unwritable(str(value))
+    if value.yearly or value.unit:
+        raise NotationError("a day of every year, or a number with a unit, has no notation")
+    ends = (value.number, value.number + value.width)
     if not value.date:
-        text = f"{value.number:.15g}"
-        if value.width or "e" in text:
-            raise Unwritable(text)
-        return text
-    day = date.fromordinal(int(value.number)).isoformat()
-    forms = (form for form in (day, day[:7]) if date_of(form) == replace(value, mention=-1))
-    text = next(forms, "")
-    if not text:
-        raise Unwritable(day)
-    return text
+        first, last = (f"{end:.10f}".rstrip("0").rstrip(".") for end in ends)
+    elif 0 < value.number < 1:
+        minutes = round(value.number * 24 * 60)
+        return f'"{minutes // 60:02}:{minutes % 60:02}"'
+    else:
+        first, last = (date.fromordinal(int(end) + 1).isoformat() for end in ends)
+    return first if first == last else f"{first}..{last}"
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z]\w*", name) else f'"{_plain(name, chr(34))}"'
+
+
+def _plain(name: str, without: str) -> str:
+    if not name.strip() or any(c in name for c in without):
+        raise NotationError(f"the name {name!r} cannot be written")
+    return name

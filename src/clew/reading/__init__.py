@@ -1,7 +1,7 @@
 """Questions → query graphs, ranked, executed and proved, or left open, without a chat model.
 
-The road of one: `reader` (one an index: `shared_reader`) finds `mentions` (`name_words`, `own_titles`),
-makes `candidates` of them (`paths`, `joins`, `operations`, over the `query.vocabulary` of the graph) and
+The road of one: `reader` (one an index: `shared_reader`) finds `mentions` (`name_words`), makes
+`candidates` of them (`paths`, `joins`, `operations`, over the `query.vocabulary` of the graph) and
 ranks these: `likeness`, `tokens`, `features`, `first_pass`, `ranker`, `calibration`.
 
 What the words say of a candidate beside the ranker: `alignment` and `word_order` of chains, `asked_type` and
@@ -10,5 +10,5 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 `countries`.
 
 Which meaning to answer: `certainty`; whether every word of the question has its place in it: `account`
-(`placing`, `denial`); why not: `left_open`, `near_names`. With what: `answer`, `since_when`.
+(`placing`, `denial`, `kinship`); why not: `left_open`, `near_names`. With what: `answer`, `since_when`.
 """

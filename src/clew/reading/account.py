@@ -16,19 +16,20 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.query.tree import Anchor, Compared, Counted, Extreme, OfType, Query, Value, steps_of
+from clew.query.tree import Anchor, Compared, Counted, Extreme, OfType, Query, Related, Value, steps_of
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
-from clew.reading.denial import denial_spans, is_denial
+from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import FUNCTION, GOING, LIGHT
+from clew.reading.kinship import kin_terms, naming, sex_of
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.ranker import GraphRanker
 from clew.text.inflection import singular
-from clew.text.lexicon import Lexicon
+from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
@@ -53,11 +54,12 @@ _PERIOD = (
 class _Carried:
     """What the parts of a query graph carry beside names and labels."""
 
-    denies: bool
     ranks: bool
     compares: bool
     counts: bool
     sums: bool
+    every: bool
+    subtracts: bool
     nothing: bool = False
 
 
@@ -81,6 +83,8 @@ _RESTRICTIONS = (
     (r"\b(?:only|solely|exclusively)\b", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
+    (r"\bdifference\b", "subtracts"),
+    (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
 )
 """Words that restrict or ask for more, and what of a query graph carries them."""
 _PATTERNS = [(re.compile(pattern, re.I), carried) for pattern, carried in _RESTRICTIONS]
@@ -188,6 +192,11 @@ def _name_words(name: str) -> set[str]:
     return {*words, *pairs}
 
 
+def _means(word: str, other: str) -> bool:
+    """Whether a word is another, or means it by its main sense."""
+    return Lexicon.load().similarity(word, other) >= LEAST_KIN
+
+
 def _is_superlative(word: str) -> bool:
     """Whether a word that may rank does: *fewest*, *oldest*; not *forest*."""
     if not word.endswith("est") or word in ("best", "fewest", "latest"):
@@ -227,13 +236,15 @@ def quoted(phrases: Sequence[str]) -> str:
     return " and ".join(f'"{phrase}"' for phrase in phrases)
 
 
-def as_written(written: str, read: str, words: Sequence[PlacedWord]) -> tuple[PlacedWord, ...]:
-    """The words of a question as it was written, from those of how it is read; all others are frame."""
+def as_written(
+    written: str, read: str, words: Sequence[PlacedWord], rest: Place = "frame"
+) -> tuple[PlacedWord, ...]:
+    """The words of a question as it was written, from those of how it is read; `rest`: all others."""
     if written == read:
         return tuple(words)
     tokens_written = [t for t in tokens(written) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
     norms = [t.norm for t in tokens_written], [normalise(w.text) for w in words]
-    placed: list[PlacedWord] = [PlacedWord(t.start, t.stop, t.text, "frame") for t in tokens_written]
+    placed: list[PlacedWord] = [PlacedWord(t.start, t.stop, t.text, rest) for t in tokens_written]
     for tag, first, last, other, _ in SequenceMatcher(None, *norms, autojunk=False).get_opcodes():
         for i in range(first, last) if tag in ("equal", "replace") else ():
             if other + i - first < len(words):
@@ -266,11 +277,12 @@ class _Account:
         ranks = any(isinstance(p, Extreme) for p in parts) or query.ask in ("largest", "smallest")
         counts = query.ask == "count" or any(isinstance(p, Counted) for p in parts)
         self.carried = _Carried(
-            denies=is_denial(self.vocabulary, query),
             ranks=ranks,
             compares=ranks or any(isinstance(p, Compared | Counted) for p in parts),
             counts=counts,
             sums=query.ask in ("average", "sum"),
+            subtracts=query.ask == "difference",
+            every=query.ask == "every" or any(isinstance(p, Related) for p in parts),
         )
         self.own = self._own_labels()
 
@@ -400,7 +412,7 @@ class _Account:
             if token.start in self.placed or self._is_label(token):
                 continue
             is_quoted = any(a <= token.start and token.stop <= b for a, b in quoted)
-            if token.norm.isdigit() and int(token.norm) in numbers:
+            if token.norm.isdigit() and float(token.norm) in numbers:
                 self._put(token, "operator", "rank")
             elif self._must_be_carried(token, at, is_quoted):
                 self._put(token, "unplaced", "")
@@ -435,8 +447,8 @@ class _Account:
 
     def _place_restrictions(self) -> None:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
-        for start, stop in denial_spans(self.text, self.mentions):
-            self._restrict(start, stop, "not", self.carried.denies)
+        self._place_denials()
+        self._place_kin()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
@@ -446,6 +458,62 @@ class _Account:
         if self.query.ask == "list" and not self._lists_numbers():
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _place_denials(self) -> None:
+        """Words that deny, as many as the query does; and what is read as a label that denies it."""
+        labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
+        outside = [t for t in self.tokens if not self._is_used(t)]
+        opposites = [t for t in outside if self._is_opposite(t, labels)]
+        spans = [*denial_spans(self.text, self.mentions), *((t.start, t.stop) for t in opposites)]
+        room = denials(self.vocabulary, self.query)
+        for label in labels:
+            denied = denied_words(label)
+            if not denied and not has_denying_word(label):
+                continue
+            positive = [t for t in outside if any(_means(t.norm, word) for word in denied)]
+            if not positive and not has_denying_word(label):
+                room -= 1  # it says itself: *dislikes*; or *covered* is not what *discovered* denies
+            if not denied:
+                positive = [t for t in outside if t.norm not in english.RELATIVE]
+            for token in positive if not spans else ():
+                self._put(token, "unplaced", "")
+        is_double = room > len(spans) and any(map(has_denying_word, labels))
+        for number, (start, stop) in enumerate(sorted(spans)):
+            for token in self._inside(start, stop) if is_double else ():
+                self._put(token, "unplaced", "")
+            self._restrict(start, stop, "not", number < room)
+
+    def _is_opposite(self, token: Token, labels: Sequence[str]) -> bool:
+        """Whether a word is one of a label with a prefix that denies it: *dislikes* of `likes`."""
+        stems = frozenset[str]() if has_denying_word(token.norm) else denied_words(token.norm)
+        words = [singular(word) for label in labels for word in label.split()]
+        if singular(token.norm) in words:
+            return False
+        return any(_means(stem, word) for stem in stems for word in words)
+
+    def _place_kin(self) -> None:
+        """Kin terms that no relation of the query names are unplaced: *grandfather* of `father`.
+
+        *Mum and dad* are both `parent`; what has no sex may be told by several steps: *grandparents*.
+        """
+        labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
+        unnamed: dict[str, Token] = {}
+        for token, after in zip(self.tokens, [*self.tokens[1:], None], strict=True):
+            if not kin_terms(token.norm) or self._is_used(token) or self._is_label(token):
+                continue
+            how = [h for label in labels if (h := naming(token.norm, label)) is not None]
+            sex = sex_of(token.norm)
+            is_told = "named" in how or (not sex and len(how) > 1)
+            if how and not is_told and not self._is_compound(token, after):
+                unnamed[sex if "broader" in how else token.norm] = token
+        for token in unnamed.values() if unnamed.keys() != {"female", "male"} else ():
+            self._put(token, "unplaced", "")
+
+    def _is_compound(self, token: Token, after: Token | None) -> bool:
+        """Whether a word is the first of a compound: *sister* of *sister city*."""
+        if after is None or self.text[token.stop : after.start] != " ":
+            return False
+        return after.text.islower() and Lexicon.load().uses(after.norm, NOUN) > 0
 
     def _lists_numbers(self) -> bool:
         steps = steps_of(self.query)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from clew.query.tree import Anchor, Compared, Counted, Query, Without, steps_of
+from clew.query.tree import Anchor, Compared, Counted, Either, Query, Without, steps_of
 from clew.query.vocabulary import Vocabulary
+from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
@@ -14,7 +15,7 @@ from clew.text.lexicon import Lexicon
 _DENIAL = re.compile(
     r"(?<!\()\b(?:not|never|without|non|neither|none|lacks?|lacking|cannot"
     r"|no(?=\s+[a-z])|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
-    r"(?!\s+(?:\w{2,}er\s+than|only|more|less|fewer|later|earlier|longer|before|after|over|under|above|below|exceed\w*|until|even"
+    r"(?!\s+(?:\w{2,}er\s+than|only|more|less|fewer|before|after|over|under|above|below|exceed\w*|until|even"
     r"|just|necessarily|one|matter))",
     re.I,
 )
@@ -52,26 +53,35 @@ def _outside_names(
             yield match.span()
 
 
-def is_denial(vocabulary: Vocabulary, query: Query) -> bool:
-    """Whether a query leaves something out, or is of what a label denies."""
+def denials(vocabulary: Vocabulary, query: Query) -> int:
+    """How often a query leaves something out, or is of what a label denies; *neither … nor* is twice."""
+    labels = [vocabulary.relations[step // 2] for step in steps_of(query)]
+    number = sum(has_denying_word(label) or bool(denied_words(label)) for label in labels)
     for part in query.contents.parts:
         match part:
+            case Without(_, Either()):
+                number += 2
             case Without() | Counted(_, _, _, 0, _) | Compared(_, _, "!=", _):
-                return True
+                number += 1
             case Anchor(node, _) if vocabulary.truths.get(node) is False:
-                return True
+                number += 1
             case _:
                 pass
-    return any(denied_words(vocabulary.relations[step // 2]) for step in steps_of(query))
+    return number
 
 
 def denied_words(label: str) -> frozenset[str]:
     """What a label denies, in the singular: *cause* of *does not cause*, *like* of *dislikes*."""
     words = label.split()
-    if not _DENYING.isdisjoint(words):
-        return frozenset(singular(w) for w in words if w not in _DENYING)
-    stems = {(word, word[match.end() :]) for word in words if (match := _PREFIX.match(word))}
+    if has_denying_word(label):
+        return frozenset(singular(w) for w in words if w not in _DENYING and w not in FUNCTION)
+    stems = [(word, word[match.end() :]) for word in words if (match := _PREFIX.match(word))]
     return frozenset(singular(stem) for word, stem in stems if _is_opposite(word, stem))
+
+
+def has_denying_word(label: str) -> bool:
+    """Whether a label denies by a word of its own: *not*, *without*."""
+    return not _DENYING.isdisjoint(label.split())
 
 
 def _is_opposite(word: str, stem: str) -> bool:

@@ -14,7 +14,7 @@ from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.framing import TALK
-from clew.reading.mentions import PLURAL
+from clew.reading.mentions import PLURAL, Mention
 from clew.reading.near_names import near_names
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.normalise import Token, tokens
@@ -32,13 +32,16 @@ def unknown_given(graph: Graph, names: NamesIndex, unknown: Sequence[str]) -> Ab
 
 
 def left_open(
-    reader: QuestionReader, names: NamesIndex, reading: Reading
+    reader: QuestionReader,
+    names: NamesIndex,
+    reading: Reading,
+    query: Query | None,
+    account: Sequence[PlacedWord],
 ) -> tuple[Abstention, tuple[PlacedWord, ...]]:
-    """Why no reading of a question is likely enough, and what its words are in the likeliest."""
-    if not reading.ranking.ranked:
+    """Why no reading of a question is likely enough, and what its words are in `query`, the surest."""
+    if query is None:
         return Abstention("no_entity", NOTHING_NAMED), ()
-    query = reading.ranking.ranked[0].option.query
-    account = tuple(map(_if_carried, reader.account(reading, query).words))
+    account = tuple(map(_if_carried, account))
     missing = unplaced(reader, names, reading, query, account)
     if missing is not None:
         return missing, account
@@ -73,7 +76,12 @@ def unplaced(
         return None
     words = tokens(text)
     open_words = [w for w in words if any(a.begin <= w.start < a.end for a in account if a.as_ == "unplaced")]
-    name_words = [w.text for w in open_words if is_capital(w, words) or not reader.is_word(w.norm)]
+    known = {t.norm for m in reading.mentions if _is_sure(m) for t in tokens(m.text)}
+    name_words = [
+        w.text
+        for w in open_words
+        if w.norm not in known and (is_capital(w, words) or not reader.is_word(w.norm))
+    ]
     statements = [f"I cannot place {quoted(phrases)}"]
     if name_words:
         near = near_names(reader.graph, names, [next(p for p in phrases if name_words[0] in p)])
@@ -85,8 +93,13 @@ def unplaced(
 
 def named_for_sure(reading: Reading) -> tuple[int, ...]:
     """What a question names as it is written."""
-    mentions = [m for m in reading.mentions if m.strong and m.candidates and m.candidates[0].how <= PLURAL]
+    mentions = [m for m in reading.mentions if m.strong and _is_sure(m)]
     return tuple(dict.fromkeys(m.candidates[0].node for m in mentions))
+
+
+def _is_sure(mention: Mention) -> bool:
+    """Whether something is called as a mention is written."""
+    return bool(mention.candidates) and mention.candidates[0].how <= PLURAL
 
 
 def is_capital(word: Token, words: Sequence[Token]) -> bool:

@@ -45,10 +45,13 @@ from clew.query.values import ORDINALS, day_number, days_from, today
 from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
 from clew.reading import english
 from clew.reading.comparisons import EARLIER, sign_beside
+from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.ranker import Ranked, Ranking
-from clew.text.inflection import comparative, is_participle, shape_of, singular_noun
+from clew.reading.which_way import name_of
+from clew.text.inflection import comparative, is_participle, plural, shape_of, singular_noun
 from clew.text.lexicon import ADJECTIVE, Lexicon
+from clew.text.normalise import Token, tokens
 
 MOST_AROUND = 20
 """Readings of the rest around which operators are put."""
@@ -140,7 +143,7 @@ class Operators:
             self._averages,
             self._bounds,
         )
-        finders = (*numbers, self._neither, self._only, self._times, self._names)
+        finders = (*numbers, self._neither, self._only, self._times, self._names, self._kin)
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
@@ -349,6 +352,8 @@ class Operators:
         return (self.vocabulary.relations[relation], shape.one if shape.form == "noun" else shape.noun)
 
     def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
+        if any(isinstance(p, Extreme) for p in query.contents.parts):
+            return None  # the oldest of all is not the oldest of each
         if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference") or query.by:
             return None
         part = query.part
@@ -589,6 +594,64 @@ class Operators:
 
     def _place(self, anchor: Anchor) -> int:
         return self.mentions[anchor.mention].start if anchor.mention >= 0 else len(self.text)
+
+    # kin
+
+    def _kin(self) -> Iterator[Operator]:
+        """*The mother of Bob*, where `parent` is recorded and who is female: read as *the parent of Bob*."""
+        named = [m for m in self.mentions if m.candidates]
+        told: list[tuple[Token, str, str]] = []
+        for token in tokens(self.text):
+            if kin_terms(token.norm) and not any(
+                m.start < token.stop and token.start < m.stop for m in named
+            ):
+                labels = {label: naming(token.norm, label) for label in self.vocabulary.relations}
+                broader = [label for label, how in labels.items() if how == "broader"]
+                if broader and "named" not in labels.values():
+                    told.append((token, broader[0], sex_of(token.norm)))
+        if {sex for _, _, sex in told} == {"female", "male"}:
+            return  # mum and dad are both
+        for token, label, sex in told:
+            recorded = recorded_sex(self.vocabulary, sex) if sex else None
+            if recorded is not None:
+                word = broader_word(token.norm, label)[0]
+                word = plural(word) if singular_noun(token.norm) != token.norm else word
+                of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
+                apply = partial(self._of_sex, word=token.norm, of_sex=of_sex)
+                yield Operator(token.start, token.stop, apply, word)
+
+    def _of_sex(self, query: Query, word: str, of_sex: Walk) -> Query | None:
+        """The query with those of one sex alone at the end of its one step that is broader than a word."""
+        walks = [p for p in query.contents.parts if isinstance(p, Walk) and self._is_broader(p, word)]
+        if len(walks) != 1:
+            return None
+        walk = walks[0]
+        match query:
+            case Query("yes", Both(left, Anchor() as end)) if left == walk and isinstance(
+                walk.source, Anchor
+            ):
+                told = end if self._leads_to(walk, word) else walk.source
+                if not len(self.executor.members(Walk(told, of_sex.step ^ 1))):
+                    return None
+                sexed = Both(told, of_sex)
+                if told is end:
+                    return replace(query, part=Both(query.part, of_sex))
+                return replace(query, part=Both(replace(walk, source=sexed), end))
+            case _ if self._leads_to(walk, word):
+                part = mapped(query.part, lambda p: Both(p, of_sex) if p == walk else p)
+                return replace(query, part=part)
+            case _:
+                return None
+
+    def _is_broader(self, walk: Walk, word: str) -> bool:
+        return naming(word, self.vocabulary.relations[walk.step // 2]) == "broader"
+
+    def _leads_to(self, walk: Walk, word: str) -> bool:
+        """Whether a step leads to those that a kin term is said of, by what the name of its relation is."""
+        label = self.vocabulary.relations[walk.step // 2]
+        name = name_of(label)
+        at_tail = name is None or name.kind != "noun of"
+        return broader_word(word, label)[1] == (at_tail == (walk.step % 2 == 0))
 
     # times of edges
 

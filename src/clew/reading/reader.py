@@ -29,11 +29,9 @@ from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
 from clew.reading.operators import Operators
-from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
-from clew.reading.typed_names import with_types
 from clew.text.embedder import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
@@ -64,6 +62,8 @@ class Reading:
     timings: dict[str, float]
     original_question: str = ""
     """As it was asked."""
+    whole_question: str = ""
+    """As it is read, with the words of operators that were cut out of `question`."""
     respelt: Respelt = ()
 
 
@@ -129,7 +129,9 @@ class QuestionReader:
             if operators.prefers(ranked, reading.ranking, found):
                 ranking = replace(rest.ranking, ranked=ranked)
                 reading = replace(rest, mentions=mentions, ranking=ranking)
-        return replace(reading, original_question=question, respelt=linked.respelt)
+        return replace(
+            reading, original_question=question, whole_question=linked.text, respelt=linked.respelt
+        )
 
     def _read_text(self, text: str, mentions: Sequence[Mention], times: dict[str, float]) -> Reading:
         """A text as it stands, ranked; adds to `times`, in milliseconds."""
@@ -167,7 +169,7 @@ class QuestionReader:
 
     def name(self, text: str, entities: Sequence[str] = ()) -> tuple[Mention, ...]:
         """The mentions of a text; `entities` are names that it is known to be about."""
-        return without_own_titles(self.graph, self._finder.find(text, entities))
+        return tuple(self._finder.find(text, entities))
 
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
@@ -220,7 +222,8 @@ class QuestionReader:
         Raises EmbedderError if the shipped model cannot be opened.
         """
         account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
-        words = as_written(reading.original_question, reading.question, account.words)
+        words = as_written(reading.whole_question, reading.question, account.words, "operator")
+        words = as_written(reading.original_question, reading.whole_question, words)
         return replace(account, words=words)
 
     def _is_of_graph(self, word: str) -> bool:
@@ -229,6 +232,5 @@ class QuestionReader:
 
     def _link(self, question: str, entities: Sequence[str]) -> LinkedQuestion:
         """What a question names, and how its words are like the graph's."""
-        text, untyped_mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
-        mentions = with_types(self.vocabulary, text, untyped_mentions)
-        return LinkedQuestion(text, tuple(mentions), self.compare(text), respelt)
+        text, mentions, respelt = self.spell(unframed(question, self._is_of_graph), entities)
+        return LinkedQuestion(text, mentions, self.compare(text), respelt)

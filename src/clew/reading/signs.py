@@ -33,7 +33,7 @@ from clew.query.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.between import bounds_between
 from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
-from clew.reading.denial import denies, excepts, is_denial
+from clew.reading.denial import denials, denies, excepts
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
@@ -131,7 +131,7 @@ class Signs:
             away = bool(part.step & 1) and part.step // 2 in self.relations_asked_for and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
         log_odds = ignored * math.log(IGNORED)
-        if self.leaving_out and query.ask != "yes" and not is_denial(self.vocabulary, query):
+        if self.leaving_out and query.ask != "yes" and not denials(self.vocabulary, query):
             log_odds += self.leaving_out
         return log_odds
 

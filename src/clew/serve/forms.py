@@ -41,6 +41,9 @@ class AskForm(RequestForm):
         None, ge=1, description="Answer the alternative of this number (from 1) instead."
     )
     partial: bool = Field(False, description="Answer the rest where words have no place in the graph.")
+    previous: dict[str, Any] | None = Field(
+        None, description="The last answer, or its `thread`, from which the question may go on."
+    )
 
 
 class BatchForm(RequestForm):

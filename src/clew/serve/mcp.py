@@ -99,15 +99,22 @@ class _Tools:
             bool,
             Field(description="Answer the rest of a question of which words have no place in the graph."),
         ] = False,
+        previous: Annotated[
+            dict[str, Any] | None,
+            Field(description="`thread` of the last answer, where the question goes on from it."),
+        ] = None,
         limit: Few = MOST_TOOL_ANSWERS,
     ) -> form.AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
 
         Use this first for anything that is asked in words: who, which, when, how many, the most, both … and,
         yes or no. It abstains with a reason rather than guess; then try find_entities for the right name, or
-        ask again with the number of that one of `alternatives` which is meant.
+        ask again with the number of that one of `alternatives` which is meant. A question that goes on
+        from the last one ("And the Cologne Depot?", "only those in Berlin") needs its `thread` as `previous`.
         """
-        asking = Asking(question, tuple(entities), method, reading=reading, partial=partial)
+        asking = Asking(
+            question, tuple(entities), method, reading=reading, partial=partial, previous=previous
+        )
         reply = await self._run(graph, lambda name: self._service.ask(name, asking))
         count = len(reply["answers"])
         reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]

@@ -59,6 +59,15 @@ class AlternativeForm(TypedDict):
     score: float
 
 
+class ThreadForm(TypedDict):
+    """What a follow-up needs: the question as a whole, its query, and the ids of its answers."""
+
+    question: str
+    query: str | None
+    answers: list[str]
+    total: int
+
+
 class AnswerForm(TypedDict):
     """An answer, or an abstention; `count` answers there are, of which the first are here.
 
@@ -77,6 +86,7 @@ class AnswerForm(TypedDict):
     complete: bool
     method: str
     notes: list[str]
+    thread: ThreadForm | None
 
 
 class ClaimPartForm(TriplesForm):

@@ -54,6 +54,7 @@ class Asking:
     settings: Mapping[str, Any] | None = None
     reading: int | None = None
     partial: bool = False
+    previous: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class Service:
             settings=_settings(asking.method, asking.settings),
             reading=asking.reading,
             partial=asking.partial,
+            previous=asking.previous,
         )
         return self._within_limit(answer).as_json(steps=asking.explain)
 

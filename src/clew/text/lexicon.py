@@ -57,6 +57,8 @@ LINK_STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
 """Steps by kind of link: hypernym, hyponym, attribute, similar adjective, verb of the same group, member."""
 TO_HEAD, MODIFIER = 0.6, 0.5
 """Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
+LEAST_TERM = 0.6
+"""From this weight of a sense on a word means it by itself: *child* as somebody's child."""
 LEAST_KIN = 0.8
 """From this nearness on a word means another."""
 LEAST_SIMILARITY = 0.25
@@ -120,6 +122,7 @@ class Lexicon:
         self._related_lemmas = lru_cache(8192)(self._look_up)
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
+        self.kin_terms = lru_cache(4096)(self._kin_terms)
         self._stemmer: Any = None
         self._stemmer_lock = Lock()
 
@@ -238,6 +241,31 @@ class Lexicon:
                     if self._topic[self._synset[derived_sense]] == PERSON and name != base:
                         scores[name] = max(scores.get(name, 0.0), factor * self._main[sense])
         return tuple(sorted(scores, key=lambda name: (-scores[name], name)))
+
+    def _kin_terms(self, word: str) -> tuple[frozenset[str], ...]:
+        """Return the words of a kin term's sense and of each broader one below *relative*, nearest first.
+
+        `mother` → {mother}, {parent}, {genitor} …; empty for a word that is no kin term.
+        """
+        for sense in (s for base in self.lemmas(word) for s in self._senses(base)):
+            if self._main[sense] >= LEAST_TERM:
+                broader = self._broader(self._synset[sense])
+                if any("relative" in names for names in broader[1:]):
+                    return tuple(names for names in broader if "relative" not in names)
+        return ()
+
+    def _broader(self, synset: int) -> list[frozenset[str]]:
+        """The words of a sense of persons, and of its hypernyms as far as *relative*, nearest first."""
+        words: dict[int, frozenset[str]] = {}
+        queue = [synset]
+        for at in queue:
+            if at in words or self._topic[at] != PERSON:
+                continue
+            words[at] = frozenset(self._names[self._lemma[sense]] for sense, _ in self._words.row(at))
+            kinds = self._kind[self._synset_links.offsets[at] : self._synset_links.offsets[at + 1]]
+            links = zip(self._synset_links.row(at), kinds, strict=True)
+            queue += [target for (target, _), kind in links if kind == TO_HYPERNYM]
+        return list(words.values())
 
     def has_meaning(self, word: str) -> bool:
         """Whether anything is near the word in meaning: else only words of its stem are like it."""

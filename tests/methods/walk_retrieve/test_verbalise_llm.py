@@ -4,12 +4,10 @@ import pytest
 
 from clew.graph.build.build import graph_of
 from clew.index.corpus.nearest import NearWalk
-from clew.llm.errors import BudgetReached, LlmError
+from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import (
-    SENTENCE_ATTEMPTS,
     ModelVerbaliser,
-    estimate_walks,
     request_of,
 )
 
@@ -34,15 +32,6 @@ def said(request):
     return f"Said: {request.messages[1].text.splitlines()[-2]}"
 
 
-def test_one_call_a_distinct_walk(graph, walks, tmp_path):
-    model = ScriptedModel(said)
-    made, sentences = verbalise(model, graph, [*walks, walks[0]], tmp_path)
-    assert len(model.requests) == 30
-    assert sentences[3] == "Said: hub | r | n3"
-    assert sentences[-1] == sentences[0]
-    assert (made.failed, made.calls) == (0, 30)
-
-
 def test_what_was_done_is_not_asked_again(graph, walks, tmp_path):
     def breaks(request):
         return BudgetReached("run", "calls", "enough") if "n20" in request.messages[1].text else said(request)
@@ -55,38 +44,12 @@ def test_what_was_done_is_not_asked_again(graph, walks, tmp_path):
     assert len(model.requests) == 10
 
 
-def test_a_walk_that_fails_is_retried_then_left_out_counted_and_done_by_the_next_run(graph, walks, tmp_path):
-    def fails(request):
-        return LlmError("down") if "| n5\n" in request.messages[1].text else said(request)
-
-    model = ScriptedModel(fails)
-    made, sentences = verbalise(model, graph, walks, tmp_path)
-    assert (made.failed, sentences[5]) == (1, None)
-    assert len(model.requests) == 29 + SENTENCE_ATTEMPTS
-    again = ScriptedModel(said)
-    assert verbalise(again, graph, walks, tmp_path)[0].failed == 0
-    assert len(again.requests) == 1
-
-
-def test_shards_of_another_model_or_walk_are_not_taken(graph, walks, tmp_path):
-    verbalise(ScriptedModel(said), graph, walks, tmp_path)
-    other = ScriptedModel(said, name="scripted/other")
-    verbalise(other, graph, walks, tmp_path)
-    assert len(other.requests) == 30
-
-
 def test_a_torn_shard_is_done_again(graph, walks, tmp_path):
     verbalise(ScriptedModel(said), graph, walks, tmp_path)
     (tmp_path / "part-000000" / "shard-000001.json").write_text('{"key": "')
     model = ScriptedModel(said)
     verbalise(model, graph, walks, tmp_path)
     assert len(model.requests) == 8
-
-
-def test_an_estimate_comes_before_anything_is_sent(graph, walks):
-    found = estimate_walks(graph, walks, None)
-    assert (found.calls, found.money) == (30, None)
-    assert found.input_tokens > 30 * 20
 
 
 def test_names_cannot_close_the_block(walks):

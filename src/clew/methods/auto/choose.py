@@ -15,8 +15,8 @@ from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named,
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
-from clew.query.lookup import lookup_of, written_names
-from clew.query.notation import NameLookup, NotationError, Unwritable, read_query, write_query
+from clew.query.lookup import lookup_of
+from clew.query.notation import NameLookup, NotationError, read_query, write_query
 from clew.query.tree import Query, entities_of, steps_of
 from clew.query.words import say
 from clew.reading.answer import answers_of
@@ -143,12 +143,11 @@ class Chooser:
 
     def _readings_text(self, offered: Sequence[Offered]) -> str:
         """*1. {Memento} .directed_by — the directors of Memento (1 answer)*."""
-        names = written_names(self.reader.graph)
         lines: list[str] = []
         for number, each in enumerate(offered, 1):
             try:
-                notation = f"{query_text(write_query(each.query, names))} — "
-            except Unwritable:
+                notation = f"{query_text(write_query(each.query, self.reader.graph))} — "
+            except NotationError:
                 notation = ""
             size = counted(each.answers, "answer") if each.query.ask == "list" else f"of {each.answers:,}"
             amount = "" if each.answers < 0 else f" ({size})"

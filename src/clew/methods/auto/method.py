@@ -18,6 +18,7 @@ from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import DraftAnswer, answer_of, drawn
+from clew.reading.thread import threaded
 from clew.text.counted import counted
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
@@ -74,7 +75,8 @@ class AutoWithModel:
             steps=(*plain_answer.steps, *talk.steps),
         )
         if choice.query is not None:
-            return drawn(model_answer, draft_of(choice.query), say(choice.query, reader.vocabulary))
+            answer = drawn(model_answer, draft_of(choice.query), say(choice.query, reader.vocabulary))
+            return threaded(answer, choice.query, reader, question)
         if plain_answer.abstained is not None or choice.problem:
             return model_answer
         abstention = Abstention("no_relation", "the model finds nothing in the graph that answers it")
@@ -100,4 +102,4 @@ def answer_alternative(
         if say(ranked.option.query, reader.vocabulary) == words
     )
     draft = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)
-    return drawn(answer, draft, words)
+    return threaded(drawn(answer, draft, words), chosen.option.query, reader, question)

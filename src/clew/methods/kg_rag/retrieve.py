@@ -103,7 +103,9 @@ def _lists(
         return
     triples = of_relation(graph, relation)
     if types:
-        is_asked = np.stack([graph.types.having(type_) for type_ in types]).any(axis=0)
+        is_asked = graph.types.having(types[0])
+        for other in types[1:]:
+            is_asked = is_asked | graph.types.having(other)
         of_types = is_asked[graph.out.owners(triples)] | is_asked[graph.out.neighbour[triples]]
         triples = triples[of_types] if of_types.any() else triples
     yield triples.tolist()

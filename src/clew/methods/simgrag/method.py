@@ -36,21 +36,23 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from clew.graph.match.distances import Distances
+from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
-from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
+from clew.llm.errors import ContextOverflow, ReplyInvalid
 from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, OutputForm, Reply, Request
-from clew.methods.asked import Judge, misfit_of_value
-from clew.methods.base import Run, needs_model, ungrounded
+from clew.methods.asked import misfit_of_value
+from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
+from clew.methods.evidence import Proofs
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.names_view import NamesView
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SimgragSettings
-from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots
+from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots, read_prompt
 from clew.methods.simgrag.find_subgraphs import (
     Misfit,
     find_about_claim,
@@ -62,7 +64,7 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.plan_query import PlanQuery
-from clew.methods.simgrag.read import Draft, read_answers
+from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (
     PatternPlan,
     WrittenPattern,
@@ -71,11 +73,11 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities, shared_names
-from clew.reading.answer import DraftAnswer, drawn
+from clew.methods.topic_entities import Called, FindTopicEntities, shared_names
+from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, MatchResult, Pattern, PatternEdge, Step
+from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Step
 
 MOST_NEAR_RELATIONS = 12
 """Relations that a second prompt shows where the first showed nothing of the graph."""
@@ -120,7 +122,7 @@ def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class Found:
     """What a model wrote, and the best matches of its pattern; or `misfit`, why none fits.
 
     `executed` is what a plan with operations came to, without matches to be read.
@@ -137,7 +139,7 @@ class Retrieved:
         return None if self.written is None else self.written.pattern
 
 
-class Retrieval:
+class PatternSearch:
     """The part of SimGRAG that questions and claims share: query to pattern to subgraphs."""
 
     def __init__(
@@ -168,7 +170,7 @@ class Retrieval:
         """Return the model as it is asked for one question."""
         return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused_forms)
 
-    async def retrieve(self, run: Run, task: ExampleKind, query: str) -> Retrieved:
+    async def find(self, run: Run, task: ExampleKind, query: str) -> Found:
         """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
@@ -181,7 +183,7 @@ class Retrieval:
         second = await self._write_and_match(run, task, query, self._retry(task, query, first, misfit))
         return second if second.misfit is None or second.pattern is not None else first
 
-    async def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Retrieved:
+    async def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Found:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
@@ -190,18 +192,18 @@ class Retrieval:
         run.steps.append(_pattern_step(written, bool(hints)))
         if written.finds_nothing:
             detail = "the model finds nothing of the kind in what the graph records"
-            return Retrieved(written, misfit=Misfit("no_relation", detail))
+            return Found(written, misfit=Misfit("no_relation", detail))
         if written.pattern is None:
             detail = f"the model wrote no pattern to search for ({written.problem})"
-            return Retrieved(written, misfit=Misfit("empty_result", detail))
+            return Found(written, misfit=Misfit("empty_result", detail))
         if written.plan is not None:
             return self._execute(run, written, written.plan)
         with run.stage("match"):
             result, misfit = self._find(task, written.pattern)
         run.steps.append(self._match_step(written.pattern, result, misfit))
-        return Retrieved(written, result, misfit)
+        return Found(written, result, misfit)
 
-    def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Retrieved:
+    def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Found:
         """Answer by the query graph of a plan."""
         vocabulary, bound = self._find_entities.reader.vocabulary, self.settings.bound
         with run.stage("execute"):
@@ -214,7 +216,7 @@ class Retrieval:
             "problem": misfit.detail if misfit else "",
         }
         run.steps.append(Step("execute", detail))
-        return Retrieved(written, misfit=misfit, executed=executed)
+        return Found(written, misfit=misfit, executed=executed)
 
     def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
@@ -237,7 +239,7 @@ class Retrieval:
         names = NamesView(self._schema.reader).block(reading, "plain")
         return hint_text(self._schema.text(reading, words), names, operations=task == "question")
 
-    def _retry(self, task: ExampleKind, query: str, first: Retrieved, misfit: Misfit) -> str:
+    def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
         written = first.written
         words = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
@@ -282,55 +284,103 @@ def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
     return Step("pattern", detail)
 
 
-class SimGRAG(Retrieval):
+@dataclass(frozen=True, slots=True)
+class ReadSubgraphs(Retrieved):
+    """What a model reads of a pattern's matches."""
+
+    subgraphs: Subgraphs = field(kw_only=True)
+
+
+class SimGRAG(GraphMethod[SimgragSettings]):
     """Answers questions over one open index with a chat model."""
 
-    name = "simgrag"
+    name, settings_class, needs_topics = "simgrag", SimgragSettings, False
 
-    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain; `entities` are named to the model. Raises LlmError."""
-        run = Run.begin(self.name, id, self.model)
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: SimgragSettings | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model=model, settings=settings)
+        self.search = PatternSearch(index, embedder, model=model, settings=settings)
+
+    def _answer(self, run: Run, talk: Talk, question: str, entities: Sequence[str]) -> Answer:
         query = f"{question} (about: {', '.join(entities)})" if entities else question
         try:
-            draft = run_sync(self._answer(run, question, query))
-        except BudgetReached as error:
-            draft = DraftAnswer(abstained=Abstention("budget", str(error)))
+            answer = super()._answer(run, talk, query, entities)
         except ReplyInvalid as error:
-            draft = DraftAnswer(abstained=no_usable_reply(run, error))
-        notes = (*draft.notes, *shared_names(self._find_entities.called(question, entities)))
-        abstained = draft.abstained
-        if abstained is not None and abstained.reason == "ungrounded" and self.settings.allow_ungrounded:
-            return run.finish(ungrounded(question, draft.text, (abstained.detail, *notes)))
-        text = draft.text if abstained is None else ""
-        return run.finish(drawn(Answer(question), replace(draft, text=text, notes=notes), None))
+            answer = Answer(question, abstained=no_usable_reply(run, error))
+        return replace(answer, question=question)
 
-    async def _answer(self, run: Run, question: str, query: str) -> DraftAnswer:
-        retrieved = await self.retrieve(run, "question", query)
-        pattern, result, misfit = retrieved.pattern, retrieved.result, retrieved.misfit
+    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+        """The best matches of the pattern that the model writes, or what its query graph comes to."""
+        search, run = self.search, Run(self.name, None, talk)
+        found = run_sync(search.find(run, "question", question))
+        pattern, misfit = found.pattern, found.misfit
+        answer: Answer | None = None
         if misfit is not None or pattern is None:
             misfit = misfit or Misfit("empty_result", "the model wrote no pattern")
-            abstained = Abstention(misfit.reason, misfit.detail, self.near_names(misfit))
-            return DraftAnswer(pattern=pattern, abstained=abstained)
-        if (executed := retrieved.executed) is not None:
-            text = executed.text
-            values = [a.entity for a in executed.answers if a.entity.isdigit() or a.entity in ASKED_YES_NO]
-            misfits = {misfit_of_value(question, value) for value in values}
-            if values and "" not in misfits and len(values) == len(executed.answers):
-                detail = f'the model wrote a query for "{text}": {misfits.pop()}'
-                return DraftAnswer(text=text, pattern=pattern, abstained=Abstention("ungrounded", detail))
-            return replace(executed, pattern=pattern)
-        shots = self.shots.of("question", self.settings.shots)
-        graphs = list(dict.fromkeys(triple_names(self.graph, match.triples) for match in result.matches))
+            abstained = Abstention(misfit.reason, misfit.detail, search.near_names(misfit))
+            answer = Answer(question, pattern=pattern, abstained=abstained)
+        elif found.executed is not None:
+            answer = self._executed_answer(question, pattern, found.executed)
+        *before, step = run.steps
+        if answer is not None or pattern is None:
+            return Retrieved(step=step, before=tuple(before), answer=answer)
+        subgraphs = Subgraphs(self.graph, search.distances, pattern, found.result, search.cut is None)
+        return ReadSubgraphs((), subgraphs.facts, step, before=tuple(before), subgraphs=subgraphs)
+
+    def _executed_answer(self, question: str, pattern: Pattern, executed: DraftAnswer) -> Answer:
+        """The answer of a query graph, if it is what is asked for."""
+        values = [a.entity for a in executed.answers if a.entity.isdigit() or a.entity in ASKED_YES_NO]
+        misfits = {misfit_of_value(question, value) for value in values}
+        if not values or "" in misfits or len(values) < len(executed.answers):
+            return drawn(Answer(question), replace(executed, pattern=pattern), None)
+        detail = f'the model wrote a query for "{executed.text}": {misfits.pop()}'
+        if self.settings.allow_ungrounded:
+            return ungrounded(question, executed.text, (detail,))
+        return Answer(question, pattern=pattern, abstained=Abstention("ungrounded", detail))
+
+    def read_answer(
+        self, run: Run, talk: Talk, question: str, called: Called, retrieved: Retrieved
+    ) -> Answer:
+        """Have the model read the subgraphs (section 4.4), and ground its reply in them and in their ties."""
+        if not isinstance(retrieved, ReadSubgraphs):
+            return super().read_answer(run, talk, question, called, retrieved)
+        subgraphs = retrieved.subgraphs
+        pattern, search = subgraphs.pattern, self.search
+        shots = search.shots.of("question", self.settings.shots)
+        graphs = list(dict.fromkeys(triple_names(self.graph, m.triples) for m in subgraphs.result.matches))
+        prompt = read_prompt("question", question, graphs, shots)
         try:
             with run.stage("read"):
-                reply = await read_answers(self.model_of(run), query, graphs, shots)
+                stated = run_sync(read_answers(search.model_of(run), prompt))
         except ReplyInvalid as error:
             note_useless(run, error)
             detail = f"the model was asked, and states no answer: {error.reason}"
-            return DraftAnswer(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
-        detail = {"prompt": reply.prompt.version, "reason": reply.reason, "answers": list(reply.answers)}
+            abstained = Abstention("not_in_evidence", detail)
+            return Answer(question, pattern=pattern, abstained=abstained)
+        detail = {"prompt": prompt.version, "reason": stated.text, "answers": list(stated.items)}
         run.steps.append(Step("read", detail))
-        ties = self.cut is None
         with run.stage("ground"):
-            judge = Judge(self._find_entities.reader)
-            return Draft(self.graph, self.distances, question, pattern, result, reply, judge, ties).grounded()
+            stated = replace(stated, text="")
+            known = dict.fromkeys(subgraphs.named, ())
+            evidence = self.evidence(question, retrieved.facts, known, subgraphs.named)
+            found = subgraphs.ground(stated, evidence)
+        notes = shared_names(called)
+        if found.node is None and (relations := subgraphs.relations(stated, question)):
+            return self._relation_answer(question, pattern, relations, notes)
+        answer = self.answer_of(question, found.reply, complete=found.complete, notes=notes)
+        return replace(answer, pattern=replace(pattern, answer=found.node) if answer.answers else pattern)
+
+    def _relation_answer(
+        self, question: str, pattern: Pattern, relations: Proofs, notes: tuple[str, ...]
+    ) -> Answer:
+        graph = self.graph
+        answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in relations)
+        citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in relations.items())
+        text = text_of(answers)
+        return Answer(question, answers, text, citations=citations, pattern=pattern, notes=notes)

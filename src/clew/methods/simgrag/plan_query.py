@@ -6,6 +6,9 @@ all is sets. A node stands for a set, seen along the edges of the pattern, and e
 
     [film 1, directed by, Nolan], [film 1, length, number 1]; keep number 1 > 120; count film 1
     → count of Compared(Walk(Nolan, directed by⁻¹), (length,), > 120)
+
+What sets cannot say is refused, and the model told: unknowns in a circle (*written and directed by the same
+person*), two values of one thing compared, and what is counted for each thing more than one step away.
 """
 
 from __future__ import annotations

@@ -8,31 +8,30 @@ states them alone (`llm/reply.py`); of prose, as the paper has it (*According to
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from clew.graph.graph import Graph
 from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.grounding import cite, ground
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
-from clew.llm.prompting import Prompt, short
+from clew.llm.prompting import Prompt
 from clew.llm.refusals import declines
-from clew.llm.reply import StatedAnswer, is_none, stated_answer
+from clew.llm.reply import StatedAnswer, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Request, ask
-from clew.methods.asked import Judge, asked_of, misfit_of_value, says
-from clew.methods.evidence_names import EvidenceNames
+from clew.methods.asked import asked_of
+from clew.methods.evidence import Fact, ReadEvidence
+from clew.methods.ground import GroundedReply, ground_reply, refused
 from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
 from clew.methods.simgrag.find_subgraphs import find_tied
 from clew.methods.simgrag.write_pattern import answer_nodes
-from clew.reading.answer import DraftAnswer, text_of
 from clew.reading.english import HOW_MANY
 from clew.text.normalise import normalise
-from clew.types import Abstention, AnswerEntity, Citation, Match, MatchResult, Pattern
+from clew.types import MatchResult, Pattern
 
 ModelVerdict = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
@@ -58,15 +57,6 @@ class VerdictReply:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAnswers:
-    """Names that the model gives as answers, as it writes them, and its reason."""
-
-    answers: tuple[str, ...]
-    reason: str
-    prompt: Prompt
-
-
-@dataclass(frozen=True, slots=True)
 class ReadVerdict:
     """The model's verdict on a claim, and its reason."""
 
@@ -80,16 +70,11 @@ class ReadVerdict:
         return tuple(dict.fromkeys(int(n) - 1 for n in _GRAPH.findall(self.reason) if int(n)))
 
 
-async def read_answers(
-    model: ChatModel, question: str, graphs: Sequence[ShownTriples], shots: Sequence[Shot]
-) -> ReadAnswers:
+async def read_answers(model: ChatModel, prompt: Prompt) -> StatedAnswer:
     """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
-    prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _read_statement(text, request))
-    stated = typed.value
-    items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
-    return ReadAnswers(items, stated.text, prompt)
+    return typed.value
 
 
 async def read_verdict(
@@ -149,8 +134,8 @@ def _last_verdict(text: str) -> ModelVerdict | None:
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What a model read in the matches of a pattern that it saw.
+class Subgraphs:
+    """The matches of a pattern that a model read, and what a reply is grounded in by them.
 
     With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
     without, nothing is counted.
@@ -158,103 +143,79 @@ class Draft:
 
     graph: Graph
     distances: Distances
-    question: str
     pattern: Pattern
     result: MatchResult
-    reply: ReadAnswers
-    judge: Judge
     ties: bool = True
 
-    def grounded(self) -> DraftAnswer:
-        """The answers that the evidence proves."""
-        if not self.reply.answers:
-            return self._abstain("the model finds no answer in the evidence")
-        norms = [normalise(a) for a in self.reply.answers]
-        node = self._answer_node()
-        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
-        numbers = all(answer.strip().isdigit() for answer in self.reply.answers)
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """A fact for each match, of which there may be more; all of its triples prove its unknowns."""
         unknown = answer_nodes(self.pattern)
-        if HOW_MANY.search(self.question) and unknown and (node is None) == numbers:
-            return self._count_answer(unknown[-1] if node is None else node)
-        if node is not None:
-            return self._entity_answer(node)
-        if len(norms) == 1 and norms[0] in ("yes", "no"):
-            return self._truth_answer(norms[0])
-        if len(norms) == 1 and numbers:
-            return self._ungrounded("the subgraphs do not come to it")
-        return self._relation_answer()
+        return tuple(
+            Fact(match.triples, {match.nodes[node]: match.triples for node in unknown}, cut=True)
+            for match in self.result.matches
+        )
 
-    def _truth_answer(self, value: str) -> DraftAnswer:
-        """Yes or no, where it is asked for and a query graph of the question comes to it."""
-        if misfit := misfit_of_value(self.question, value):
-            return self._ungrounded(misfit)
-        triples = frozenset(triple for match in self.result.matches for triple in match.triples)
-        decided = self.judge.decides(self.question, value, triples)
-        if isinstance(decided, str):
-            return self._ungrounded(says(decided))
-        best = self.result.matches[0].triples
-        citation = cite(self.graph, value, best if value == "no" else decided or best)
-        return self._draft_answer((AnswerEntity(value, value, 1.0),), (citation,))
+    @property
+    def named(self) -> frozenset[int]:
+        """The entities that the pattern names."""
+        known = [place for place, node in enumerate(self.pattern.nodes) if node.known]
+        named = {match.nodes[place] for match in self.result.matches for place in known}
+        return frozenset(named.difference(*(fact.ends for fact in self.facts)))
 
-    def _answer_node(self) -> int | None:
-        """The node of the pattern that the model's answers are; None if they are none."""
-        hits = ((len(self._named_entities(node)), node) for node in answer_nodes(self.pattern))
+    def node_of(self, stated: StatedAnswer, evidence: ReadEvidence) -> int | None:
+        """The node of the pattern that most of the stated names are; None if they are none."""
+        linked = (link for item in stated.items for link in evidence.names.list_of(item))
+        named = {entity for link in linked for entity in link.entities}
+        hits = [(len(named & self._entities(node)), node) for node in answer_nodes(self.pattern)]
         count, node = max(hits, default=(0, 0))
         return node if count else None
 
-    def _named_entities(self, node: int) -> list[int]:
-        """Entities at a node that the model names, in its order."""
-        entities = tuple(dict.fromkeys(m.nodes[node] for m in self.result.matches))
-        names = EvidenceNames(self.graph, entities)
-        linked = (link for answer_text in self.reply.answers for link in names.list_of(answer_text))
-        return list(dict.fromkeys(entity for link in linked for entity in link.entities))
+    def _entities(self, node: int) -> set[int]:
+        return {match.nodes[node] for match in self.result.matches}
 
-    def _entity_answer(self, node: int) -> DraftAnswer:
-        entities = self._named_entities(node)
-        matches: Sequence[Match] = self.result.matches
-        asked = asked_of(self.question)
-        complete = self.result.complete
-        if self._takes_all_best(node, entities):
-            tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
-            matches, complete = (*matches, *tied.matches), tied.complete
-            entities = list(dict.fromkeys([*entities, *(m.nodes[node] for m in tied.matches)]))
-        misfits = {e: why for e in entities if (why := self.judge.misfit(asked, e))}
-        if entities and len(misfits) == len(entities):
-            return self._ungrounded(next(iter(misfits.values())))
-        entities = [entity for entity in entities if entity not in misfits]
-        answers, citations, abstention = ground(self.graph, entities, matches, node)
-        if abstention is not None:
-            return self._abstain(abstention.detail)
-        return self._draft_answer(answers, citations, node=node, complete=complete)
+    def ground(self, stated: StatedAnswer, evidence: ReadEvidence) -> SubgraphReply:
+        """What of a reply the subgraphs prove. *How many* is counted, whatever number the model says."""
+        unknown, node = answer_nodes(self.pattern), self.node_of(stated, evidence)
+        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
+        numbers = bool(stated.items) and all(item.strip().isdigit() for item in stated.items)
+        if HOW_MANY.search(evidence.question) and unknown and stated.items and (node is None) == numbers:
+            return self._count(stated, unknown[-1] if node is None else node)
+        if not stated.facts:
+            stated = replace(stated, facts=tuple(range(1, len(evidence.facts) + 1)))
+        reply = ground_reply(stated, evidence)
+        proofs = {e: p for e, p in reply.proofs.items() if node is not None and e in self._entities(node)}
+        if reply.proofs and not proofs:
+            reply = refused(stated, "none of the model's answers is in the evidence")
+        if node is None or not proofs or not self._takes_all_best(node, proofs):
+            return SubgraphReply(replace(reply, proofs=proofs), node, self.result.complete)
+        tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
+        tied_proofs = {m.nodes[node]: m.triples for m in tied.matches if not evidence.misfit(m.nodes[node])}
+        return SubgraphReply(replace(reply, proofs={**tied_proofs, **proofs}), node, tied.complete)
 
-    def _takes_all_best(self, node: int, entities: Sequence[int]) -> bool:
-        """Whether the model takes every match that it saw tie with the best."""
-        if not self.ties:
-            return False
+    def _takes_all_best(self, node: int, entities: Collection[int]) -> bool:
+        """Whether a reply takes every match that it saw tie with the best."""
         best = self.result.matches[0]
-        best_entities = {
-            m.nodes[node]
+        return self.ties and all(
+            m.nodes[node] in entities
             for m in self.result.matches
             if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
-        }
-        return best_entities <= set(entities)
+        )
 
-    def _count_answer(self, node: int) -> DraftAnswer:
+    def _count(self, stated: StatedAnswer, node: int) -> SubgraphReply:
         """*How many*: the number of entities that the node takes among the best matches."""
         if not self.ties:
-            return self._abstain("the subgraphs that are read are too few to be counted")
+            return SubgraphReply(refused(stated, "the subgraphs that are read are too few to be counted"))
         tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
         number = str(len({m.nodes[node] for m in tied.matches}))
-        citations = tuple(cite(self.graph, number, m.triples) for m in tied.matches)
-        entity = (AnswerEntity(number, number, 1.0),)
-        return self._draft_answer(entity, citations, node=node, complete=tied.complete)
+        triples = tuple(dict.fromkeys(triple for m in tied.matches for triple in m.triples))
+        return SubgraphReply(GroundedReply(number, {}, number, triples), node, tied.complete)
 
-    def _relation_answer(self) -> DraftAnswer:
-        """Answers that are relations, where the pattern asks for one."""
-        graph, asked = self.graph, asked_of(self.question)
-        if asked not in ("a thing", ""):
-            return self._abstain("none of the model's answers is in the evidence")
-        norms = {normalise(a) for a in self.reply.answers}
+    def relations(self, stated: StatedAnswer, question: str) -> dict[int, tuple[int, ...]]:
+        """The relations that a reply names, where the pattern asks for one, with the triples of a match."""
+        if asked_of(question) not in ("a thing", ""):
+            return {}
+        graph, norms = self.graph, {normalise(item) for item in stated.items}
         triples_by_relation: dict[int, tuple[int, ...]] = {}
         for match in self.result.matches:
             for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
@@ -262,31 +223,13 @@ class Draft:
                 names = {graph.relations[relation], graph.relation_labels[relation]}
                 if edge.relation is None and norms & {normalise(n) for n in names}:
                     triples_by_relation.setdefault(relation, match.triples)
-        if not triples_by_relation:
-            return self._abstain("none of the model's answers is in the evidence")
-        answers = tuple(
-            AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in triples_by_relation
-        )
-        citations = tuple(
-            cite(graph, graph.relations[r], triples) for r, triples in triples_by_relation.items()
-        )
-        return self._draft_answer(answers, citations)
+        return triples_by_relation
 
-    def _draft_answer(
-        self,
-        answers: tuple[AnswerEntity, ...],
-        citations: tuple[Citation, ...],
-        *,
-        node: int | None = None,
-        complete: bool = True,
-    ) -> DraftAnswer:
-        pattern = replace(self.pattern, answer=node)
-        return DraftAnswer(answers, citations, text_of(answers), pattern, None, complete)
 
-    def _ungrounded(self, why: str) -> DraftAnswer:
-        text = "; ".join(self.reply.answers)
-        detail = f'the model was asked, and it answers "{short(text)}", which nothing proves: {why}'
-        return DraftAnswer(text=text, pattern=self.pattern, abstained=Abstention("ungrounded", detail))
+@dataclass(frozen=True, slots=True)
+class SubgraphReply:
+    """A grounded reply, the node of the pattern that it answers, and whether no answer is left out."""
 
-    def _abstain(self, detail: str) -> DraftAnswer:
-        return DraftAnswer(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))
+    reply: GroundedReply
+    node: int | None = None
+    complete: bool = True

@@ -22,7 +22,7 @@ from clew.methods.fact_lines import other_names
 from clew.methods.simgrag.connect import connect
 from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
-from clew.methods.simgrag.method import Retrieval, Retrieved, no_usable_reply
+from clew.methods.simgrag.method import Found, PatternSearch, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
 from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Step, Verdict, Verification
 
@@ -40,7 +40,7 @@ class ClaimJudgement:
     paths: tuple[tuple[int, ...], ...] = ()
 
 
-class VerifyWithModel(Retrieval):
+class VerifyWithModel(PatternSearch):
     """Verifies claims against one open index with a chat model."""
 
     name = "simgrag"
@@ -48,9 +48,9 @@ class VerifyWithModel(Retrieval):
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
-        judgement, retrieved, abstained = ClaimJudgement(), Retrieved(), None
+        judgement, retrieved, abstained = ClaimJudgement(), Found(), None
         try:
-            retrieved = run_sync(self.retrieve(run, "claim", claim))
+            retrieved = run_sync(self.find(run, "claim", claim))
             judgement = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
@@ -67,9 +67,7 @@ class VerifyWithModel(Retrieval):
             )
         )
 
-    async def _read(
-        self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool
-    ) -> ClaimJudgement:
+    async def _read(self, run: Run, claim: str, retrieved: Found, *, closed_world: bool) -> ClaimJudgement:
         """The model's verdict on the evidence; without evidence only of a closed world."""
         fitting = retrieved.result.matches if retrieved.misfit is None else ()
         paths = self._paths(run, claim, retrieved)
@@ -102,7 +100,7 @@ class VerifyWithModel(Retrieval):
             ),
         )
 
-    def _paths(self, run: Run, claim: str, retrieved: Retrieved) -> Sequence[tuple[int, ...]] | None:
+    def _paths(self, run: Run, claim: str, retrieved: Found) -> Sequence[tuple[int, ...]] | None:
         """How the graph joins what the pattern names; None where the pattern itself fits."""
         pattern, graph, distances = retrieved.pattern, self.graph, self.distances
         if pattern is None:
@@ -118,7 +116,7 @@ class VerifyWithModel(Retrieval):
         run.steps.append(Step("connect", {"paths": shown_paths, "complete": connection.complete}))
         return connection.paths
 
-    def _parts(self, claim: str, retrieved: Retrieved, judgement: ClaimJudgement) -> tuple[ClaimPart, ...]:
+    def _parts(self, claim: str, retrieved: Found, judgement: ClaimJudgement) -> tuple[ClaimPart, ...]:
         """A part for each triple of the pattern with that of its match; the whole claim without a match."""
         verdict, pattern = judgement.verdict, retrieved.pattern
         if pattern is None or not judgement.matches:

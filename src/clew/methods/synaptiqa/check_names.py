@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from clew.graph.graph import ValueKind
+from clew.graph.values import parse_value
 from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Unknown
 from clew.methods.synaptiqa.values import Place, StoredValues
 from clew.stores.cypher import tree
@@ -305,13 +307,10 @@ def _of_other_type(value: str | int | float) -> str | int | float | None:
     """Return a number for the text of one, and the text of a number."""
     if not isinstance(value, str):
         return str(value)
-    try:
-        number = float(value)
-    except ValueError:
+    kind, number = parse_value(value)
+    if kind != ValueKind.NUMBER:
         return None
-    return (
-        int(number) if number.is_integer() and abs(number) < 2**53 else number if number == number else None
-    )
+    return int(number) if number.is_integer() else number
 
 
 def other_types(statement: Statement, schema: GraphSchema) -> tuple[str, ...]:

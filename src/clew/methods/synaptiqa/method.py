@@ -38,6 +38,7 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
+from clew.methods.asked import Judge
 from clew.methods.base import Run, needs_model
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
@@ -59,6 +60,7 @@ from clew.methods.synaptiqa.write_query_llm import (
 )
 from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import text_of
+from clew.reading.shared_reader import reader_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
@@ -94,10 +96,11 @@ class SynaptiQA:
         model: ChatModel,
         settings: SynaptiqaSettings | None = None,
         find_names: FindNames | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
-        self.find_names = find_names
+        self.find_names, self.judge = find_names, judge
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
@@ -109,7 +112,15 @@ class SynaptiQA:
         full_question = f"{question} (about: {', '.join(entities)})" if entities else question
         found = self.find_names(question, entities) if self.find_names and self.optimised else NamedThings()
         state = _QueryState(
-            self.graph, self.settings, self.embedder, run, talk, full_question, self.optimised, found
+            self.graph,
+            self.settings,
+            self.embedder,
+            run,
+            talk,
+            full_question,
+            self.optimised,
+            found,
+            self.judge,
         )
         try:
             answer = state.answer()
@@ -159,7 +170,7 @@ def make_synaptiqa(
         return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
 
     graph = QueriedGraph.of_index(index.graph, embedder, store, names_of)
-    return SynaptiQA(graph, embedder, model, settings, find_names)
+    return SynaptiQA(graph, embedder, model, settings, find_names, Judge(find.reader))
 
 
 def make_kg_query(
@@ -172,7 +183,7 @@ def make_kg_query(
     """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
     model = needs_model(model, KgQuery.name)
     graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
-    return KgQuery(graph, embedder, model, settings)
+    return KgQuery(graph, embedder, model, settings, judge=Judge(reader_of(index, embedder)))
 
 
 @dataclass
@@ -187,6 +198,7 @@ class _QueryState:
     question: str
     optimised: bool
     named: NamedThings = NamedThings()
+    judge: Judge | None = None
     query: str | None = None
 
     def answer(self) -> Answer:
@@ -305,7 +317,7 @@ class _QueryState:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            reply = read_rows(self.talk, self.question, query, result.columns, rows)
+            reply = read_rows(self.talk, self.question, query, result.columns, rows, self.judge)
         self._note_step(
             "read", {"text": reply.text, "answers": [cell.label for cell, _ in reply.values.values()]}
         )

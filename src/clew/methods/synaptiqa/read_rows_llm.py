@@ -17,14 +17,14 @@ from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named,
 from clew.llm.refusals import declines
 from clew.llm.reply import is_none, stated_answer
 from clew.llm.shapes import build
-from clew.methods.asked import Asked, asked_of
+from clew.methods.asked import Judge, asked_of, misfit_of_label, misfit_of_value
 from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
 from clew.text.normalise import normalise
 
 MOST_ROWS_SHOWN = 60
 """Rows that the prompt shows; the model may name a column to mean all."""
 _NUMBER = re.compile(r"[+\-\u2212]?[\d,]+(?:\.\d+)?")
-_TRUTH = frozenset(("yes", "no", "true", "false"))
+_TRUTH = ("yes", "no")
 _ROOM = 12_000
 """Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
@@ -67,16 +67,21 @@ class ReadAnswer:
 
 
 def read_rows(
-    talk: Talk, question: str, query: str, columns: Sequence[str], rows: Sequence[ReadRow]
+    talk: Talk,
+    question: str,
+    query: str,
+    columns: Sequence[str],
+    rows: Sequence[ReadRow],
+    judge: Judge | None = None,
 ) -> ReadAnswer:
-    """Ask a model which values answer a question. Raises LlmError."""
+    """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError."""
     rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
     values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": rows_text}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply()
-    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, asked_of(question)))
+    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge))
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -121,41 +126,47 @@ def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
 
 
 def _values_in_rows(
-    reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow], asked: Asked
+    reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
     """Look the model's answers up in the rows; what is not what is asked for is none."""
     values: dict[str, tuple[Cell, list[ReadRow]]] = {}
     folded_answers = {_folded(answer) for answer in reply.answers}
+    # A unit may stand behind a number: *170 minutes*.
+    numbers = {_folded(n[0]) for answer in reply.answers if len(n := _NUMBER.findall(answer)) == 1}
     column = list(columns).index(reply.column) if reply.column in columns else -1
     for row in rows:
         for at, cell in enumerate(row.cells):
             if cell is None or (column >= 0 and at != column):
                 continue
-            is_named = at == column or folded_answers & {_folded(cell.label), _folded(cell.entity)}
-            if is_named and _fits(asked, cell, row):
+            names = {_folded(cell.label), _folded(cell.entity)}
+            is_number = _NUMBER.fullmatch(cell.label) is not None
+            is_named = at == column or names & folded_answers or (is_number and names & numbers)
+            if is_named and _fits(question, cell, row):
                 values.setdefault(cell.entity, (cell, []))[1].append(row)
-    return values if values or column >= 0 else _value(folded_answers, rows, asked)
+    return values if values or column >= 0 else _value(folded_answers, rows, question, judge)
 
 
-def _fits(asked: Asked, cell: Cell, row: ReadRow) -> bool:
+def _fits(question: str, cell: Cell, row: ReadRow) -> bool:
     """Whether a value may be what is asked for: no number is a person or a place, unless it has triples."""
-    is_number = _NUMBER.fullmatch(cell.label) is not None
-    if asked in ("a person", "a place"):
-        return not is_number or any(proved.triple.head == cell.entity for proved in row.triples)
-    return asked != "yes or no" or cell.label.casefold() in _TRUTH or is_number
+    label = cell.label.casefold()
+    if label in _TRUTH:
+        return not misfit_of_value(question, label)
+    is_value = _NUMBER.fullmatch(label) is not None and all(t.triple.head != cell.entity for t in row.triples)
+    return not misfit_of_label(asked_of(question), label, is_value=is_value)
 
 
 def _value(
-    folded_answers: set[str], rows: Sequence[ReadRow], asked: Asked
+    folded_answers: set[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
-    """Yes where rows were found, no where they only say so, and the number of rows."""
+    """Yes or no by a query graph of the question (without a reader, by whether rows say so); their number."""
     value = next(iter(folded_answers)) if len(folded_answers) == 1 and rows else ""
-    if asked in ("yes or no", "a thing", ""):
-        truth = "no" if is_absence(rows) or is_void(rows) else "yes"
-        if value == truth:
+    if value in _TRUTH and not misfit_of_value(question, value):
+        named = frozenset(t.id for row in rows for t in row.triples if t.id is not None)
+        is_so = value == ("no" if is_absence(rows) or is_void(rows) else "yes")
+        if is_so if judge is None else not isinstance(judge.decides(question, value, named), str):
             return {value: (Cell(value, value), list(rows))}
     counted = value in {str(len(rows)), str(len({row.cells[:1] for row in rows}))}
-    may_count = asked in ("a number", "")
+    may_count = asked_of(question) in ("a number", "")
     return {value: (Cell(value, value), list(rows))} if counted and may_count else {}
 
 

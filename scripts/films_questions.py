@@ -1,6 +1,6 @@
 """Questions on examples/films.tsv with gold that is computed from the graph, and questions without an answer.
 
-`python tests/data/films_questions.py` writes films_questions.jsonl and films_absent.jsonl beside this file;
+`python scripts/films_questions.py` writes films_questions.jsonl and films_absent.jsonl into `tests/data/dev`;
 with `--check` it writes nothing and fails if the files differ. Every specification is verified first.
 """
 
@@ -15,8 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-FILMS = HERE.parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "tests" / "data" / "dev"
+FILMS = ROOT / "examples"
 
 
 def rows(name: str) -> list[list[str]]:

@@ -1,0 +1,100 @@
+"""Kinship: *mother* is never read as the nearest relation, `parent`, but as a parent who is female.
+
+Which words are kin terms, and which of them is the broader, WordNet's hierarchy says (`Lexicon.kin_terms`).
+A term is named by a relation that is called so, or narrower, or that means the same told backwards
+(`child` of `parent`). By a broader one it is told where the graph records sexes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clew.query.vocabulary import Vocabulary
+from clew.text.inflection import singular
+from clew.text.lexicon import NOUN, Lexicon
+
+_OPPOSITES = (
+    ("parent", "child"),
+    ("ancestor", "descendant"),
+    ("grandparent", "grandchild"),
+    ("husband", "wife"),
+    *((elder, younger) for elder in ("aunt", "uncle") for younger in ("niece", "nephew")),
+)
+_BACK = {
+    word: [b for a, b in (*_OPPOSITES, *(pair[::-1] for pair in _OPPOSITES)) if a == word]
+    for pair in _OPPOSITES
+    for word in pair
+}
+_OF_SEX = {
+    "female": frozenset(
+        "mother wife daughter sister aunt niece grandmother granddaughter bride widow female woman".split()
+    ),
+    "male": frozenset(
+        "father husband son brother uncle nephew grandfather grandson groom widower male man".split()
+    ),
+}
+"""What is said of one sex; WordNet's hierarchy has it of some alone."""
+_SEXES = {"female": frozenset(("female", "woman", "f")), "male": frozenset(("male", "man", "m"))}
+_SAYS_SEX = frozenset(("gender", "sex"))
+Naming = Literal["named", "broader", "other"]
+
+
+def kin_terms(word: str) -> tuple[frozenset[str], ...]:
+    """The words of a kin term's meaning, then of each broader one; empty for other words."""
+    return Lexicon.load().kin_terms(word)
+
+
+def naming(word: str, label: str) -> Naming | None:
+    """How a relation names a kin term: by its name, by a broader one, or by another; None if by no kin.
+
+    `father` alone is another than *parents*: it is one of two.
+    """
+    terms, direct = kin_terms(word), _roles(label)
+    if not direct:
+        return None
+    roles = [*direct, *_backwards(direct)]
+    if any(terms[0] & role[0] for role in roles):
+        return "named"
+    if any(terms[0] & names for role in roles for names in role):
+        return "other" if any(map(sex_of, label.split())) else "named"
+    if not any(role[0] & names for role in roles for names in terms[1:]):
+        return "other"
+    is_of_sex = any(sex_of(w) == sex_of(word) != "" for w in label.split())
+    return "named" if is_of_sex else "broader"
+
+
+def broader_word(word: str, label: str) -> tuple[str, bool]:
+    """The word by which a relation names a kin term of any sex, and whether it is the relation's own.
+
+    Not where it is told backwards: *daughter* is a `child`, of which `parent` is the opposite.
+    """
+    direct = _roles(label)
+    for role, is_direct in ((r, roles is direct) for roles in (direct, _backwards(direct)) for r in roles):
+        shared = next((role[0] & names for names in kin_terms(word)[1:] if role[0] & names), frozenset())
+        if shared:
+            return max(shared, key=lambda w: Lexicon.load().uses(w, NOUN)), is_direct
+    return "", False
+
+
+def _roles(label: str) -> list[tuple[frozenset[str], ...]]:
+    return [terms for w in label.split() if (terms := kin_terms(singular(w)))]
+
+
+def _backwards(roles: list[tuple[frozenset[str], ...]]) -> list[tuple[frozenset[str], ...]]:
+    return [kin_terms(b) for role in roles for w in sorted(frozenset.union(*role)) for b in _BACK.get(w, ())]
+
+
+def sex_of(word: str) -> str:
+    """The sex that a kin term is said of; empty if of both."""
+    said = frozenset[str]().union(*kin_terms(word))
+    return next((sex for sex, words in _OF_SEX.items() if words & said), "")
+
+
+def recorded_sex(vocabulary: Vocabulary, sex: str) -> tuple[int, int] | None:
+    """The relation that records sexes, and the node that says this one; None if the graph records none."""
+    for relation, label in enumerate(vocabulary.relations):
+        if _SAYS_SEX.intersection(label.split()):
+            for node in dict.fromkeys(vocabulary.some_tails(relation).tolist()):
+                if vocabulary.graph.labels[node].lower() in _SEXES[sex]:
+                    return relation, int(node)
+    return None
