@@ -88,3 +88,24 @@ def test_without_a_model_verify_imports_nothing_of_llm():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+JOBS = """head,relation,tail,since
+Ann Lee,works_at,Acme,2016
+Bob Ray,works_at,Acme,2019
+Bob Ray,works_at,Initech,2012
+Acme,founded_in,1999,
+Initech,founded_in,2016,
+"""
+
+
+def test_a_date_is_that_of_the_edge_that_is_said(tmp_path):
+    source = tmp_path / "jobs.csv"
+    source.write_text(JOBS, "utf-8")
+    with Clew.open(source, cache_dir=tmp_path) as jobs:
+        assert jobs.verify("Bob Ray works at Acme since 2019.").verdict == "supported"
+        assert jobs.verify("Acme was founded in 1999.").verdict == "supported"
+        # The year of another job, and that in which the employer was founded.
+        for year in ("2012", "1999"):
+            assert jobs.verify(f"Bob Ray works at Acme since {year}.").verdict == "refuted"
+        assert jobs.verify("Bob Ray works at Initech since 2016.").verdict == "refuted"

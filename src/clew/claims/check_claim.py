@@ -7,9 +7,10 @@ world what is not recorded is not so.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -170,6 +171,8 @@ class Checker:
         match statement.kind:
             case "path":
                 recorded = self._other_ends(statement)
+            case "edge":
+                recorded = self._other_edge(statement)
             case "value":
                 recorded = self._complete(statement.node, statement.steps)
             case "count":
@@ -184,6 +187,15 @@ class Checker:
             case "exists":
                 pass
         return ("otherwise", recorded) if recorded else ("unknown", ())
+
+    def _other_edge(self, statement: Statement) -> tuple[int, ...]:
+        """The triple of an edge whose property is another than is said; none where it has none."""
+        if statement.value is None:
+            return ()
+        least = replace(statement.value, number=-math.inf, width=math.inf, yearly=False)
+        known = replace(statement, sign=">=", value=least)
+        part = known.said
+        return prove(self.executor, part, statement.other) if len(self.executor.members(part)) else ()
 
     def _complete(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
         """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""

@@ -162,12 +162,21 @@ class _Cutter:
         # *It is part of A, which is in B* says where A is.
         goes_on = claim_text.GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
         nearer_things = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
+        dated = self._dated(subject, nearest, item)
         for turn, thing in enumerate(subject):
             at = start if turn == 0 else subject[turn - 1].stop
             variants = [self.piece(at, stop, [prefix, thing, words, item, after], denied=denied)]
             for nearer_thing in nearer_things if turn == 0 else ():
                 variants.append(self.piece(start, stop, [nearer_thing, words, item, after], denied=denied))
+            variants += [self.piece(at, stop, [prefix, thing, *dated], denied=denied)] if dated else []
             self.alternatives.append(tuple(replace(p, group=group) for p in variants))
+
+    def _dated(self, subject: Sequence[Item], nearest: Sequence[Item], item: Item) -> list[str | Item]:
+        """What follows the subject where a value is of what it does: *worked at Acme in 2016*."""
+        if item.value is None or nearest is subject or not nearest[-1].candidates:
+            return []
+        verb = self.text[subject[-1].stop : nearest[0].start]
+        return [verb, nearest[-1], self.text[nearest[-1].stop : item.start], item]
 
     def _listed_verb(
         self, clause: ClauseSpan, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]

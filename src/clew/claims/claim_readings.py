@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -28,13 +29,15 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
     Sign,
     Value,
     Walk,
 )
-from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
+from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, words_of_label
 from clew.reading.account import unplaced_phrases
 from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
@@ -69,16 +72,17 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 """Words that compare times and nothing else."""
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
+_BEGINS_OR_ENDS = re.compile(r"\b(?:since|from|until|till) $", re.IGNORECASE)
 _COUNTING = frozenset(("more", "fewer", "less"))
-Kind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
+Kind = Literal["path", "edge", "value", "count", "compare", "more", "type", "exists"]
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a piece may say: `steps` from one node to another, to a value, to so many nodes, or to any.
 
-    Of kind *type*, `steps` is the one declared type; *compare* sets the values of two nodes side by side, and
-    *more* how many nodes a step leads to.
+    An *edge* is a path of one step whose edge has a property that is so. Of kind *type*, `steps` is the one
+    declared type; *compare* sets the values of two nodes side by side, *more* how many nodes a step leads to.
     """
 
     kind: Kind
@@ -87,11 +91,12 @@ class Statement:
     other: int = -1
     value: Value | None = None
     sign: Sign = "="
+    edge_key: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for statements that say the same of other things."""
-        return self.kind, self.steps, self.sign
+        return self.kind, self.steps, self.sign, self.edge_key
 
     @property
     def relation_steps(self) -> tuple[int, ...]:
@@ -115,6 +120,9 @@ class Statement:
         match self.kind:
             case "path":
                 return Both(self.walk(), second)
+            case "edge" if self.value is not None:
+                condition = OnEdge(self.edge_key, self.sign, self.value)
+                return Both(Qualified(first, step, (condition,)), second)
             case "value" if self.value is not None:
                 return Compared(walk(first, self.steps[:-1]), (step,), self.sign, self.value)
             case "count" if self.value is not None:
@@ -226,17 +234,26 @@ class _Reading:
             verb = verb_of_another_part(self.piece.text, self.mentions, likeness, rows, relation, label)
             if verb is not None:
                 return (verb,)
+        if statement.kind == "value" and len(statement.steps) > 1 and not self._says(statement.steps[-1]):
+            return tuple(item.text for item in self.piece.items if item.value is not None)
         query = next(query for query, said in self.statements.items() if said == statement)
         patterns = [TOGETHER, BESIDE] if statement.is_there_and_back else []
-        patterns += [_COMPARING] if statement.kind in ("value", "count", "compare") else []
+        patterns += [_COMPARING] if statement.kind in ("value", "edge", "count", "compare") else []
         patterns += [ONLY] if statement.kind == "path" and len(self.piece.items) == 2 else []
-        said = tuple(hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text))
+        spans = [self.piece.places[2]] if statement.kind == "edge" else []
+        said = (*spans, *(hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)))
         likeness = self.exploration.likeness
         account = self.reader.accountant.account(
             self.piece.text, self.mentions, likeness, replace(query, said=said), LEAST_PLACED
         )
         words = [self._if_carried(word, statement) for word in account.words]
         return tuple(unplaced_phrases(self.piece.text, words))
+
+    def _says(self, step: int) -> bool:
+        """Whether some word says the relation of a step."""
+        return bool(
+            self.exploration.likeness.relations[self.content_rows, step // 2].max(initial=0) >= UNEXPLAINED
+        )
 
     def _if_carried(self, word: PlacedWord, statement: Statement) -> PlacedWord:
         """A word as it is placed; unplaced if it says more than its label, or is a name that is not there."""
@@ -291,6 +308,9 @@ class _Reading:
                 yield from self._of_one(Anchor(c.node, 0))
             return
         second = rest[0]
+        if len(rest) > 1:
+            yield from self._on_edges(first, second, rest[1])
+            return
         if first.value is not None and not first.candidates and second.candidates:
             for c in second.candidates[:MOST_ITEM_NODES]:
                 yield from self._of_value(Anchor(c.node, 1), first.value, 0, is_count=False)
@@ -337,6 +357,23 @@ class _Reading:
             yield Query("yes", Both(walk(second, back), first)), statement
             if len(steps) > 1:
                 yield Query("yes", Both(Walk(first, steps[0]), Walk(second, back[0]))), statement
+
+    def _on_edges(self, first: Item, second: Item, third: Item) -> Iterator[tuple[Query, Statement]]:
+        """A step from one thing to another whose edge has a property that is so: *in 2016*."""
+        keys = list(self.vocabulary.graph.edge_properties.keys)
+        if not keys or third.value is None:
+            return
+        # *Since 2016* states the date itself; of a question it asks for what began by then.
+        is_end = _BEGINS_OR_ENDS.search(self.piece.text, 0, self.piece.places[2][0]) is not None
+        sign: Sign = "=" if is_end else third.value.sign
+        for c in first.candidates[:MOST_ITEM_NODES]:
+            steps = self.exploration.steps_at(np.array([c.node], np.int64))
+            for d in second.candidates[:MOST_ITEM_NODES]:
+                for step, key in product(steps, keys):
+                    for value in third.value.in_unit_of(words_of_label(key), 2):
+                        statement = Statement("edge", c.node, (step,), d.node, value, sign, key)
+                        onto = Qualified(Anchor(c.node, 0), step, (OnEdge(key, sign, value),))
+                        yield Query("yes", Both(onto, Anchor(d.node, 1))), statement
 
     def _is_of_values(self, node: int, step: int) -> bool:
         """Whether a step leads to values, with which a number or a date is compared, not taken as a name."""

@@ -85,6 +85,10 @@ _RESTRICTIONS = (
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\bdifference\b", "subtracts"),
     (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
+    (
+        r"(?<!list )(?<!show )(?<!name )(?<!give )(?<!find )(?<!me )(?<!us )(?<!for )(?<!in )\bevery\b",
+        "every",
+    ),
 )
 """Words that restrict or ask for more, and what of a query graph carries them."""
 _PATTERNS = [(re.compile(pattern, re.I), carried) for pattern, carried in _RESTRICTIONS]
