@@ -18,8 +18,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "data" / "replies"
-METHODS = ("simgrag", "walk-retrieve", "kaping", "synaptiqa")
-"""Methods whose prompts have replies. Those of KG-RAG and auto have changed, and have to be asked again."""
+METHODS = ("walk-retrieve", "kaping")
+"""Methods whose prompts have replies. Those of the others have changed, and have to be asked again."""
 Turn = tuple[str, str]
 """Role and text of a turn of a conversation."""
 

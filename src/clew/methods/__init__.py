@@ -2,6 +2,7 @@
 
 A paper's method has a folder: `method.py`, its steps, and `prompts/`. `auto` is the default. `baselines/` are
 what the papers compare with. `base` is their skeleton (link, retrieve, read, ground): `topic_entities` links,
-`fact_lines` and `schema_lines` are lines of prompts, `ground` keeps of a reply what facts prove. `built_in`
-answers without a model, `asking` makes methods once, `settings` says what each can be told.
+prompts show a graph by `schema_view`, names by `names_view`, facts by `fact_lines`; `ground` keeps of a reply
+what facts prove. `built_in` answers without a model, `asking` makes methods once, `settings` says what each
+can be told.
 """

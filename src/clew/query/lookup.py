@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.query.notation import NameLookup
-from clew.query.vocabulary import words_of_label
+from clew.query.vocabulary import Vocabulary, words_of_label
 
 
-def lookup_of(graph: Graph, names: NamesIndex, linked: Mapping[str, int] | None = None) -> NameLookup:
-    """Find names as the source writes them, then as people read them.
+def lookup_of(
+    graph: Graph,
+    names: NamesIndex,
+    linked: Mapping[str, int] | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> NameLookup:
+    """Find names as the source writes them, then as people read them, then by other words of a `vocabulary`.
 
     `linked` entities, by their case-folded names, come before others of the graph.
     """
@@ -23,21 +28,35 @@ def lookup_of(graph: Graph, names: NamesIndex, linked: Mapping[str, int] | None 
         hits = names.exact(name)
         return with_id if with_id is not None else hits[0].entity if hits else None
 
-    relations, types = [*graph.relations], [*graph.types.names]
-    keys = [*graph.edge_properties.keys]
-    edge_key = by_label(keys, keys)
+    relations, types, keys = [*graph.relations], [*graph.types.names], [*graph.edge_properties.keys]
+    key_of = by_label(keys, keys)
 
-    def key_named(name: str) -> str | None:
-        at = edge_key(name)
+    def edge_key(name: str) -> str | None:
+        at = key_of(name)
         return None if at is None else keys[at]
 
-    relation = by_label([*graph.relation_labels], relations)
-    return NameLookup(entity, relation, by_label(types, types), key_named)
+    other_words = (
+        ({}, {}) if vocabulary is None else (vocabulary.relations_by_words, vocabulary.types_by_words)
+    )
+    return NameLookup(
+        entity,
+        by_label([*graph.relation_labels], relations, other_words[0]),
+        by_label(types, types, other_words[1]),
+        edge_key,
+    )
 
 
-def by_label(labels: Sequence[str], names: Sequence[str]) -> Callable[[str], int | None]:
-    """Find ids by names: as the source writes them, then as people read them."""
-    ids: dict[str, int] = {}
+def stored_relation(graph: Graph, relation: int) -> str:
+    """A relation as the source writes it; of one with an IRI its label."""
+    name = graph.relations[relation]
+    return graph.relation_labels[relation] if "://" in name else name
+
+
+def by_label(
+    labels: Sequence[str], names: Sequence[str], other_words: Mapping[tuple[str, ...], Sequence[int]] = {}
+) -> Callable[[str], int | None]:
+    """Find ids by names: as the source writes them, then as people read them; or by words for one alone."""
+    ids = {" ".join(words): numbers[0] for words, numbers in other_words.items() if len(numbers) == 1}
     for i in reversed(range(len(labels))):
         for form in (words_of_label(labels[i]), labels[i].casefold(), names[i].casefold()):
             ids[form] = i

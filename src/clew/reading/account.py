@@ -502,7 +502,7 @@ class _Account:
         """
         labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
         unnamed: dict[str, Token] = {}
-        for token, after in zip(self.tokens, [*self.tokens[1:], None], strict=True):
+        for token, after in zip(self.tokens, [*self.tokens[1:], None], strict=False):
             if not kin_terms(token.norm) or self._is_used(token) or self._is_label(token):
                 continue
             how = [h for label in labels if (h := naming(token.norm, label)) is not None]

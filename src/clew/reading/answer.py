@@ -102,7 +102,7 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
         query = either_way(
             vocabulary, executor, as_asked(vocabulary, reading.question, candidate.option.query)
         )
-        key, size = _answers_of(executor, vocabulary, both_ways(vocabulary, query))
+        key, size = answers_of(executor, vocabulary, both_ways(vocabulary, query))
         meaning = meanings.get(key, Meaning(candidate, query, 0.0, size))
         meanings[key] = replace(meaning, share=min(1.0, meaning.share + candidate.probability))
     return sorted(meanings.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
@@ -112,7 +112,7 @@ def _number_text(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def _answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tuple[tuple[object, ...], int]:
+def answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tuple[tuple[object, ...], int]:
     """Equal for queries that answer the same, and how many things do; one without answers is but itself."""
     try:
         members = executor.members(query.part)

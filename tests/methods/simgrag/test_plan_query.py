@@ -275,7 +275,7 @@ def test_one_call_answers_a_question_with_operations(shop):
     answer = SimGRAG(shop.index, shop.embedder, model=model).answer("Which machine has the highest pressure?")
     assert [a.entity for a in answer.answers] == ["TB-5"]
     assert answer.usage.calls == 1
-    assert "Machine ─pressure bar→ number (230 to 400)" in model.requests[0].messages[-1].text
+    assert "pressure_bar → number 230 to 400" in model.requests[0].messages[-1].text
 
 
 def test_a_model_that_finds_nothing_of_the_kind_is_not_asked_again(shop):

@@ -206,7 +206,7 @@ def test_a_pattern_that_fits_nothing_is_asked_for_again_with_it_and_the_blame(as
     )
     assert names(answer) == ["113"]
     assert answer.usage.calls == 3
-    assert "─runtime minutes→" in model.requests[0].messages[0].text
+    assert "runtime_minutes → " in model.requests[0].messages[0].text
     again = model.requests[1].messages[0].text
     assert "A first try was" in again
     assert '"phone number"' in again

@@ -2,7 +2,8 @@
 
 import pytest
 
-from clew.methods.synaptiqa.schema_slice import CHARACTERS, SchemaSlicer
+from clew.methods.schema_view import CHARACTERS, LEFT_OUT_TOKENS
+from clew.methods.synaptiqa.schema_slice import SchemaSlicer
 from clew.methods.synaptiqa.write_query_llm import Solved, most_similar
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
 from clew.text.embedders.static import StaticEmbedder
@@ -23,9 +24,17 @@ def sliced(question, tokens, schema=LARGE):
 @pytest.mark.parametrize("tokens", [150, 400, 1500])
 def test_it_fits_the_budget_and_says_what_it_leaves_out(tokens):
     found = sliced("Which engine does the ship have?", tokens)
-    assert len(str(found)) <= tokens * CHARACTERS + 100
+    assert len(str(found)) <= (tokens + 1.5 * LEFT_OUT_TOKENS) * CHARACTERS
     assert found.left_out > 0
-    assert f"({found.left_out} more labels and relations are not shown)" in str(found)
+    assert " more: " in str(found)
+
+
+def test_a_label_that_is_asked_for_is_shown_whole():
+    found = SchemaSlicer(LARGE, EMBEDDER, Lexicon.load()).of_labels(["castle"], "What?", 1_500)
+    assert found is not None
+    assert found.left_out == 0
+    assert all(f"{word}Count" in str(found) for word in WORDS)
+    assert SchemaSlicer(LARGE, EMBEDDER, Lexicon.load()).of_labels(["palace"], "What?", 1_500) is None
 
 
 def test_what_is_nearest_to_the_question_is_kept():

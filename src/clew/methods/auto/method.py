@@ -35,7 +35,7 @@ def make_auto(
 ) -> BuiltInReader | AutoWithModel:
     """Make the default method: without a model the built-in reader alone."""
     plain = built_in_reader(index, embedder, settings)
-    return plain if model is None else AutoWithModel(plain, index, embedder, model)
+    return plain if model is None else AutoWithModel(plain, model)
 
 
 class AutoWithModel:
@@ -43,16 +43,12 @@ class AutoWithModel:
 
     name = "auto"
 
-    def __init__(self, plain: BuiltInReader, index: Index, embedder: Embedder, model: ChatModel) -> None:
+    def __init__(self, plain: BuiltInReader, model: ChatModel) -> None:
         # Without a model nothing of the LLM layer is imported.
         from clew.methods.auto.choose import Chooser
-        from clew.methods.relation_ranking import RelationRanking
-        from clew.methods.schema_lines import SchemaText
 
         self.model, self.plain = model, plain
-        reader = self.plain.reader
-        schema = SchemaText.of(index, RelationRanking(index.graph, embedder))
-        self.chooser = Chooser(reader.vocabulary, index.names, schema)
+        self.chooser = Chooser.of(self.plain.reader)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""

@@ -70,8 +70,8 @@ from clew.methods.kg_rag.chain import (
 )
 from clew.methods.kg_rag.decompose import LONGEST_QUESTION, decompose, default_demonstrations
 from clew.methods.kg_rag.retrieve import gone_on_from, nearest_first, with_lists
-from clew.methods.relation_ranking import RelationRanking
-from clew.methods.schema_lines import SchemaText
+from clew.methods.names_view import NamesView
+from clew.methods.schema_view import SchemaView
 from clew.methods.settings import KgRagSettings
 from clew.methods.topic_entities import (
     Called,
@@ -140,7 +140,8 @@ class KgRag(GraphMethod[KgRagSettings]):
     ) -> None:
         super().__init__(index, embedder, model=model, settings=settings)
         self.vectors = triple_search(self.index, embedder)
-        self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
+        reader = self.find_topic_entities.reader
+        self._schema, self._names = SchemaView(reader), NamesView(reader)
         self._sampling = table_3(self.settings.seed, self.settings.temperature)
 
     def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
@@ -168,7 +169,7 @@ class KgRag(GraphMethod[KgRagSettings]):
             if missing is not None:
                 return self._abstain(state, missing)
         with state.run.stage("decompose"):
-            state.plan = self._decompose(state)
+            state.plan = self._decompose(state, entities)
         state.complete = not state.plan.cut
         candidates = self._candidates(state, state.topics, self.settings.hops, state.question)
         for question in state.plan.questions:
@@ -189,13 +190,14 @@ class KgRag(GraphMethod[KgRagSettings]):
         with state.run.stage("synthesise"):
             return self._grounded_answer(state, self._synthesise(state))
 
-    def _decompose(self, state: _ChainState) -> Plan:
+    def _decompose(self, state: _ChainState, entities: Sequence[str]) -> Plan:
         """Section 3.4.1, with what the graph records, and other names of what the question names."""
         examples = default_demonstrations() if self.settings.examples is None else self.settings.examples
         schema = names = ""
         if self.settings.schema != "none":
-            schema = self._schema.lines(state.question, state.topics)
-            names = other_names(self.graph, state.called)
+            given = [self.graph.entities[topic] for topic in state.topics] if entities else []
+            reading = self.find_topic_entities.reader.read(state.question, given)
+            schema, names = self._schema.text(reading), self._names.block(reading, "plain")
         shown = examples[: self.settings.shots]
         return decompose(
             state.talk, state.question, self._sampling, shown, schema, names, letter=self._says_all

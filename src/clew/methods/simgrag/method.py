@@ -47,10 +47,10 @@ from clew.llm.types import ChatModel, OutputForm, Reply, Request
 from clew.methods.asked import misfit_of_value
 from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
 from clew.methods.evidence import Proofs
-from clew.methods.fact_lines import other_names
 from clew.methods.ground import ASKED_YES_NO
+from clew.methods.names_view import NamesView
 from clew.methods.relation_ranking import RelationRanking
-from clew.methods.schema_lines import SchemaText
+from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots, read_prompt
 from clew.methods.simgrag.find_subgraphs import (
@@ -73,7 +73,7 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
+from clew.methods.topic_entities import Called, FindTopicEntities, shared_names
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
@@ -161,9 +161,9 @@ class PatternSearch:
             types = self.settings.candidate_types or TYPES
             self.cut = Cut(node_count, self.settings.candidate_relations or node_count, types)
             self.distances = FewCandidates(IndexDistances(index, embedder), self.cut)
-        elif self.settings.schema == "typed":
-            self._schema = SchemaText.of(index, self.ranking)
         self._find_entities = FindTopicEntities.of(index, embedder)
+        if self.cut is None and self.settings.schema == "typed":
+            self._schema = SchemaView(self._find_entities.reader)
         self._refused_forms: set[OutputForm] = set()
 
     def model_of(self, run: Run) -> QuestionModel:
@@ -235,9 +235,9 @@ class PatternSearch:
         """What this graph records, and other names of what a text names; nothing in the paper's form."""
         if self._schema is None:
             return ""
-        called = self._find_entities.called(query)
-        schema = self._schema.lines(f"{query} {words}", entities_of(called))
-        return hint_text(schema, other_names(self.graph, called), operations=task == "question")
+        reading = self._schema.reader.read(query)
+        names = NamesView(self._schema.reader).block(reading, "plain")
+        return hint_text(self._schema.text(reading, words), names, operations=task == "question")
 
     def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""

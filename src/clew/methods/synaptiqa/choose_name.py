@@ -19,6 +19,7 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.shapes import build
+from clew.query.short_forms import written_out
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.text.lexicon import Lexicon
@@ -62,7 +63,7 @@ class NameSpace:
 
     @cached_property
     def _vectors(self) -> Float32:
-        return self._embedder.embed([words_of(name) for name in self.names])
+        return self._embedder.embed([written_out(words_of(name).lower()) for name in self.names])
 
     def scores(self, text: str) -> Float32:
         """Return how like a text every name is, float32 [names], in [0, 1]: cosine or letters, the larger."""

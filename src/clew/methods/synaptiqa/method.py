@@ -30,8 +30,8 @@ Defaults and deviations, each with its reason:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
@@ -40,7 +40,8 @@ from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.asked import Judge
 from clew.methods.base import Run, needs_model
-from clew.methods.fact_lines import other_names
+from clew.methods.names_view import NamesView
+from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
@@ -68,9 +69,18 @@ from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
-OtherNames = Callable[[str, Sequence[str]], tuple[str, tuple[str, ...]]]
-"""(question, entities) → other names of what the question names, as a line of a prompt; and notes on names
-that several things have."""
+
+@dataclass(frozen=True, slots=True)
+class NamedThings:
+    """What a question names, as a prompt says it; how likely it needs each relation; notes on namesakes."""
+
+    names: str = ""
+    ranks: Mapping[str, float] = field(default_factory=dict[str, float])
+    notes: tuple[str, ...] = ()
+
+
+FindNames = Callable[[str, Sequence[str]], NamedThings]
+"""(question, entities) → what it names."""
 
 
 class SynaptiQA:
@@ -85,7 +95,7 @@ class SynaptiQA:
         embedder: Embedder,
         model: ChatModel,
         settings: SynaptiqaSettings | None = None,
-        find_names: OtherNames | None = None,
+        find_names: FindNames | None = None,
         judge: Judge | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
@@ -100,7 +110,7 @@ class SynaptiQA:
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
         full_question = f"{question} (about: {', '.join(entities)})" if entities else question
-        names, notes = self.find_names(question, entities) if self.find_names and self.optimised else ("", ())
+        found = self.find_names(question, entities) if self.find_names and self.optimised else NamedThings()
         state = _QueryState(
             self.graph,
             self.settings,
@@ -109,14 +119,14 @@ class SynaptiQA:
             talk,
             full_question,
             self.optimised,
-            names,
+            found,
             self.judge,
         )
         try:
             answer = state.answer()
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)), query=state.query)
-        return run.finish(replace(answer, question=question, notes=(*answer.notes, *notes)))
+        return run.finish(replace(answer, question=question, notes=(*answer.notes, *found.notes)))
 
 
 class KgQuery(SynaptiQA):
@@ -148,15 +158,19 @@ def make_synaptiqa(
     store = embedded_store(index.graph)
     find = FindTopicEntities.of(index, embedder)
 
-    def called_names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-        called = find.called(question, entities)
-        return other_names(index.graph, called), shared_names(called, "; the query says which are asked")
+    names_view, schema_view = NamesView(find.reader), SchemaView(find.reader)
+
+    def find_names(question: str, entities: Sequence[str]) -> NamedThings:
+        reading = find.reader.read(question, entities)
+        ranks = zip(index.graph.relations, schema_view.ranks(reading), strict=True)
+        notes = shared_names(find.called(question, entities), "; the query says which are asked")
+        return NamedThings(names_view.block(reading, "cypher"), dict(ranks), notes)
 
     def names_of(text: str) -> list[str]:
         return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
 
     graph = QueriedGraph.of_index(index.graph, embedder, store, names_of)
-    return SynaptiQA(graph, embedder, model, settings, called_names, Judge(find.reader))
+    return SynaptiQA(graph, embedder, model, settings, find_names, Judge(find.reader))
 
 
 def make_kg_query(
@@ -183,14 +197,15 @@ class _QueryState:
     talk: Talk
     question: str
     optimised: bool
-    names: str = ""
+    named: NamedThings = NamedThings()
     judge: Judge | None = None
     query: str | None = None
 
     def answer(self) -> Answer:
         """Write, try and repair queries until one has rows, and read these. Raises LlmError, StoreError."""
-        schema = self.graph.slicer.slice(self.question, self.settings.schema_tokens)
-        writer = QueryWriter(self.talk, schema, self.names)
+        slicer, tokens = self.graph.slicer, self.settings.schema_tokens
+        schema = slicer.slice(self.question, tokens, self.named.ranks)
+        writer = QueryWriter(self.talk, slicer, schema, tokens, self.named.names)
         with self.run.stage("write"):
             shots = most_similar(self.settings.examples, self.question, self.settings.shots, self.embedder)
             self._note_step(

@@ -19,7 +19,7 @@ from clew.foundation.json_form import json_lines
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.methods.synaptiqa.choose_name import Unknown
 from clew.methods.synaptiqa.queried import QueryResult
-from clew.methods.synaptiqa.schema_slice import SchemaSlice
+from clew.methods.synaptiqa.schema_slice import SchemaSlice, SchemaSlicer
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.guard import guard
 from clew.text.embedder import Embedder
@@ -27,6 +27,9 @@ from clew.types import Abstention, Reason
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
 _LACKS = re.compile(r"[\s`*\"']*NOT IN (?:THIS|THE) GRAPH\b[\s:.*]*(.*)", re.IGNORECASE)
+_SHOW = re.compile(r"[\s`*\"']*SHOW\s*:\s*(.+)", re.IGNORECASE)
+_SHOWN = "The graph has of that:\n<schema>\n{}\n</schema>\nNow write the query alone."
+_NOT_SHOWN = "The schema has no such label. Write the query alone."
 _LONGEST = 4_000
 """Characters of a query that a later prompt shows."""
 MOST_SHOWN = 20
@@ -74,20 +77,31 @@ def most_similar(
     return tuple(solved[at] for at in reversed(best.tolist()))
 
 
-@dataclass(frozen=True)
+@dataclass
 class QueryWriter:
-    """Asks a model for queries; `names` is a line of other names of what the question names."""
+    """Asks a model for queries; `names` are lines on what the question names."""
 
     talk: Talk
+    slicer: SchemaSlicer
     schema: SchemaSlice
+    tokens: int
     names: str = ""
 
     def write(self, question: str, solved: Sequence[Solved]) -> str:
-        """Return the model's reply to a question. Raises LlmError."""
+        """Return the model's reply to a question, after a second look if it asks for one. Raises LlmError."""
         shots = (f"Question: {as_data(s.question)}\nCypher: {query_text(s.query)}" for s in solved)
         values = {"SCHEMA": str(self.schema), "SOLVED": "\n".join(shots) or "(none)", "NAMES": self.names}
         prompt = prompt_named("clew.methods.synaptiqa", "write")
-        return self.talk.ask(prompt, _SAMPLING, stop=(), **values, QUESTION=as_data(question))
+        values |= {"QUESTION": as_data(question)}
+        reply = self.talk.ask(prompt, _SAMPLING, stop=(), **values)
+        asked_for = _SHOW.match(reply)
+        if asked_for is None:
+            return reply
+        more = self.slicer.of_labels(re.split(r"[,;]", asked_for[1].strip("` .")), question, self.tokens)
+        if more is not None:
+            self.schema = SchemaSlice((*self.schema.lines, *more.lines), self.schema.left_out)
+        problem = _NOT_SHOWN if more is None else _SHOWN.format(more)
+        return self.talk.ask_again(prompt, _SAMPLING, reply, problem, values)
 
     def clean(self, text: str, problem: str) -> str:
         """Return what the model makes of a reply that does not parse. Raises LlmError."""

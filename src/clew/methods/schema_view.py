@@ -1,0 +1,397 @@
+"""What a graph records, as a prompt shows it: the relations that a question may need, by type.
+
+    Vessel:
+      yr_built (year built) → number 1978 to 2021
+      cgo_main (main cargo; goods) → one of Containers; Grain; Oil
+      calls at → Port
+      not shown: nm, imo_no
+    Port: not shown: locode, nm
+
+A schema is shown whole where it fits in twice the tokens. Else what the likeliest readings follow comes
+first, then what named things have, what lies on the paths between what is named, numbers and dates of the
+types that are asked of (superlatives need them), and then what is nearest to the words: by the label and its
+short forms written out, by what a team says, by sample values. What is left out is named, and a model may ask
+for it: `show: Vessel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from clew.foundation.arrays import Float32
+from clew.graph.graph import ValueKind
+from clew.llm.prompting import data_line
+from clew.query.lookup import stored_relation
+from clew.query.tree import steps_of
+from clew.query.vocabulary import DATE, LEAF, NUMBER, Vocabulary, words_of_label
+from clew.reading.account import SPELT
+from clew.reading.likeness import Likeness
+from clew.reading.reader import QuestionReader, Reading
+from clew.vocabulary.file import Naming
+
+CHARACTERS = 3
+"""Of a token: names are cut into shorter pieces than words of English are."""
+SCHEMA_TOKENS = 1_500
+"""Tokens of a schema in a prompt; one that fits in twice as many is shown whole."""
+LEFT_OUT_TOKENS = 400
+"""Tokens of the names of what is left out."""
+LONGEST_SHORT_FORM = 24
+LONGEST_NAME_IN_SCHEMA = 60
+MOST_NAMED_TYPES = 3
+"""Types of one end that are named."""
+ALL_OF = 0.95
+"""From this share of an end's nodes its commonest type says what it is."""
+SOME_OF = 0.05
+"""A type of fewer of an end's nodes is not named."""
+ENUMERATION = 8
+"""An end with so many nodes or fewer is listed."""
+MOST_READINGS, MOST_GOALS, LONGEST_PATH, WIDEST_PATHS = 8, 6, 3, 64
+"""Readings whose relations are shown, relations nearest to the words to which paths are sought, their steps,
+and the ends from which each step is taken."""
+SAMPLES, MOST_SAMPLES = 16, 20_000
+"""Values of one relation that are compared with a question, and of all."""
+FOLLOWED, NAMED, BETWEEN, MEASURING, OF_TYPE = 16.0, 8.0, 4.0, 2.0, 1.0
+"""What comes before the nearest, which have less than 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLine:
+    """A line of a schema, under its owner (a type); `name` says it in short where it is left out."""
+
+    owner: str
+    name: str
+    text: str
+
+
+def lines_that_fit(lines: Sequence[SchemaLine], ranks: Sequence[float], tokens: int) -> list[bool]:
+    """Which lines fit in so many tokens, the highest ranks first; all, if they fit in twice as many."""
+    room = tokens * CHARACTERS
+    owners = {line.owner for line in lines}
+    if sum(len(line.text) + 4 for line in lines) + sum(map(len, owners)) <= 2 * room:
+        return [True] * len(lines)
+    fits, shown_owners = [False] * len(lines), set[str]()
+    for at in sorted(range(len(lines)), key=lambda at: -ranks[at]):
+        line = lines[at]
+        cost = len(line.text) + 4 + (0 if line.owner in shown_owners else len(line.owner) + 2)
+        if cost <= room:
+            fits[at] = True
+            shown_owners.add(line.owner)
+            room -= cost
+    return fits
+
+
+def left_out_names(
+    lines: Sequence[SchemaLine], ranks: Sequence[float], fits: Sequence[bool]
+) -> dict[str, str]:
+    """What is left out, by owner, in short: *9 more: cgo_main, yr_built, …*; the highest ranks first."""
+    room = LEFT_OUT_TOKENS * CHARACTERS
+    hidden: dict[str, list[str]] = {}
+    for at in sorted((at for at, fit in enumerate(fits) if not fit), key=lambda at: -ranks[at]):
+        hidden.setdefault(lines[at].owner, []).append(lines[at].name)
+    names: dict[str, str] = {}
+    for owner, names_of_owner in hidden.items():
+        listed: list[str] = []
+        share = max(room // 2, room // len(hidden))
+        for name in dict.fromkeys(names_of_owner):
+            text = name if len(name) <= LONGEST_SHORT_FORM else name[: LONGEST_SHORT_FORM - 1] + "…"
+            if len(text) + 2 > min(room, share):
+                break
+            listed.append(text)
+            room, share = room - len(text) - 2, share - len(text) - 2
+        if listed and len(listed) < len(set(names_of_owner)):
+            listed.append("…")
+        names[owner] = f"{len(names_of_owner)} more" + (f": {', '.join(listed)}" if listed else "")
+        room -= len(owner) + 12
+        if room <= 0 and len(names) < len(hidden):
+            rest = sum(len(hidden[other]) for other in hidden if other not in names)
+            names[""] = f"({rest:,} more of {len(hidden) - len(names):,} other types are not shown)"
+            break
+    return names
+
+
+@dataclass(eq=False)
+class SchemaView:
+    """The schema of one graph as prompts show it."""
+
+    reader: QuestionReader
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the graph."""
+        return self.reader.vocabulary
+
+    def text(self, reading: Reading, words: str = "", tokens: int = SCHEMA_TOKENS) -> str:
+        """What a question may need; `words` are more that the relations may be near to."""
+        text = self._rendered(self._lines, self.ranks(reading, words), tokens) or "(none)"
+        types = [_line(name) for name in self.reader.graph.types.names if name in self._terms]
+        return f"{text}\nTypes by other words: {'; '.join(types)}" if types else text
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return frozenset(self.reader.team.terms)
+
+    def of_types(self, names: Iterable[str], reading: Reading, tokens: int = SCHEMA_TOKENS) -> str:
+        """All that some types have: a second look. Empty where none of the names is a type's."""
+        wanted = {words_of_label(name) for name in names} - {""}
+        places = [
+            at
+            for at, line in enumerate(self._lines)
+            if wanted & self._names_of_owner(line.owner)
+        ]  # fmt: skip
+        ranks = self.ranks(reading, "")
+        return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places], tokens)
+
+    def _names_of_owner(self, owner: str) -> set[str]:
+        """What an owner may be called: *Film or Series* by each of its types."""
+        parts = (part for each in owner.split(" or ") for part in (each, *each.rstrip(")").split(" (")))
+        return {words_of_label(part) for part in parts}
+
+    def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float], tokens: int) -> str:
+        if not lines:
+            return ""
+        fits = lines_that_fit(lines, ranks, tokens)
+        hidden = left_out_names(lines, ranks, fits)
+        shown: dict[str, list[str]] = {}
+        for line, fit in zip(lines, fits, strict=True):
+            if fit:
+                shown.setdefault(line.owner, []).append(f"  {line.text}")
+        blocks = ["\n".join([f"{owner}:", *texts, *_note(hidden, owner)]) for owner, texts in shown.items()]
+        rest = {owner: text for owner, text in hidden.items() if owner and text and owner not in shown}
+        blocks += [f"{owner}: not shown: {text}" for owner, text in rest.items()]
+        return "\n".join([*blocks, *filter(None, [hidden.get("", "")])])
+
+    # how near
+
+    def ranks(self, reading: Reading, words: str = "") -> list[float]:
+        """How likely a question needs each relation, by their numbers: below 1 only by its words."""
+        count = len(self.vocabulary.relations)
+        if not count:
+            return []
+        likeness = self.reader.compare(f"{reading.original_question} {words}")
+        ranks = np.minimum(np.maximum(self._nearness(likeness), self._sampled_nearness(likeness)), 0.99)
+        followed = {s // 2 for r in reading.ranking.ranked[:MOST_READINGS] for s in steps_of(r.option.query)}
+        near = [c.node for m in reading.mentions for c in m.candidates[:3]]
+        named_ends = self._ends_of(near)
+        types = np.flatnonzero(likeness.exact_types.max(axis=0, initial=0.0) >= SPELT).tolist()
+        goals = set(np.argsort(-ranks, kind="stable")[:MOST_GOALS].tolist()) | followed
+        starts = named_ends | self._ends_of_types(types)
+        asked_types = {*types, *self._types_of(near), *self._head_types(followed)}
+        tiers = np.zeros(count)
+        for tier, relations in (
+            (FOLLOWED, followed),
+            (NAMED, {end // 2 for end in named_ends}),
+            (BETWEEN, self._between(starts, goals, types, ranks)),
+            (MEASURING, self._measuring(asked_types | self._head_types(goals))),
+            (OF_TYPE, {end // 2 for end in self._ends_of_types(asked_types) if not end & 1}),
+        ):
+            tiers[sorted(relations)] = np.maximum(tiers[sorted(relations)], tier)
+        return (tiers + ranks).tolist()
+
+    def _nearness(self, likeness: Likeness) -> Float32:
+        """How near each relation, or a type at its ends, is to its nearest word: float32 [R]."""
+        near = likeness.relations.max(axis=0, initial=0.0)
+        ends = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)
+        types = np.append(likeness.types.max(axis=0, initial=0.0), 0.0)[ends].max(axis=1)
+        return np.maximum(near, types / 2)
+
+    @cached_property
+    def _samples(self) -> tuple[Float32, np.ndarray]:
+        """Vectors of sample values, and the relation of each."""
+        vocabulary, graph = self.vocabulary, self.reader.graph
+        count = len(vocabulary.relations)
+        of_each = min(SAMPLES, MOST_SAMPLES // max(count, 1))
+        relations, labels = list[int](), list[str]()
+        for relation in range(count if of_each else 0):
+            if vocabulary.ends[2 * relation + 1] in (NUMBER, DATE):
+                continue
+            nodes = dict.fromkeys(vocabulary.some_tails(relation)[: 8 * SAMPLES].tolist())
+            for node in list(nodes)[:of_each]:
+                relations.append(relation)
+                labels.append(graph.labels[node][:LONGEST_NAME_IN_SCHEMA])
+        vectors = self.reader.embedder.embed(labels) if labels else np.zeros((0, 1), np.float32)
+        return vectors, np.array(relations, np.int64)
+
+    def _sampled_nearness(self, likeness: Likeness) -> Float32:
+        """How near the sample values of each relation are to a word: float32 [R]."""
+        scores = np.zeros(len(self.vocabulary.relations), np.float32)
+        vectors, relations = self._samples
+        if len(vectors) and likeness.words:
+            cosines = vectors @ self.reader.embedder.embed([word for _, _, word in likeness.words]).T
+            np.maximum.at(scores, relations, cosines.max(axis=1))
+        return scores
+
+    def _ends_of(self, nodes: Iterable[int]) -> set[int]:
+        graph = self.reader.graph
+        sides = enumerate((graph.out, graph.into))
+        spans = [(way, side, *side.span(node)) for way, side in sides for node in nodes]
+        return {2 * int(r) + way for way, side, a, b in spans for r in np.unique(side.relation[a:b])}
+
+    def _ends_of_types(self, types: Collection[int]) -> set[int]:
+        typed = self.reader.schema.typed
+        return set(np.flatnonzero(typed[:, sorted(types)].any(axis=1)).tolist()) if types else set()
+
+    def _types_of(self, nodes: Iterable[int]) -> set[int]:
+        return {int(t) for node in nodes for t in self.vocabulary.types_of(node)}
+
+    def _head_types(self, relations: Iterable[int]) -> set[int]:
+        ends = self.vocabulary.end_types
+        return {ends[end] for r in relations for end in (2 * r, 2 * r + 1)} - {-1}
+
+    def _measuring(self, types: Collection[int]) -> set[int]:
+        """The numbers and dates of some types; of a graph without types, all."""
+        ends, schema = self.vocabulary.ends, self.reader.schema
+        measuring = {r for r in range(len(ends) // 2) if ends[2 * r + 1] in (NUMBER, DATE)}
+        if not schema.typed.shape[1]:
+            return measuring
+        return {r for r in measuring if schema.typed[2 * r, sorted(types)].any()} if types else set()
+
+    def _between(
+        self, starts: Collection[int], goals: Collection[int], types: Sequence[int], ranks: Float32
+    ) -> set[int]:
+        """The relations of the shortest paths from ends to relations, and to what is of a type."""
+        together, typed = self.reader.schema.together, self.reader.schema.typed
+        came_from = dict.fromkeys(starts, -1)
+        frontier, found, relations = list(starts), set[int](), set[int]()
+        for _ in range(LONGEST_PATH):
+            frontier = sorted(frontier, key=lambda end: -float(ranks[end // 2]))[:WIDEST_PATHS]
+            reached: list[int] = []
+            for end in frontier:
+                targets = {end // 2} & set(goals) | {-1 - t for t in types if typed[end ^ 1, t]}
+                if targets - found:
+                    found |= targets
+                    step = end
+                    while step >= 0:
+                        relations.add(step // 2)
+                        step = came_from[step]
+                for other in np.flatnonzero(together.row(end ^ 1)).tolist():
+                    if other not in came_from:
+                        came_from[other] = end
+                        reached.append(other)
+            frontier = reached
+        return relations
+
+    # lines
+
+    @cached_property
+    def _lines(self) -> tuple[SchemaLine, ...]:
+        lines = [self._line(relation) for relation in range(len(self.vocabulary.relations))]
+        return tuple(lines)
+
+    def _line(self, relation: int) -> SchemaLine:
+        schema = self.reader.schema
+        tail = self._end(2 * relation + 1) or f"such as {self._example(2 * relation + 1)}"
+        inverse = int(schema.inverse[relation])
+        back = ""
+        if inverse == relation:
+            back = ", mutual"
+        elif inverse >= 0:
+            back = f", the other way of {self.stored_name(inverse)}"
+        properties = "".join(
+            f" [@{_line(key)}, such as {_line(value)}]" for key, value in self._on_edges(relation)
+        )
+        owner = self._end(2 * relation) or self._things(relation)
+        name = self.stored_name(relation)
+        text = f"{name}{self._readable(relation)} → {tail}{properties}{back}"
+        return SchemaLine(owner, name, text)
+
+    def stored_name(self, relation: int) -> str:
+        """A relation as the source writes it; of one with an IRI its label."""
+        return _line(stored_relation(self.reader.graph, relation))
+
+    def _readable(self, relation: int) -> str:
+        """What a relation is called beside its stored name: written out, and by a team."""
+        vocabulary, graph = self.vocabulary, self.reader.graph
+        said = [vocabulary.relations[relation], *(w for r, w in vocabulary.further if r == relation)]
+        stored = words_of_label(self.stored_name(relation))
+        other = [_line(words) for words in dict.fromkeys(said) if words != stored]
+        unit = self.reader.team.relations.get(graph.relations[relation], Naming()).unit
+        return f" ({'; '.join(filter(None, [*other, _line(unit)]))})" if other or unit else ""
+
+    def _end(self, end: int) -> str:
+        """What the nodes of an end are: a value with its range, declared types, or nothing that is known."""
+        schema, kind = self.reader.schema, self.vocabulary.ends[end]
+        if kind == NUMBER:
+            return f"number {schema.low[end]:.15g} to {schema.high[end]:.15g}"
+        if kind == DATE:
+            dates = (n for n in self._nodes(end) if self.reader.graph.values.kind[n] == ValueKind.DATE)
+            kind_name = "time" if schema.high[end] < 1 else "date"
+            return f"{kind_name} such as {self._name(next(dates, self._nodes(end)[0]))}"
+        label, names = self._types(end), self._short_list(end)
+        if names:
+            return f"{label}: one of {names}" if label else f"one of {names}"
+        if not label and kind == LEAF and end & 1 and schema.nodes[end]:
+            return f"text such as {self._example(end)}"
+        return label
+
+    def _types(self, end: int) -> str:
+        schema, graph = self.reader.schema, self.reader.graph
+        counts = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
+        shares = counts / max(int(schema.nodes[end]), 1)
+        order = np.argsort(-shares, kind="stable")[:MOST_NAMED_TYPES].tolist()
+        type_ids = [t for t in order if shares[t] >= SOME_OF and graph.types.names[t] not in self._terms]
+        if type_ids and shares[type_ids[0]] >= ALL_OF:
+            type_ids = type_ids[:1]
+        return " or ".join(sorted(self._type_name(t, graph.types.names[t]) for t in type_ids))
+
+    def _type_name(self, type_: int, stored: str) -> str:
+        said = [self.vocabulary.types[type_]]
+        count = len(self.vocabulary.relations)
+        said += [w for number, w in self.vocabulary.further if number == count + type_]
+        other = [_line(words) for words in dict.fromkeys(said) if words != words_of_label(stored)]
+        return _line(stored) + (f" ({'; '.join(other)})" if other else "")
+
+    def _short_list(self, end: int) -> str:
+        """All names of an end of values, where they are few and stand there often."""
+        nodes, triples = int(self.reader.schema.nodes[end]), int(self.reader.schema.triples[end // 2])
+        if not end & 1 or not 1 < nodes <= ENUMERATION or triples <= 2 * nodes:
+            return ""
+        return "; ".join(map(self._name, self._nodes(end)))
+
+    def _nodes(self, end: int) -> list[int]:
+        side = self.reader.graph.into if end % 2 else self.reader.graph.out
+        return side.nodes_with(end // 2).tolist()
+
+    def _example(self, end: int) -> str:
+        """The name of a node of an end."""
+        heads_or_tails = self.vocabulary.some_tails(end // 2) if end & 1 else self._nodes(end)
+        return (
+            self._name(int(heads_or_tails[len(heads_or_tails) // 2])) if len(heads_or_tails) else "something"
+        )
+
+    def _things(self, relation: int) -> str:
+        """The heads of a relation without a type, by one of the widest relation that they nearly all have."""
+        end, schema = 2 * relation, self.reader.schema
+        row = schema.together.row(end)
+        shared = np.flatnonzero(row[::2] >= ALL_OF * max(int(schema.nodes[end]), 1))
+        widest = 2 * int(shared[np.argmax(schema.nodes[::2][shared])]) if len(shared) else end
+        return f"Things such as {self._example(widest)}"
+
+    def _name(self, node: int) -> str:
+        return _line(self.reader.graph.labels[node])
+
+    def _on_edges(self, relation: int) -> list[tuple[str, str]]:
+        """Properties of the edges of a relation, each with a value."""
+        return self._edge_properties.get(relation, [])
+
+    @cached_property
+    def _edge_properties(self) -> Mapping[int, list[tuple[str, str]]]:
+        edges = self.reader.graph.edge_properties
+        relations = np.repeat(edges.triples[:, 1], np.diff(edges.offsets))
+        pairs = np.stack([relations, edges.key], axis=1) if len(relations) else np.zeros((0, 2), np.int64)
+        kinds, first = np.unique(pairs, axis=0, return_index=True)
+        by_relation: dict[int, list[tuple[str, str]]] = {}
+        for (relation, key), place in zip(kinds.tolist(), first.tolist(), strict=True):
+            by_relation.setdefault(relation, []).append((edges.keys[key], edges.texts[place]))
+        return by_relation
+
+
+def _note(hidden: Mapping[str, str], owner: str) -> list[str]:
+    return [f"  not shown: {hidden[owner]}"] if hidden.get(owner) else []
+
+
+def _line(text: str) -> str:
+    return data_line(text, LONGEST_NAME_IN_SCHEMA)

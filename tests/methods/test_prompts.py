@@ -1,0 +1,166 @@
+"""What prompts show of a graph: the relation that a question needs, what it names, and one notation."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from opaque_ships import FILLER_COLUMNS, NEEDED, write
+
+from clew.engine import Clew
+from clew.errors import ClewError
+from clew.llm.testing import ScriptedModel
+from clew.methods.registry import make_method
+
+MOST_CHARACTERS = 12_000
+"""Of a whole prompt; the whole schema alone would be more."""
+
+
+@pytest.fixture(scope="module")
+def ships(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    folder = tmp_path_factory.mktemp("ships")
+    graph, types = write(folder)
+    return Clew.open(graph, types=types, cache_dir=folder / "cache")
+
+
+def open_of(folder: Path, name: str, text: str, types: str = "") -> Clew:
+    (folder / name).write_text(text, "utf-8")
+    (folder / "types.tsv").write_text(types, "utf-8")
+    given = {"types": folder / "types.tsv"} if types else {}
+    return Clew.open(folder / name, cache_dir=folder / "cache", **given)
+
+
+def prompts_of(clew: Clew, method: str, question: str, *replies: str) -> list[str]:
+    """The prompts of a question: the text of each request."""
+    model = ScriptedModel([*(replies or ("Query: none",)), *["none"] * 6])
+    with suppress(ClewError):
+        make_method(method, clew.index, clew.embedder, model).answer(question)
+    return ["\n".join(message.text for message in request.messages) for request in model.requests]
+
+
+@pytest.mark.parametrize("question", NEEDED)
+@pytest.mark.parametrize("method", ["auto", "simgrag", "kg-rag", "synaptiqa"])
+def test_the_relation_that_a_question_needs_is_in_the_prompt(ships: Clew, method: str, question: str):
+    if method == "synaptiqa":
+        pytest.importorskip("ladybug")
+    prompts = prompts_of(ships, method, question)
+    if not prompts:
+        assert method == "auto"  # which answers what it is sure of
+        return
+    schema = re.search(r"<(graph|schema)>\n(.*?)\n</\1>", prompts[0], re.S)[2]
+    shown = [line for line in schema.splitlines() if "more: " not in line or line.startswith("(:")]
+    needed = NEEDED[question]
+    assert any(re.search(rf"(?:^|\W){needed}\b.*(?:→|\)|\}})", line) for line in shown), schema
+    assert " more: " in schema
+    assert len(prompts[0]) < MOST_CHARACTERS
+
+
+def test_what_is_left_out_is_named_and_may_be_asked_for_once(ships: Clew):
+    prompts = prompts_of(
+        ships, "auto", "Where is the ship that Anna Berg steers at present?", "Show: ktab 07", "Query: none"
+    )
+    assert "k07_fld_05 → number" not in prompts[0]
+    assert re.search(r"^ktab 07:(.*\d+ more|\n)", prompts[0], re.M)
+    second_look = prompts[1].rpartition("Show: ktab 07")[2]
+    assert all(f"k07_fld_{column:02} → " in second_look for column in range(FILLER_COLUMNS))
+    assert len(prompts) == 2
+
+
+def test_synaptiqa_may_look_twice(ships: Clew):
+    pytest.importorskip("ladybug")
+    look = ("SHOW: ktab 07", "MATCH (n:`ktab 07`) WHERE n.k07_fld_05 = 7 RETURN n.name AS answer")
+    prompts = prompts_of(ships, "synaptiqa", "Which vessel is the oldest?", *look)
+    assert "k07_fld_05: whole number" not in prompts[0]
+    assert "k07_fld_05: whole number" in prompts[1].rpartition("SHOW: ktab 07")[2]
+    assert "K07/0" in prompts[2]  # the rows of the query are read
+
+
+EDGES = """from,to,relationship,since,place
+Ann,Bob,knows,2001,Oslo
+Ann,Cid,knows,2015,Rome
+Bob,Cid,married_to,2010,Rome
+Cid,Bob,married_to,2010,Rome
+Bob,Ann,knows,2003,Oslo
+"""
+
+
+def test_properties_of_edges_are_shown_and_may_be_asked_by(tmp_path: Path):
+    clew = open_of(tmp_path, "edges.csv", EDGES)
+    query = "Query: {Ann} .knows[@since > 2010]"
+    model = ScriptedModel([query])
+    answer = make_method("auto", clew.index, clew.embedder, model).answer("Whom did Ann come across lately?")
+    assert [a.label for a in answer.answers] == ["Cid"]
+    (request,) = model.requests
+    schema = next(line for line in request.messages[1].text.splitlines() if line.strip().startswith("knows"))
+    assert "[@place, such as Oslo]" in schema
+    assert "[@since, such as 20" in schema
+    assert re.search(r"married_to .*→ .*\[@place, .*, mutual", request.messages[1].text)
+
+
+LAKES = "".join(
+    f"{head}\t{relation}\t{tail}\n"
+    for head, relation, tail in [
+        ("Mississippi (river)", "length_km", "3766"),
+        ("Mississippi (river)", "flows_into", "Gulf of Mexico"),
+        ("Mississippi (state)", "capital", "Jackson"),
+        ("Mississippi (state)", "founded_on", "10/12/1817"),
+        ("Ohio (river)", "length_km", "1579"),
+        ("Dangerous Goods Handling", "taught_in", "Jackson"),
+        *((f"Case {n}", "last_outcome", o) for n, o in enumerate(
+            ["Unable to prosecute suspect", "Local resolution", "Under investigation"] * 4)),
+    ]
+)  # fmt: skip
+LAKE_TYPES = "".join(
+    f"{name}\t{type_}\n"
+    for name, type_ in [
+        ("Mississippi (river)", "river"), ("Mississippi (state)", "state"), ("Ohio (river)", "river"),
+        ("Dangerous Goods Handling", "course"), *((f"Case {n}", "case") for n in range(12)),
+    ]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    return open_of(tmp_path_factory.mktemp("lakes"), "lakes.tsv", LAKES, LAKE_TYPES)
+
+
+def names_of(clew: Clew, question: str) -> str:
+    (first, *_) = prompts_of(clew, "auto", question)
+    return re.search(r"<names>\n(.*?)\n</names>", first, re.S)[1]
+
+
+def test_a_name_is_shown_with_its_types_and_a_value_as_a_reply_writes_it(lakes: Clew):
+    names = names_of(lakes, "Which of them moved beyond the Ohio (river)?")
+    assert "= {Ohio (river)} (river)" in names
+    names = names_of(lakes, "What were police unable to prosecute, say?")
+    assert '"unable to prosecute" may be [.last_outcome = "Unable to prosecute suspect"]' in names
+
+
+def test_a_common_word_is_no_name(lakes: Clew):
+    assert "Dangerous" not in names_of(lakes, "What goods go down to Jackson at last?")
+
+
+def test_a_query_by_a_shown_value_runs(lakes: Clew):
+    reply = 'Query: case[.last_outcome = "Unable to prosecute suspect"]'
+    model = ScriptedModel([reply])
+    answer = make_method("auto", lakes.index, lakes.embedder, model).answer(
+        "What were police unable to prosecute, say?"
+    )
+    assert len(answer.answers) == 4
+
+
+def test_readings_say_how_many_answers_they_have_in_the_notation(lakes: Clew):
+    (prompt, *_) = prompts_of(lakes, "auto", "What is up with the Ohio (river) in miles?")
+    readings = re.search(r"<readings>\n(.*?)\n</readings>", prompt, re.S)[1].splitlines()
+    assert any(re.match(r"\d+\. \{Ohio \(river\)\} \.length_km — .* \(1 answer\)", line) for line in readings)
+    assert len({line.partition(" — ")[2] for line in readings}) == len(readings)
+
+
+def test_a_value_that_is_missing_is_an_abstention_without_a_second_call(lakes: Clew):
+    model = ScriptedModel(["Query: missing {Mississippi (state)} .length_km"])
+    answer = make_method("auto", lakes.index, lakes.embedder, model).answer("How far does that state reach?")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "empty_result"
+    assert len(model.requests) == 1
