@@ -41,7 +41,7 @@ def test_json_is_one_line_of_the_stable_form(run, index, question, code):
     assert set(answer) == {
         *("id", "question", "answers", "text", "abstained", "citations", "pattern", "method", "model"),
         *("grounded", "complete", "usage", "timings_ms", "chain", "query", "confidence", "notes"),
-        *("reading", "alternatives", "total", "account", "rows"),
+        *("reading", "alternatives", "total", "account", "rows", "thread"),
     }
 
 
