@@ -413,13 +413,14 @@ class Thread:
                 return cls.of(form["thread"])
             given = form.get("ids")
             ids = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
-            match form:
-                case {"question": str(question), "query": str() | None as query, "total": int(total)} if all(
-                    isinstance(id, str) for id in ids
-                ):
-                    return cls(question, query, tuple(map(str, ids)), total)
-                case _:
-                    pass
+            question, query, total = (form.get(key) for key in ("question", "query", "total"))
+            if (
+                isinstance(question, str)
+                and (query is None or isinstance(query, str))
+                and isinstance(total, int)
+                and all(isinstance(id, str) for id in ids)
+            ):
+                return cls(question, query, tuple(map(str, ids)), total)
         raise UsageError(
             "`previous` is the last answer, its JSON form, or the `thread` of that, not"
             f" {shorten(repr(previous), 80)}"
