@@ -183,7 +183,6 @@ def test_what_the_documents_say_is_read_without_a_model(films, question, some):
         "Wer hat Memento gedreht?",
         "Why did Christopher Nolan direct Memento?",
         "How are Memento and Inception related?",
-        "What percentage of films by Christopher Nolan are dramas?",
         "Who directed Memento and when was it released?",
         "Who directed it?",
         "Name the first three films of Christopher Nolan",

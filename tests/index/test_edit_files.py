@@ -49,8 +49,8 @@ def streets_of(path, name):
 
 def test_blank_nodes_of_two_files_are_two(shop, turtle):
     update_index_files(shop, EditFiles([turtle("more", MORE)]))
-    assert streets_of(shop, "http://ex.org/nine") == ["Other Street"]
-    assert streets_of(shop, "http://ex.org/acme") == ["Main Street"]
+    assert streets_of(shop, "Nine") == ["Other Street"]
+    assert streets_of(shop, "Acme") == ["Main Street"]
 
 
 def test_what_a_file_added_it_also_removes(shop, turtle):

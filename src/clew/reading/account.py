@@ -524,9 +524,13 @@ class _Account:
         return bool(steps) and self.vocabulary.ends[steps[0] ^ 1] not in (THING, LEAF)
 
     def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
-        for token in self._inside(start, stop):
+        inside = list(self._inside(start, stop))
+        is_label = any(map(self._is_label, inside))
+        for token in inside:
             if self.least and token.norm.endswith("er") and token.norm not in FUNCTION:
                 continue  # what is compared must be said: *taller*
+            if is_label and token.norm == "than":
+                continue  # *broader than*, of a relation `broader`
             if carried:
                 self._put(token, "operator", part)
             elif not self._is_label(token) and not (
