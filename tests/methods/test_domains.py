@@ -70,13 +70,17 @@ def test_what_is_answered(opened, name, question, wanted):
     [
         ("pharma", "Which drugs do not cause hair loss?"),
         ("staff", "Which employees have neither Python nor SQL?"),
-        ("league", "How many more goals did Tom Adeyemi score than Luca Ferri?"),
         ("geo", "Is Narnia larger than France?"),
         ("pharma", "What are the side effects of omeprazole?"),
     ],
 )
 def test_what_is_not_answered_in_its_positive_form(opened, name, question):
     assert opened(DEV, name).ask(question).abstained is not None
+
+
+def test_a_difference_is_computed(opened):
+    answer = opened(DEV, "league").ask("How many more goals did Tom Adeyemi score than Luca Ferri?")
+    assert labels(answer) == {"17"}  # 24 and 7
 
 
 def test_a_comparison_cites_both_values(opened):
