@@ -507,11 +507,17 @@ class _Account:
                 continue
             how = [h for label in labels if (h := naming(token.norm, label)) is not None]
             sex = sex_of(token.norm)
-            is_told = "named" in how or (not sex and len(how) > 1)
+            is_told = "named" in how or (not sex and len(how) > 1) or self._is_married(token, labels)
             if how and not is_told and not self._is_compound(token, after):
                 unnamed[sex if "broader" in how else token.norm] = token
         for token in unnamed.values() if unnamed.keys() != {"female", "male"} else ():
             self._put(token, "unplaced", "")
+
+    def _is_married(self, token: Token, labels: list[str]) -> bool:
+        """Whether a word is *wife* or *husband* of `spouse`: a sex that is not recorded is taken on trust."""
+        words = [singular(word) for label in labels for word in label.split()]
+        is_broader = any("spouse" in terms for terms in kin_terms(token.norm)[1:])
+        return is_broader and any("spouse" in terms for w in words for terms in kin_terms(w)[:1])
 
     def _is_compound(self, token: Token, after: Token | None) -> bool:
         """Whether a word is the first of a compound: *sister* of *sister city*."""
