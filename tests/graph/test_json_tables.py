@@ -131,6 +131,16 @@ def test_places_of_nodes_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert found.labels == {"0": "Ann", "1": "Ann"}
 
 
+def test_results_without_rows_are_no_graph(tmp_path: Path) -> None:
+    text = '{"head": {"vars": ["a", "b"]}, "results": {"bindings": []}}'
+    assert Found(write(tmp_path / "a.json", text)).triples == []
+
+
+def test_nodes_without_fields_are_their_places(tmp_path: Path) -> None:
+    found = Found(write(tmp_path / "a.json", '{"nodes": [{}], "links": [{"source": "a", "target": "b"}]}'))
+    assert found.triples == [("a", "linked to", "b")]
+
+
 def test_columns_can_be_said(tmp_path: Path) -> None:
     rows = [{"home": "Ajax", "away": "Roma", "goals": 2}, {"home": "Roma", "away": "Ajax", "goals": 1}]
     hints = Hints(columns={"head": "home", "tail": "away"}, relation="plays at home against")
@@ -161,6 +171,16 @@ def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
             "a.json",
             '{"nodes": [{"id": 1}], "links": [{"here": 1, "there": 1}]}',
             "not clear what the columns",
+        ),
+        (
+            "a.json",
+            '{"bomFormat": "CycloneDX", "components": [], "dependencies": ["x"]}',
+            "not as its format says",
+        ),
+        (
+            "a.json",
+            '[{"type": "relationship", "start": {"id": "1"}, "end": {"id": "2"}}]',
+            "not as its format",
         ),
     ],
 )

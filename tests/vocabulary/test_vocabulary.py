@@ -193,3 +193,9 @@ def test_what_does_not_fit_is_refused_as_a_whole(family, text, told):
 def test_what_is_no_toml_says_the_line(family):
     with pytest.raises(ParseError, match=":3"):
         family.set_vocabulary("[terms]\na = '.gender'\nb = \n")
+
+
+@pytest.mark.parametrize("text", [f"a = {'[' * 5000}", f"a = {'1' * 5000}"])
+def test_what_no_reader_of_toml_takes_is_no_toml(family, text):
+    with pytest.raises(ParseError, match="not TOML"):
+        family.set_vocabulary(text)

@@ -116,10 +116,10 @@ class Paths:
 
 
 class Explorer:
-    """Looks into one open index; made once, as it keeps a table of beginnings. Paths look at `most_edges`."""
+    """Looks into one open index; made once, as it keeps a table of beginnings."""
 
-    def __init__(self, index: Index, *, most_edges: int = MOST_EXPANDED) -> None:
-        self.index, self.graph, self._most_edges = index, index.graph, most_edges
+    def __init__(self, index: Index) -> None:
+        self.index, self.graph = index, index.graph
 
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
@@ -190,7 +190,7 @@ class Explorer:
         if not 1 <= longest <= LONGEST_FOUND_PATH:
             raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
-        search = _PathSearch(self.graph, (first, last), longest, self._most_edges)
+        search = _PathSearch(self.graph, (first, last), longest)
         search.run()
         graph = self.graph
         paths = [
@@ -304,8 +304,8 @@ class _PathSearch:
     `_parents[side][node]` are (node before it, triple) on all shortest ways from that end.
     """
 
-    def __init__(self, graph: Graph, ends: tuple[int, int], longest: int, most_edges: int) -> None:
-        self._graph, self._longest, self._most_edges = graph, longest, most_edges
+    def __init__(self, graph: Graph, ends: tuple[int, int], longest: int) -> None:
+        self._graph, self._longest = graph, longest
         start, end = ends
         self._depths: tuple[dict[int, int], dict[int, int]] = ({start: 0}, {end: 0})
         self._parents: tuple[_Parents, _Parents] = ({start: []}, {end: []})
@@ -350,7 +350,7 @@ class _PathSearch:
             for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
                 start, stop = adjacency.span(node)
                 self._edges_seen += stop - start
-                if self._edges_seen > self._most_edges:
+                if self._edges_seen > MOST_EXPANDED:
                     return False
                 neighbours = adjacency.neighbour[start:stop].tolist()
                 for relation, neighbour in zip(

@@ -305,8 +305,8 @@ class GraphView:
         type_names = list(types.names)
         for node in range(graph.nodes):
             if graph.values.datatype[node] < 0:
-                type_ids = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
-                yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in type_ids))
+                node_types = tuple(type_names[t] for t in types.of(node))
+                yield Entity(graph.entities[node], graph.labels[node], node_types)
 
     def __repr__(self) -> str:
         counts = self.index.manifest.about.counts

@@ -16,7 +16,6 @@ dot is another one.
 from __future__ import annotations
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -31,11 +30,10 @@ from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
 from clew.stores.cypher.ladybug_edits import NODE_ID, quoted, quoted_text, without_dots
 from clew.stores.cypher.ladybug_values import VALUE_COLUMNS
 from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, SchemaHop
-from clew.stores.value_columns import kind_of, kind_of_text, value_relations
+from clew.stores.value_columns import WHOLE, kind_of, kind_of_text, value_relations
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
-_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})")
 _MOST_WHOLE = 2**53
 """Below this, a float is exactly its whole number."""
 _BETWEEN = "\x1f"
@@ -87,8 +85,8 @@ class TableLayout:
         self.valued = {
             relation: kind
             for relation, kind in self.kinds.items()
-            if np.unique(relation_heads := heads[relations == relation]).size == relation_heads.size
-            and relation not in self.edges.columns
+            if relation not in self.edges.columns
+            and np.unique(relation_heads := heads[relations == relation]).size == relation_heads.size
         }
         """Of `kinds` those with one tail for a head."""
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
@@ -213,7 +211,7 @@ class TableLayout:
             whole = not any(d.endswith(("decimal", "double", "float")) for d in datatypes)
             labels = self.graph.labels
             exact = all(
-                abs(n) < _MOST_WHOLE or _WHOLE.fullmatch(labels[i])
+                abs(n) < _MOST_WHOLE or WHOLE.fullmatch(labels[i])
                 for i, n in zip(literals, numbers, strict=True)
             )
             kind = "INT64" if whole and exact else "DOUBLE"
@@ -235,7 +233,7 @@ class TableLayout:
                 if kind.startswith("INT64"):
                     values = (graph.values.value[n] for n in literals)
                     texts = [
-                        t if _WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)
+                        t if WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)
                     ]
                 elif kind.startswith("DOUBLE"):
                     texts = [repr(float(graph.values.value[n])) for n in literals]
@@ -267,7 +265,6 @@ class _EdgeTables:
         """Relation → key → column."""
         for (relation, key), key_texts in texts.items():
             taken_names = {
-                TRIPLE_ID,
                 *HIDDEN_LOWER,
                 *(c.name.lower() for c in self.columns[relation].values()),
             }

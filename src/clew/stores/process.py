@@ -167,13 +167,14 @@ class _Process:
     def ask(self, message: bytes, left: float, seconds: float) -> dict[str, Any]:
         """Ask within the time that is left of `seconds`; raises as `QueryProcesses.ask`."""
         self.used = True
+        end = monotonic() + left
         timer = Timer(left, self._popen.kill)
         timer.daemon = True
         timer.start()
         try:
             reply = self.exchange(message)
         except EOFError as error:
-            late = timer.finished.is_set()
+            late = monotonic() >= end
             self.stop()
             if late:
                 raise StoreTimeout.after(seconds) from error

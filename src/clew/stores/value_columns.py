@@ -12,7 +12,7 @@ from clew.graph.values import parse_value
 
 BOOLEANS = frozenset(("true", "false"))
 """What nodes that are booleans are called, in lower case."""
-_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})")
+WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})")
 _DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -26,13 +26,13 @@ def value_relations(graph: Graph) -> dict[int, str]:
     has_type = graph.types.offsets[1:] > graph.types.offsets[:-1]
     plain_nodes = ~has_type & (graph.values.datatype < 0) & (graph.out.degrees() == 0)
     kinds: dict[int, str] = {}
-    for relation in np.unique(relations).tolist():
+    others = relations[~plain_nodes[tails]]
+    for relation in np.setdiff1d(relations, others).tolist():
         nodes = np.unique(tails[relations == relation])
-        if plain_nodes[nodes].all():
-            kind = kind_of([graph.labels[int(node)] for node in nodes[:1]])
-            kind = kind and kind_of([graph.labels[int(node)] for node in nodes])
-            if kind:
-                kinds[relation] = kind
+        kind = kind_of([graph.labels[int(node)] for node in nodes[:1]])
+        kind = kind and kind_of([graph.labels[int(node)] for node in nodes])
+        if kind:
+            kinds[relation] = kind
     return kinds
 
 
@@ -44,7 +44,7 @@ def kind_of(texts: Iterable[str]) -> str:
 
 def kind_of_text(text: str) -> str:
     """The type of one text; one with leading zeros is none."""
-    if _WHOLE.fullmatch(text):
+    if WHOLE.fullmatch(text):
         return "INT64"
     if _DECIMAL.fullmatch(text):
         return "DOUBLE"

@@ -124,7 +124,7 @@ def read_vocabulary(text: str, file: str = "vocabulary") -> TeamVocabulary:
         )
     try:
         document = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also of a number too long, and of lists too deep
         line = _LINE.search(str(error))
         number = int(line[1]) if line else text.count("\n") + 1
         raise ParseError(
@@ -176,8 +176,9 @@ class _Reading:
             return Naming()
         label, unit = cast("list[str]", texts)
         all_words = cast("list[str]", words)
-        for word in (label, *all_words):
-            self._check_word(place, word, empty=word == label)
+        self._check_word(place, label, empty=True)
+        for word in all_words:
+            self._check_word(place, word)
         return Naming(label.strip(), tuple(word.strip() for word in all_words), unit.strip())
 
     def _check_word(self, place: str, word: str, *, empty: bool = False) -> None:

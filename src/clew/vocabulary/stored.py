@@ -16,7 +16,7 @@ from clew.foundation.json_form import fields_json
 from clew.graph.edit import GraphEdit, edited, triple_slots
 from clew.graph.graph import DERIVED, Graph
 from clew.index.store.directory import Index
-from clew.index.update.edits import USUAL, EditRules, Edits
+from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.index.vectors.backends.registry import VectorAccess
 from clew.query.lookup import lookup_of
@@ -137,7 +137,6 @@ def set_vocabulary(
     embedder: Embedder,
     file: str = "vocabulary",
     access: VectorAccess | None = None,
-    rules: EditRules = USUAL,
 ) -> VocabularyReport:
     """Check a vocabulary and keep it in an index, with what its terms mean, as one new generation.
 
@@ -157,7 +156,7 @@ def set_vocabulary(
         labels = json.dumps(replaced).encode("utf-8")
         return whole, {VOCABULARY: team.as_toml().encode("utf-8"), LABELS: labels}
 
-    update_index(path, Edits(), embedder=embedder, rules=rules, access=access, further=further)
+    update_index(path, Edits(), embedder=embedder, access=access, further=further)
     return reports[-1]
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 
 from clew.errors import InputError
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, listed_places
 from clew.query.execute import Executor, Nodes, OverBudget
 from clew.query.notation import NameLookup, NotationError, read_query
 from clew.query.tree import Both, Compared, Counted, Either, OfType, Part, Walk, Without
@@ -94,11 +94,10 @@ def _lookup(names: GraphNames, virtual: Mapping[str, int], used: set[str]) -> Na
 def _near(message: str, names: GraphNames) -> str:
     """The names nearest to one that is unknown, by the words of the error."""
     for kind, known in (("relation", names.relations), ("type", names.types)):
-        before, found, name = message.partition(f"has no {kind} ")
+        _, found, name = message.partition(f"has no {kind} ")
         if found:
             near = [hit[0] for hit in process.extract(name.strip("'\""), list(known), limit=NEAR)]
             return f". It has {', '.join(near)}" if near else ""
-        del before
     return ""
 
 
@@ -143,8 +142,7 @@ class TermExecutor(Executor):
         self.edges_left -= len(nodes)
         low = np.searchsorted(starts[order], nodes)
         count = np.searchsorted(starts[order], nodes, "right") - low
-        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        return np.repeat(np.arange(len(nodes)), count), ends[order][np.repeat(low, count) + within]
+        return np.repeat(np.arange(len(nodes)), count), ends[order][listed_places(low, count)]
 
     def counts(self, nodes: Nodes, step: int, among: Part | None = None) -> Nodes:
         """How many edges of a step each node has, to members of a set if there is one."""
@@ -212,8 +210,7 @@ def _joined(heads: Nodes, middle: NDArray[np.intp], place: Nodes, tails: Nodes) 
     count = high - low
     if int(count.sum()) > MOST_DERIVED * 4:
         raise InputError(f"it stands for more than {MOST_DERIVED:,} triples")
-    within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(heads, count), tails[np.repeat(low, count) + within]
+    return np.repeat(heads, count), tails[listed_places(low, count)]
 
 
 def _kept(pairs: Pairs, members: Nodes, *, inside: bool) -> Pairs:

@@ -79,11 +79,18 @@ def read_document(path: Path, document: object, tally: Tally) -> Iterator[Batch]
     if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
         inner = cast(Object, document).get("elements")
         document = inner if isinstance(inner, dict | list) else cast(object, document)
-    network = known_network(document) or _network(document)
+    try:
+        network = known_network(document) or _network(document)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ParseError(
+            str(path), 0, f"a part of the JSON is not as its format says ({error!r})", _ADVICE
+        ) from error
     if network is not None:
         yield from read_network(path, network, tally)
         return
-    objects = result_rows(document) or _objects(document)
+    objects = result_rows(document)
+    if objects is None:
+        objects = _objects(document)
     if objects is None:
         raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
     yield from _read_objects(path, lambda _: iter(objects), tally)
@@ -341,6 +348,8 @@ def _put_names(
             for i in places:
                 row[i] = cells[int(row[i])][nodes.at[key]]
         return key
+    if not known_keys:
+        return _add_numbers(nodes, cells)
     return next((key for key in unique if end_names <= set(values[key])), (*unique, *known_keys)[0])
 
 

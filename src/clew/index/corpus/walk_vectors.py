@@ -45,7 +45,7 @@ class Verbaliser(Protocol):
 class WalkEmbedder:
     """Turns walks into vectors; a `verbaliser` says what templates do otherwise.
 
-    `plain` vectors are those of the sentences alone. Vectors of so many names are `remembered`.
+    `plain` vectors are those of the sentences alone.
     """
 
     def __init__(
@@ -55,13 +55,12 @@ class WalkEmbedder:
         verbaliser: Verbaliser | None = None,
         *,
         plain: bool = False,
-        remembered: int = MOST_NAME_VECTORS,
     ) -> None:
         self.graph, self.embedder, self.verbaliser, self.plain = graph, embedder, verbaliser, plain
         self.templates = Templates(graph)
         self._parts: _Parts | None = None
         if isinstance(embedder, Additive) and not plain:
-            self._parts = _Parts(self.templates, embedder, graph.nodes, remembered)
+            self._parts = _Parts(self.templates, embedder, graph.nodes, MOST_NAME_VECTORS)
 
     def say(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""

@@ -30,13 +30,13 @@ MOST_BYTES = 1 << 26
 _OF, _TOGETHER = "of", "together"
 
 
-def write_schema(writer: IndexWriter, graph: Graph, most_bytes: int = MOST_BYTES) -> None:
+def write_schema(writer: IndexWriter, graph: Graph) -> None:
     """Count and write the schema of a written graph, if not too large; IndexAccessError, as `schema_of`."""
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 
     sections = schema_arrays(schema_of(graph))
-    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > most_bytes:
+    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > MOST_BYTES:
         return
     _write(writer, sections)
 

@@ -114,9 +114,7 @@ class TypeEdits:
         types = self._graph.types
         if not 0 <= node < self._graph.nodes:
             return set()
-        return {
-            types.names[int(number)] for number in types.type[types.offsets[node] : types.offsets[node + 1]]
-        }
+        return {types.names[number] for number in types.of(node)}
 
     def _label_of(self, key: str) -> str:
         """What people read of a type."""

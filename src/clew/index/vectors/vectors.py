@@ -21,20 +21,6 @@ arrays of vectors of entities and triples have no rows."""
 _BATCH = 4096
 
 
-def vector_sections(graph: Graph, embedder: Embedder) -> dict[str, NDArray[np.generic]]:
-    """Embed all labels.
-
-    `entity_vectors.q` int8 [nodes, d] times `entity_vectors.scale` float32 [nodes] are the entities' vectors;
-    `relation_vectors` float32 [relations, d]. Raises EmbedderError.
-    """
-    part = vector_part(graph, embedder, 0, graph.nodes)
-    return {
-        ENTITY_VECTORS: part["q"],
-        ENTITY_SCALES: part["scale"],
-        RELATION_VECTORS: relations_of(graph, embedder),
-    }
-
-
 def vector_part(
     graph: Graph, embedder: Embedder, first: int, stop: int, progress: Callable[[int], None] | None = None
 ) -> dict[str, NDArray[np.generic]]:

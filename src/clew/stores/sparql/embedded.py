@@ -113,8 +113,7 @@ def statements(graph: Graph) -> Iterator[str]:
         yield f"{terms[node]} {alias} {quoted(name)} .\n"
     yield from _edge_properties(graph, terms, relations)
     types = [_iri("t", name) for name in graph.types.names]
-    typed_nodes = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
-    for node, type_id in zip(typed_nodes.tolist(), graph.types.type.tolist(), strict=True):
+    for node, type_id in zip(graph.types.owners.tolist(), graph.types.type.tolist(), strict=True):
         yield f"{terms[node]} {type_} {types[type_id]} .\n"
 
 
