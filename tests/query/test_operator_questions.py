@@ -109,3 +109,17 @@ def test_no_name_that_is_there_is_called_unknown(graphs):
 def test_the_words_of_an_operator_are_placed(graphs):
     answer = graphs["staff"].ask("Where do Ann Lee and Bob Ray live?")
     assert {w.text: w.as_ for w in answer.account}["Ray"] == "operator"
+
+
+def test_another_reading_has_the_day_of_its_answer(graphs):
+    settings, question = AutoSettings(today="2024-06-01"), "What did Acme order last year?"
+    answer = graphs["shop"].ask(question, settings=settings)
+    for number, alternative in enumerate(answer.alternatives, 1):
+        again = graphs["shop"].ask(question, settings=settings, reading=number)
+        assert again.reading == alternative.reading
+
+
+@pytest.mark.parametrize("ago", ["999999", "99999999999", "9" * 5000])
+def test_a_time_before_all_calendars_is_no_crash(graphs, ago):
+    assert not graphs["shop"].ask(f"Who ordered a Lamp more than {ago} years ago?").answers
+    assert not graphs["shop"].ask(f"What did Acme order in the last {ago} days?").answers

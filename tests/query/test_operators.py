@@ -194,3 +194,8 @@ def test_rows_of_groups_have_their_columns(graphs):
 def test_what_is_in_no_group_is_counted(graphs):
     draft, _ = asked(graphs["employee"], "^team by .city")
     assert draft.notes == ("1 of them are in no group",)
+
+
+def test_what_leads_to_no_group_and_what_has_no_number_is_left_open(graphs):
+    for query in ("avg({Dee Poe} .salary) by .city", "diff({Dee Poe} .city, {Red} .city)"):
+        assert asked(graphs["employee"], query)[0].abstained is not None

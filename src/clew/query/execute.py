@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.graph.graph import Adjacency, Graph, ValueKind, listed_places
 from clew.graph.values import month_days
 from clew.query.sets import difference, distinct, intersection, union
 from clew.query.tree import (
@@ -117,9 +117,7 @@ class Executor:
         if self.edges_left < 0:
             raise OverBudget
         place = np.repeat(np.arange(len(nodes)), count)
-        within = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
-        slots = np.repeat(low, count) + within
-        return place, self.side(step).neighbour[slots].astype(np.int64)
+        return place, self.side(step).neighbour[listed_places(low, count)].astype(np.int64)
 
     def around(self, nodes: Nodes) -> dict[int, Nodes] | None:
         """What each step leads to from some nodes, in one pass; None where that is too many edges to sort."""
@@ -309,6 +307,8 @@ class Executor:
 
     def _difference(self, members: Nodes, others: Nodes) -> float | None:
         """By how much the value of one set is above that of another; of sets of things, their counts."""
+        if not len(members) and not len(others):
+            return None
         kinds = self.graph.values.kind[[*members[:1].tolist(), *others[:1].tolist()]]
         if not kinds.any():
             return float(len(members) - len(others))
@@ -335,6 +335,8 @@ class Executor:
             at, reached = self.edges(reached, step)
             place = place[at]
         pairs = distinct(reached.astype(np.int64) << 32 | place)
+        if not len(pairs):
+            return []
         of_group, places = pairs >> 32, pairs & 0xFFFFFFFF
         cuts = np.flatnonzero(np.diff(of_group, prepend=-1))
         rows: list[tuple[int, Nodes, float | None]] = []

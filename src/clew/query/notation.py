@@ -373,6 +373,8 @@ class _Writer:
         return f"{text} by {self.steps(query.by)}" if query.by else text
 
     def set(self, part: Part) -> str:
+        if getattr(part, "among", None) is not None or (isinstance(part, Extreme) and not part.steps):
+            raise NotationError("the notation has no form for it")
         match part:
             case Both(left, right) | Either(left, right) | Without(left, right):
                 sign = {Both: "&", Either: "|", Without: "-"}[type(part)]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from clew.errors import UsageError
 from clew.graph.graph import Graph, ValueKind
-from clew.query.execute import Executor, Nodes, OverBudget
+from clew.query.execute import Executor, Nodes, OverBudget, stands
 from clew.query.tree import OfType
 
 MOST_FACETS = 30
@@ -155,8 +155,6 @@ class Table:
             inside = self._named(cells, one.value, whole=one.comparison != "contains")
             passes[cells.row[inside]] = True
             return ~passes if one.comparison == "!=" else passes
-        from clew.query.execute import stands
-
         bound = value_of(one.value, dates=self._kind(cells) == "date")
         if bound is None:
             raise UsageError(f'"{one.value}" is neither a number nor a date to compare {one.column} with')

@@ -194,7 +194,6 @@ def _one_of_a_unit(hit: re.Match[str]) -> Written:
 
 def values_of(value: Written) -> Iterator[Value]:
     """All that something written may stand for: a number, days, days of every year."""
-    """All that something written may stand for: a number, days, days of every year."""
     if value.number is not None:
         yield Value(value.number, width=value.width, unit=value.of)
     if value.days is not None:

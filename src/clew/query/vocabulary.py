@@ -14,6 +14,7 @@ from clew.graph.graph import Adjacency, Graph
 from clew.graph.schema import Schema
 from clew.query.sets import SetCache
 from clew.query.short_forms import written_out
+from clew.text.inflection import nouns_of, singular_noun
 
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
@@ -198,6 +199,12 @@ class Vocabulary:
             return False
         nodes = dict.fromkeys(self.some_tails(end // 2)[:MOST_READ].tolist())
         return len(nodes) > 1 and all(self.graph.labels[node].islower() for node in nodes)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """What the types, the relations and what these lead to are called, types in the singular."""
+        of_relations = (noun for label in self.relations for noun in nouns_of(label))
+        return frozenset((*map(singular_noun, self.types), *of_relations))
 
     def are_codes(self, end: int) -> bool:
         """Whether what stands at an end has codes for names, where others have full ones.

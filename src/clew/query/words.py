@@ -68,7 +68,6 @@ _MEASURES: dict[str, tuple[str, str, str, str]] = {
     **dict.fromkeys(("size", "area"), ("larger", "smaller", "largest", "smallest")),
 }  # fmt: skip
 """What is said of a thing with more and with less of a measure, and with most and least."""
-_MUCH: dict[str, tuple[str, str]] = {"average": ("average", ""), "sum": ("total", "")}
 _TIME_WORDS = frozenset("year date day time month since until".split())
 _SMALL = (
     "no",
@@ -778,7 +777,10 @@ def _on_edge(condition: OnEdge) -> str:
 
 
 def _nth(number: int) -> str:
-    return ORDINALS[number - 1] if number <= len(ORDINALS) else f"{number}th"
+    if number <= len(ORDINALS):
+        return ORDINALS[number - 1]
+    ending = "th" if number % 100 // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _small(number: int) -> str:
@@ -812,7 +814,10 @@ def _number_text(value: Value) -> str:
     number = number.removesuffix(".0")
     if not value.width:
         return f"{number} {value.unit}".strip()
-    return _years_text(int(value.number), int(value.number + value.width))
+    first, last = float(value.number), float(value.number + value.width)
+    if not (first.is_integer() and last.is_integer()):
+        return f"{first:.10g} to {last:.10g}"
+    return _years_text(int(first), int(last))
 
 
 def _years_text(first: int, last: int) -> str:

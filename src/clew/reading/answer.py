@@ -11,7 +11,7 @@ from clew.foundation.bounds import most_answers
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget
-from clew.query.prove import pattern_of, prove, recorded_instead
+from clew.query.prove import pattern_of, prove, recorded_instead, triple_of
 from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
@@ -28,7 +28,6 @@ from clew.query.tree import (
 )
 from clew.query.vocabulary import Vocabulary
 from clew.query.words import column_of, say
-from clew.reading.english import PREPOSITIONS
 from clew.reading.flags import as_asked, that_decides
 from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.mutual import both_ways, either_way
@@ -45,8 +44,6 @@ MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED, MOST_MEANINGS = 0.004, 6
 """Share from which on a candidate is one of the meanings of a question, of which so many are told apart."""
-_QUESTION_WORDS = PREPOSITIONS.union(("who", "when", "where"))
-"""Words that name no relation by themselves."""
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 
@@ -224,7 +221,7 @@ def _list_answer(
     if isinstance(query.part, Extreme) and query.part.steps and query.part.number != 1 and not query.part.nth:
         members, values = executor.ranked(query.part)
         columns = ("answer", column_of(query.part.steps, vocabulary))
-        texts = [_value_text(graph, query.part, value) for value in values.tolist()]
+        texts = _value_texts(graph, query.part, values.tolist())
         rows = Rows(columns, tuple(zip(map(graph.label, members.tolist()), texts, strict=True)))
     for node in members[: most_answers()].tolist():
         answers.append(answer_entity(graph, node, score))
@@ -258,8 +255,10 @@ def _grouped_answer(
     rows: list[tuple[str | float | tuple[str, ...], ...]] = []
     for group, members, number in groups[: most_answers()]:
         label = graph.labels[group]
-        names = tuple(map(graph.label, members.tolist()))
-        cell = names if number is None else int(number) if number.is_integer() else number
+        if number is None:
+            cell = tuple(map(graph.label, members.tolist()))
+        else:
+            cell = int(number) if number.is_integer() else number
         rows.append((label, cell))
         answers.append(answer_entity(graph, group, score))
         proof = [
@@ -296,13 +295,14 @@ def _cell_text(cell: str | float | tuple[str, ...]) -> str:
     return cell if isinstance(cell, str) else ", ".join(cell)
 
 
-def _value_text(graph: Graph, part: Extreme, value: float) -> str | float:
-    """What something is ranked by, a date as it is written."""
-    if part.counted or not value >= 1:
-        return value
-    nodes = Executor(graph).members(Walk(part.source, part.steps[-1])) if len(part.steps) == 1 else []
-    written = [n for n in nodes if graph.values.value[n] == value and graph.values.kind[n] == ValueKind.DATE]
-    return graph.labels[int(written[0])] if len(written) else value
+def _value_texts(graph: Graph, part: Extreme, values: Sequence[float]) -> list[str | float]:
+    """What things are ranked by, dates as they are written."""
+    written: dict[float, str] = {}
+    if not part.counted and len(part.steps) == 1 and any(value >= 1 for value in values):
+        for node in Executor(graph).members(Walk(part.source, part.steps[-1])).tolist():
+            if graph.values.kind[node] == ValueKind.DATE:
+                written.setdefault(float(graph.values.value[node]), graph.labels[node])
+    return [written.get(value, value) if value >= 1 else value for value in values]
 
 
 def _every_answer(
@@ -359,9 +359,7 @@ def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
         for node in executor.members(source)[:1].tolist():
             _, neighbours = executor.edges(np.array([node], np.int64), steps[0])
             if len(neighbours):
-                step = steps[0]
-                head, tail = (int(neighbours[0]), node) if step & 1 else (node, int(neighbours[0]))
-                return (executor.graph.find_triple(head, step // 2, tail),)
+                return (triple_of(executor.graph, node, steps[0], int(neighbours[0])),)
     return ()
 
 

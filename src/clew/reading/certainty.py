@@ -166,8 +166,7 @@ def _word_features(
     if not words:
         return (0, 1, 1, 1, 1, 1, 0, 0)
     steps = sorted({step // 2 for step in steps_of(query)})
-    ends = [end for step in steps_of(query) if (end := vocabulary.end_types[step ^ 1]) >= 0]
-    types = sorted({*types_said(vocabulary, query), *ends})
+    types = types_said(vocabulary, query)
     by_step = like.relations[np.ix_(words, steps)].max(1, initial=0.0)
     word_likeness = np.maximum(by_step, like.types[np.ix_(words, types)].max(1, initial=0.0))
     best = np.maximum(like.relations[words].max(1, initial=0.0), like.types[words].max(1, initial=0.0))

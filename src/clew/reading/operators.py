@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial, reduce
 from itertools import pairwise
@@ -49,7 +49,7 @@ from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, 
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.ranker import Ranked, Ranking
 from clew.reading.which_way import name_of
-from clew.text.inflection import comparative, is_participle, plural, shape_of, singular_noun
+from clew.text.inflection import comparative, is_participle, nouns_of, plural, singular_noun
 from clew.text.lexicon import ADJECTIVE, Lexicon
 from clew.text.normalise import Token, tokens
 
@@ -130,6 +130,7 @@ class Operators:
     executor: Executor
     text: str
     mentions: Sequence[Mention]
+    _keys_of: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
 
     def found(self) -> list[Operator]:
         """The operators, in their order; of those that share words the first."""
@@ -344,12 +345,7 @@ class Operators:
 
     def _is_noun(self, noun: str) -> bool:
         """Whether a noun is what some type or relation of the graph is called."""
-        types = map(singular_noun, self.vocabulary.types)
-        return noun in types or any(noun in self._nouns(r) for r in range(len(self.vocabulary.relations)))
-
-    def _nouns(self, relation: int) -> tuple[str, ...]:
-        shape = shape_of(self.vocabulary.relations[relation])
-        return (self.vocabulary.relations[relation], shape.one if shape.form == "noun" else shape.noun)
+        return noun in self.vocabulary.nouns
 
     def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
         if any(isinstance(p, Extreme) for p in query.contents.parts):
@@ -365,7 +361,7 @@ class Operators:
         for step in sorted(self.executor.steps(members)):
             type_ = self.vocabulary.end_types[step ^ 1]
             is_type = type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun
-            if is_type or (not step & 1 and noun in self._nouns(step // 2)):
+            if is_type or (not step & 1 and noun in nouns_of(self.vocabulary.relations[step // 2])):
                 return replace(query, by=(step,))
         return None
 
@@ -683,16 +679,14 @@ class Operators:
     def _told_from_today(self) -> Iterator[tuple[int, int, Sign, Value]]:
         """Dates that are told from today, with how they bound."""
         for match in _AGO.finditer(self.text):
-            count = _count(match["number"])
-            if count is not None:
-                day = days_from(today(), match["unit"].lower(), -count)
+            day = _ago(match["number"], match["unit"])
+            if day is not None:
                 word = (match["sign"] or "").lower()
                 sign: Sign = "<" if word in ("more than", "over") else ">" if word else "="
                 yield *match.span(), sign, _span(day, day) if word else _span_of(day, match["unit"].lower())
         for match in _WITHIN.finditer(self.text):
-            count = _count(match["number"])
-            if count is not None:
-                first = days_from(today(), match["unit"].lower(), -count)
+            first = _ago(match["number"], match["unit"])
+            if first is not None:
                 yield *match.span(), "=", _span(first, today())
         for match in _LAST.finditer(self.text):
             unit, which = match["unit"].lower(), match["which"].lower()
@@ -729,7 +723,9 @@ class Operators:
 
     def _conditions(self, relation: int, sign: Sign, value: Value) -> tuple[OnEdge, ...]:
         """What edges of a relation must have: their date, or a begin and an end around it."""
-        begin, end, plain = self._keys(relation)
+        if relation not in self._keys_of:
+            self._keys_of[relation] = self._keys(relation)
+        begin, end, plain = self._keys_of[relation]
         first = replace(value, width=0.0)
         last = replace(value, number=value.number + value.width, width=0.0)
         if begin and sign == "=":
@@ -775,6 +771,15 @@ def _count(word: str) -> int | None:
     if word.isdigit():
         return int(word)
     return 1 if word in ("a", "an") else _NUMBERS.get(word)
+
+
+def _ago(number: str, unit: str) -> date | None:
+    """The day that many units before today; None where the calendar has none."""
+    try:
+        count = _count(number)
+        return None if count is None else days_from(today(), unit.lower(), -count)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _span(first: date, last: date) -> Value:

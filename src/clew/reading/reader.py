@@ -18,6 +18,8 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.query.execute import Executor
+from clew.query.lookup import lookup_of
+from clew.query.notation import NameLookup
 from clew.query.short_forms import WRITTEN_OUT, initials_of
 from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
@@ -84,6 +86,11 @@ class QuestionReader:
         further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
         type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
         return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys())
+
+    @cached_property
+    def lookup(self) -> NameLookup:
+        """What the notation of queries looks names up in."""
+        return lookup_of(self.graph, self.names)
 
     @cached_property
     def _matcher(self) -> WordMatcher:

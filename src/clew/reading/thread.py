@@ -6,16 +6,19 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
+import numpy as np
+
 from clew.graph.graph import ValueKind
 from clew.index.names.names import NamesIndex
 from clew.query.execute import Executor
-from clew.query.lookup import lookup_of
 from clew.query.notation import NotationError, read_query, write_query
+from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
     Compared,
     Counted,
     Either,
+    OfType,
     Part,
     Query,
     Value,
@@ -49,7 +52,7 @@ def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str
         return answer
     try:
         text: str | None = write_query(query, reader.graph)
-        read_again = read_query(str(text), lookup_of(reader.graph, reader.names))
+        read_again = read_query(str(text), reader.lookup)
         text = text if key_of(read_again) == key_of(query) else None
     except NotationError:
         text = None  # its answers tell what it was about
@@ -59,7 +62,7 @@ def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str
 def query_of(thread: Thread, reader: QuestionReader) -> Query | None:
     """The query of a thread; None where it has none, or the graph lacks a name of it."""
     try:
-        return read_query(thread.query, lookup_of(reader.graph, reader.names)) if thread.query else None
+        return read_query(thread.query, reader.lookup) if thread.query else None
     except NotationError:
         return None
 
@@ -120,8 +123,12 @@ class LastAnswer:
     @cached_property
     def type(self) -> int:
         """The declared type of all members, -1 where they share none."""
-        types = [set(self.reader.vocabulary.types_of(n).tolist()) for n in self.members]
-        return min(set.intersection(*types), default=-1) if types else -1
+        if not self.members:
+            return -1
+        members, executor = np.array(self.members), Executor(self.reader.graph)
+        types = sorted(self.reader.vocabulary.types_of(self.members[0]).tolist())
+        shared = (t for t in types if not len(difference(members, executor.members(OfType(t)))))
+        return next(shared, -1)
 
     @cached_property
     def noun(self) -> str:

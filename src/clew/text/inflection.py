@@ -35,13 +35,8 @@ _INTRANSITIVE = frozenset(
     " work".split()
 )
 """Verbs that one says of who does it: people *that died in Oslo*, not *died in Oslo*."""
-_ADJECTIVES = frozenset("close equal free open present subject near next".split())
-"""Words before a preposition that are adjectives there, whatever else they may be."""
-_ADJECTIVE_ENDINGS = ("ible", "able", "ent", "ant", "ar", "ous", "ful", "al", "ive", "ic", "ing")
-OFTEN_VERB = 0.45
-"""Share of the uses of a word (as a verb or a noun) as a verb, from which it is one before a preposition."""
 MORE_OFTEN_VERB = 0.6
-"""And from which a name that ends in *s* is a verb: *causes*, *supplies*, not *works*."""
+"""Share of the uses as a verb from which a name that ends in *s* is one: *causes*, not *works*."""
 PERSON_SHARE = 0.8
 """Share of a noun's meanings that are persons from which *who* is said of it: of drivers, not of servers."""
 _VERBS = frozenset(("lacks", "borders", "encodes"))
@@ -286,6 +281,12 @@ def singular_noun(noun: str) -> str:
     first, _, last = match["head"].rpartition(" ")
     one = last if last in _UNCHANGED else singular(last)
     return f"{first} {one}".strip() + (match["rest"] or "")
+
+
+def nouns_of(label: str) -> tuple[str, str]:
+    """What a relation is called: its name, and the noun of it."""
+    shape = shape_of(label)
+    return label, shape.one if shape.form == "noun" else shape.noun
 
 
 def indefinite(noun: str) -> str:
