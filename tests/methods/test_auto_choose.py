@@ -2,6 +2,9 @@
 
 import pytest
 
+from clew.llm.budget import Limits
+from clew.llm.managed import ManagedModel
+from clew.llm.settings import Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.auto.method import make_auto
 from clew.methods.settings import AutoSettings
@@ -89,3 +92,15 @@ def test_orders_in_a_question_stay_between_the_tags(ask):
 def test_a_confidence_of_one_leaves_what_the_rules_leave(films):
     answer = make_auto(films.index, films.embedder, settings=AutoSettings(confidence=1.0)).answer(OPEN)
     assert answer.abstained is not None
+
+
+def test_a_budget_that_is_reached_is_an_abstention_of_questions_and_follow_ups(films):
+    model = ManagedModel(ScriptedModel(["Query: none"]), Policy(per_question=Limits(tokens=5)))
+    last = films.ask("Who directed Memento?")
+    for answer in (
+        films.ask(OPEN, model=model),
+        films.ask("And what about its reception?", model=model, previous=last),
+    ):
+        assert answer.abstained is not None
+        assert answer.abstained.reason == "budget"
+        assert answer.usage.calls == 0

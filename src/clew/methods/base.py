@@ -5,7 +5,7 @@ A method writes `retrieve`, and has a prompt:
     class First(GraphMethod[KapingSettings]):
         name, settings_class = "first", KapingSettings
 
-        def retrieve(self, question, called, talk):
+        def retrieve(self, question, called, run):
             return self.of_triples(triples_at(self.graph, entities_of(called))[:10].tolist(), called)
 
 What links (`topic_entities`), reads (one call) and grounds (`ground`) is the same for all.
@@ -34,7 +34,7 @@ from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground
 from clew.methods.registry import ranks_triples
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, Step, Usage, Verification
+from clew.types import Abstention, Answer, Step, Verification
 
 Result = TypeVar("Result", Answer, Verification)
 SettingsT = TypeVar("SettingsT")
@@ -53,19 +53,19 @@ def needs_model(model: ChatModel | None, name: str) -> ChatModel:
 
 @dataclass(slots=True)
 class Run:
-    """What every method keeps of one question; `talk` are the calls of its model, None without one."""
+    """What every method keeps of one question; `talk` are the calls of its model."""
 
     method: str
     id: str | None
-    talk: Talk | None
+    talk: Talk
     began: float = field(default_factory=perf_counter)
     steps: list[Step] = field(default_factory=list[Step])
     timings: dict[str, float] = field(default_factory=dict[str, float])
 
     @classmethod
-    def begin(cls, method: str, id: str | None, model: ChatModel | None) -> Run:
+    def begin(cls, method: str, id: str | None, model: ChatModel) -> Run:
         """Begin a question, with a budget of its own where the model has budgets."""
-        return cls(method, id, None if model is None else Talk.begin(model, id))
+        return cls(method, id, Talk.begin(model, id))
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
@@ -92,10 +92,10 @@ class Run:
             result,
             id=self.id,
             method=self.method,
-            model=None if talk is None else talk.model.name,
-            usage=Usage() if talk is None else talk.usage,
+            model=talk.model.name,
+            usage=talk.usage,
             timings_ms={stage: round(ms, 3) for stage, ms in self.timings.items()},
-            steps=(*self.steps, *(() if talk is None else talk.steps)),
+            steps=(*self.steps, *talk.steps),
         )
 
 
@@ -103,8 +103,7 @@ class Run:
 class Retrieved:
     """What a model reads: lines, the fact behind each, and what a limit left out; `step` is for the trace.
 
-    `answer` is there where retrieval comes to it, or says why there is nothing to read; `before` are steps
-    before its last.
+    `answer` is there where retrieval comes to it, or says why there is nothing to read.
     """
 
     lines: tuple[str, ...] = ()
@@ -112,7 +111,6 @@ class Retrieved:
     step: Step | None = None
     notes: tuple[str, ...] = ()
     answer: Answer | None = None
-    before: tuple[Step, ...] = ()
 
 
 def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[str, ...]]:
@@ -150,7 +148,7 @@ class GraphMethod(ABC, Generic[SettingsT]):
         self.judge = Judge(self.find_topic_entities.reader)
 
     @abstractmethod
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The facts that are read, around the entities of the question."""
 
     def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
@@ -173,8 +171,8 @@ class GraphMethod(ABC, Generic[SettingsT]):
         if abstention is not None:
             return Answer(question, abstained=abstention)
         with run.stage("retrieve"):
-            retrieved = self.retrieve(question, called, talk)
-        run.steps += [*retrieved.before, *((retrieved.step,) if retrieved.step is not None else ())]
+            retrieved = self.retrieve(question, called, run)
+        run.steps += () if retrieved.step is None else (retrieved.step,)
         if (answer := retrieved.answer) is not None:
             return replace(answer, notes=(*answer.notes, *shared_names(called)))
         if not retrieved.facts:

@@ -15,12 +15,17 @@ from clew.methods.asked import adds_up, counts, says
 from clew.methods.evidence import Fact, ReadEvidence, prove_stated
 from clew.text.labels import readable
 
-_NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _STARTS_WITH_DIGIT = re.compile(r"[+\-\u2212]?\d")
 DAYS_A_YEAR = 365.2425
 SAME = 1e-9
 MOST_LISTS = 8
 """Lists of the facts whose unions, intersections and differences are counted."""
+
+
+def plain_number(text: str) -> str:
+    """A number as it is written, without groups and with a plain minus."""
+    return text.replace(",", "").replace("\u2212", "-")
 
 
 def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -> tuple[int, ...] | str:
@@ -52,8 +57,8 @@ def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
     label = readable(evidence.graph.labels[node])
     if node in evidence.named_entities or not _STARTS_WITH_DIGIT.match(label):
         return False
-    first = _NUMBER.match(label)
-    return first is not None and float(first[0].replace(",", "").replace("\u2212", "-")) == number
+    first = NUMBER.match(label)
+    return first is not None and float(plain_number(first[0])) == number
 
 
 def _values(graph: Graph, triples: Sequence[int]) -> list[float]:

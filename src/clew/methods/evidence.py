@@ -193,5 +193,4 @@ def triples_at_node(graph: Graph, node: int, relation: int, side: int) -> list[i
 
 def of_relation(graph: Graph, relation: int) -> Int64:
     """All triples of a relation, int64 ids."""
-    slots = np.arange(graph.triples)
-    return slots[graph.out.relation[slots] == relation]
+    return np.flatnonzero(graph.out.relation == relation)

@@ -19,7 +19,7 @@ from clew.grounding import answer_entity, cite
 from clew.llm.prompting import Prompt, Sampling, Talk, short
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
 from clew.methods.asked import counts, misfit_of_value, says
-from clew.methods.derived import derived_number
+from clew.methods.derived import NUMBER, derived_number, plain_number
 from clew.methods.evidence import Fact, Proofs, ReadEvidence, prove_stated
 from clew.methods.evidence_names import Linked
 from clew.text.labels import readable
@@ -33,7 +33,6 @@ _ALL = re.compile(
     r"all\s+(?:of|in|from)\s+(?:the\s+)?(?:facts?\s*|lines?\s*|paths?\s*)?(?:no\.?\s*|#)?\[?(\d{1,5})\]?",
     re.I,
 )
-_NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 SHORTEST_CLUE = 2
 """Letters of a name that is looked for in an explanation."""
 UNREADABLE = "it does not state its answer in the form that was asked for"
@@ -294,10 +293,10 @@ def _truth(item: str) -> str:
 
 def _number(item: str, form: str) -> str:
     """The number of an item that has one; with a bare line, nothing beside it."""
-    numbers = _NUMBER.findall(item)
+    numbers = NUMBER.findall(item)
     if len(numbers) != 1 or (form == "bare" and numbers[0] != item.strip(" .")):
         return ""
-    return numbers[0].replace(",", "").replace("\u2212", "-")
+    return plain_number(numbers[0])
 
 
 def _cited_entities(

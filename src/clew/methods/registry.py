@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
-from clew.methods.settings import MethodOption, options_of
+from clew.methods.settings import options_of
 from clew.plugins import imported, is_plugin
 
 if TYPE_CHECKING:
@@ -176,14 +176,6 @@ def made_settings(name: str | MethodFactory, given: object, *, claims: bool = Fa
 
 
 _KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-
-
-def settings_table(*, claims: bool = False) -> Iterator[tuple[str, str, MethodOption, Any]]:
-    """Every setting of every method: method, name, what it is (help, type, section), and its default."""
-    for method, spec in METHODS.items():
-        kind = spec.settings_class(claims=claims)
-        for name, (described, default) in ({} if kind is None else options_of(kind)).items():
-            yield method, name, described, default
 
 
 def shown_name(name: str) -> str:

@@ -66,7 +66,7 @@ def test_golden_trace(ask):
     assert answer.steps[1].detail["matches"][0]["triples"] == [
         ["Memento", "directed_by", "Christopher Nolan"]
     ]
-    assert set(answer.timings_ms) == {"link", "retrieve", "read", "ground", "total"}
+    assert set(answer.timings_ms) == {"link", "retrieve", "pattern", "match", "read", "ground", "total"}
     first, second = (request.messages[0].text for request in model.requests)
     assert "<question>who directed Memento?</question>" in first
     assert first.count('"divided"') == 14  # rules 5 and 8, and 12 examples

@@ -20,8 +20,8 @@ SERIES_COLOURS = (
 _MARKERS = "osv^D*XP"
 _SOFT = "#7f868d"
 _STYLE: dict[str, Any] = {
-    **{name: "#7f868d" for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color")},
-    **{"ytick.color": "#7f868d", "grid.color": "#7f868d", "grid.alpha": 0.25, "axes.grid": True},
+    **{name: _SOFT for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color")},
+    **{"ytick.color": _SOFT, "grid.color": _SOFT, "grid.alpha": 0.25, "axes.grid": True},
     **{"axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "font.size": 9},
     **{"legend.frameon": False, "lines.linewidth": 1.8, "lines.markersize": 5},
     # Names are text: never formulas, never outlines; equal charts are equal files.

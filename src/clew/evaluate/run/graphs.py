@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -68,7 +69,7 @@ def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -
     part_path = path.with_name(f".{path.name}.part")
     folder.mkdir(parents=True, exist_ok=True)
     make(part_path)
-    if path.exists() and path.read_bytes() == part_path.read_bytes():
+    if path.exists() and filecmp.cmp(path, part_path, shallow=False):
         part_path.unlink()
     else:
         part_path.replace(path)

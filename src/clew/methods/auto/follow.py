@@ -89,18 +89,22 @@ def _by_model(
 
     It is left open where the model brings in a name or a number that the thread does not have.
     """
+    from clew.llm.errors import BudgetReached
     from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named
     from clew.llm.types import add_usage
 
     answers = [names.graph.label(node) for node in nodes_of(thread, names)]
     talk = Talk.begin(model, id or question)
-    reply = talk.ask(
-        prompt_named("clew.methods.auto", "follow"),
-        Sampling(temperature=0.0, max_tokens=200),
-        LAST=as_data(thread.question),
-        ANSWERS=data_lines(answers) or "(none)",
-        QUESTION=as_data(question),
-    )
+    try:
+        reply = talk.ask(
+            prompt_named("clew.methods.auto", "follow"),
+            Sampling(temperature=0.0, max_tokens=200),
+            LAST=as_data(thread.question),
+            ANSWERS=data_lines(answers) or "(none)",
+            QUESTION=as_data(question),
+        )
+    except BudgetReached as error:
+        return _abstaining(question, Abstention("budget", str(error)), answerer, id)
     whole = next(iter(_QUESTION.findall(reply)[-1:]), "")
     known = {t.norm for text in (question, thread.question, *answers) for t in tokens(text)}
     new = [t.text for t in tokens(whole)[1:] if _is_named(t.text) and t.norm not in known]

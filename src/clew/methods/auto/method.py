@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from clew.types import Abstention, Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
+    from clew.methods.auto.choose import Choice
 
 SURE_ALONE = 0.8
 """How likely an answer of the built-in reader must be for a model not to be asked."""
@@ -52,6 +54,7 @@ class AutoWithModel:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
+        from clew.llm.errors import BudgetReached
         from clew.llm.prompting import Talk
 
         likeliest, plain_answer = self.plain.read_and_answer(question, id=id, entities=entities)
@@ -61,10 +64,17 @@ class AutoWithModel:
         reader = self.plain.reader
         talk = Talk.begin(self.model, id or question)
 
+        @cache
         def draft_of(query: Query) -> DraftAnswer:
             return answer_of(reader.graph, reader.vocabulary, query)
 
-        choice = self.chooser.choose(likeliest.reading, talk, lambda query: draft_of(query).abstained is None)
+        choice: Choice | Abstention
+        try:
+            choice = self.chooser.choose(
+                likeliest.reading, talk, lambda query: draft_of(query).abstained is None
+            )
+        except BudgetReached as error:
+            choice = Abstention("budget", str(error))
         timings = {**plain_answer.timings_ms, "choose": (perf_counter() - began) * 1000}
         timings["total"] = plain_answer.timings_ms.get("total", 0.0) + timings["choose"]
         model_answer = replace(
@@ -74,6 +84,8 @@ class AutoWithModel:
             timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
             steps=(*plain_answer.steps, *talk.steps),
         )
+        if isinstance(choice, Abstention):
+            return drawn(model_answer, DraftAnswer(abstained=choice), None)
         if choice.query is not None:
             answer = drawn(model_answer, draft_of(choice.query), say(choice.query, reader.vocabulary))
             return threaded(answer, choice.query, reader, question)
@@ -91,14 +103,14 @@ def answer_alternative(
     The answer has the same `alternatives`, so that a number goes on to mean the same. Raises UsageError where
     there is no such one.
     """
-    answer = auto.answer(question, id=id, entities=entities)
+    likeliest, answer = auto.read_and_answer(question, id=id, entities=entities)
     if not 1 <= number <= len(answer.alternatives):
         count_text = counted(len(answer.alternatives), "other reading")
         raise UsageError(f"There is no reading {number}: the question has {count_text}. See `alternatives`")
     words, reader = answer.alternatives[number - 1].reading, auto.reader
     chosen = next(
         ranked
-        for ranked in reader.read(question, entities).ranking.ranked
+        for ranked in likeliest.reading.ranking.ranked
         if say(ranked.option.query, reader.vocabulary) == words
     )
     draft = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)

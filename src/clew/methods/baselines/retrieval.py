@@ -78,7 +78,7 @@ class Kaping(GraphMethod[KapingSettings]):
         """The search that compares triples with a question."""
         return triple_search(self.index, self.embedder)
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The most similar triples within the hops."""
         topic_entities = entities_of(called)
         similarity, limits = self.vectors.similarities(question), self.vectors.limits
@@ -92,7 +92,7 @@ class TripleRag(GraphMethod[TripleRagSettings]):
 
     name, settings_class = "triple-rag", TripleRagSettings
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """Draw from the 1-hop facts."""
         facts = np.sort(triples_at(self.graph, entities_of(called)))
         draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
@@ -114,7 +114,7 @@ class KgRetrieval(GraphMethod[KgRetrievalSettings]):
                 return mentions
         return super().link(question, entities, talk)
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """Attributes and relations, both ways; of each relation in turn."""
         triples = triples_at(self.graph, entities_of(called))
         in_turn = triples[_turn_order(self.graph.out.relation[triples])].tolist()
@@ -137,10 +137,10 @@ class KgGpt(GraphMethod[KgGptSettings]):
 
     name, settings_class = "kg-gpt", KgGptSettings
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
         prompt = prompt_named("clew.methods.baselines", "kg_gpt_segment")
-        reply = talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question))
+        reply = run.talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question))
         sentences = [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
         notes: tuple[str, ...] = ()
         if len(sentences) > MOST_SENTENCES:
@@ -151,7 +151,7 @@ class KgGpt(GraphMethod[KgGptSettings]):
             candidates = triples_at(self.graph, frontier.tolist())
             candidates = candidates[~np.isin(candidates, evidence)]
             relations = out.relation[candidates]
-            chosen = self._choose(sentence, np.unique(relations).tolist(), talk)
+            chosen = self._choose(sentence, np.unique(relations).tolist(), run.talk)
             triples = candidates[np.isin(relations, chosen)]
             if not len(triples):
                 continue
@@ -243,7 +243,7 @@ class VectorRag(GraphMethod[VectorRagSettings]):
 
         return run.answer(question, work)
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The triples of the documents that are nearest: no entity need be linked."""
         triples, notes = list[int](), list[str]()
         for node in self._nearest(question).tolist():

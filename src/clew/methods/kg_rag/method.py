@@ -144,7 +144,7 @@ class KgRag(GraphMethod[KgRagSettings]):
         self._schema, self._names = SchemaView(reader), NamesView(reader)
         self._sampling = table_3(self.settings.seed, self.settings.temperature)
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The facts that one question without a chain is answered from."""
         topics = entities_of(called)
         candidates = self._find(topics, self.settings.hops, question)

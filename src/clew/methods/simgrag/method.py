@@ -110,8 +110,7 @@ class QuestionModel(TypedReplies):
 
 def note_useless(run: Run, error: ReplyInvalid) -> None:
     """Note what the model said last, and why it is of no use."""
-    replies = () if run.talk is None else run.talk.replies
-    text = replies[-1].text if replies else ""
+    text = run.talk.replies[-1].text if run.talk.replies else ""
     run.steps.append(Step("reply", {"text": short(text), "problem": error.reason}))
 
 
@@ -168,7 +167,7 @@ class PatternSearch:
 
     def model_of(self, run: Run) -> QuestionModel:
         """Return the model as it is asked for one question."""
-        return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused_forms)
+        return QuestionModel(run.talk, self._refused_forms)
 
     async def find(self, run: Run, task: ExampleKind, query: str) -> Found:
         """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
@@ -315,9 +314,9 @@ class SimGRAG(GraphMethod[SimgragSettings]):
             answer = Answer(question, abstained=no_usable_reply(run, error))
         return replace(answer, question=question)
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The best matches of the pattern that the model writes, or what its query graph comes to."""
-        search, run = self.search, Run(self.name, None, talk)
+        search = self.search
         found = run_sync(search.find(run, "question", question))
         pattern, misfit = found.pattern, found.misfit
         answer: Answer | None = None
@@ -327,11 +326,10 @@ class SimGRAG(GraphMethod[SimgragSettings]):
             answer = Answer(question, pattern=pattern, abstained=abstained)
         elif found.executed is not None:
             answer = self._executed_answer(question, pattern, found.executed)
-        *before, step = run.steps
         if answer is not None or pattern is None:
-            return Retrieved(step=step, before=tuple(before), answer=answer)
+            return Retrieved(answer=answer)
         subgraphs = Subgraphs(self.graph, search.distances, pattern, found.result, search.cut is None)
-        return ReadSubgraphs((), subgraphs.facts, step, before=tuple(before), subgraphs=subgraphs)
+        return ReadSubgraphs((), subgraphs.facts, subgraphs=subgraphs)
 
     def _executed_answer(self, question: str, pattern: Pattern, executed: DraftAnswer) -> Answer:
         """The answer of a query graph, if it is what is asked for."""

@@ -34,7 +34,7 @@ from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.llm.prompting import Sampling, Talk, data_line
 from clew.llm.types import ChatModel
-from clew.methods.base import GraphMethod, Retrieved
+from clew.methods.base import GraphMethod, Retrieved, Run
 from clew.methods.evidence import Fact
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.relation_ranking import RelationRanking
@@ -73,7 +73,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
         """The entities of the question; by the paper's letter those alone that the user gives."""
         return super().link(question, entities, talk) if entities or self.settings.paths else {}
 
-    def retrieve(self, question: str, called: Called, talk: Talk) -> Retrieved:
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The lines beside walks, then the sentences of walks (section 2.2)."""
         graph, topics = self.graph, entities_of(called)
         lines = []
