@@ -159,3 +159,14 @@ def test_triple_vectors_are_made_with_the_index(films: str, tmp_path: Path):
     assert run("index", films, "-o", out, "--triple-vectors").exit_code == 0
     assert (Path(out) / "gen-000001" / "triple_vectors.q.npy").exists()
     assert run("ask", out, WHO, "--method", "kg-rag").exit_code == 0
+
+
+def test_one_method_of_several_that_are_the_same_is_asked_alone(films: str):
+    for names in ("auto,", "auto, auto"):
+        result = run("ask", films, "around Alien", "--method", names, "--json", llm=False)
+        assert json.loads(result.stdout)["text"].startswith("Ridley Scott")
+
+
+def test_a_comparison_has_the_form_that_is_chosen(films: str):
+    form = ("--method", "llm,kaping", "--as", "json")
+    assert len(json.loads(run("ask", films, WHO, *form).stdout)["rows"]) == 2

@@ -299,6 +299,7 @@ def test_many_answers_are_cut_and_counted(running, films_index):
     assert len(told["answers"]) == 3
     assert len(told["citations"]) == 3
     assert "only the first 3 of 11 answers are sent" in told["notes"]
+    assert told["total"] == 11
 
 
 def events_of(response):

@@ -15,7 +15,7 @@ from clew.cli.batch import BatchRun, refuse_batch_options
 from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn, write_csv, write_json
 from clew.cli.items import Questions, read_items
-from clew.cli.method_options import AskedMethods, MethodOptions
+from clew.cli.method_options import AskedMethods, MethodOptions, comma_names
 from clew.cli.model import AskedModelOptions
 from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
 from clew.cli.options import option, with_short_help
@@ -121,7 +121,7 @@ def ask(
             "To ask a database, name a chat model, as in --llm ollama/llama3.1, or make an index: "
             f"clew index {shown_address(source)} -o NAME.clew"
         )
-    names = list(dict.fromkeys(name for part in method.split(",") if (name := part.strip())))
+    names = list(dict.fromkeys(comma_names(method)))
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     every_setting = options.with_flags(answer_options.flags).settings_of_each(names)
@@ -134,6 +134,7 @@ def ask(
     if len(names) != 1:
         _compare(start, names, every_setting, question_options, calling, answer_options, source, quiet)
         return
+    (method,) = names
     settings = every_setting[method]
     file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
@@ -181,4 +182,4 @@ def _compare(
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
         entities = question_options.entities or ()
         compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
-    write_comparison(compared, json=answer_options.json)
+    write_comparison(compared, json=answer_options.chosen_form == "json")

@@ -14,6 +14,7 @@ from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import escape, warn, write, write_json
 from clew.cli.datasets import print_datasets
 from clew.cli.failures import Interrupted
+from clew.cli.method_options import comma_names
 from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.options import option, with_options
@@ -152,11 +153,14 @@ def _make_request(data_options: DataOptions, asking: AskingOptions, calling: Run
     return RunRequest(
         targets=tuple(data_options.targets or ()),
         dataset=data_options.dataset,
-        parts=(*(data_options.parts or ()), *(f"{hops}-hop" for hops in _names(data_options.hops or ""))),
+        parts=(
+            *(data_options.parts or ()),
+            *(f"{hops}-hop" for hops in comma_names(data_options.hops or "")),
+        ),
         split=data_options.split,
         graph=data_options.graph,
         data=tuple(data_options.data or ()),
-        methods=_names(asking.method),
+        methods=comma_names(asking.method),
         limit=data_options.limit,
         seeds=None if data_options.seed is None else _seeds(data_options.seed),
         given_entities=data_options.given_entities,
@@ -166,11 +170,6 @@ def _make_request(data_options: DataOptions, asking: AskingOptions, calling: Run
         workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
         out=asking.out or Path("runs") / run_name(data_options.targets or ()),
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Split at commas."""
-    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -10,8 +10,13 @@ import typer
 
 from clew.cli.options import option
 from clew.errors import UsageError
-from clew.methods.registry import METHODS
+from clew.methods.registry import METHODS, VERIFIERS
 from clew.methods.settings import options_of, parsed
+
+
+def comma_names(text: str) -> tuple[str, ...]:
+    """Split at commas."""
+    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -21,7 +26,7 @@ def _methods(incomplete: str) -> list[str]:
 
 def verifiers(incomplete: str) -> list[str]:
     """The methods that check claims whose names begin so, for completion by a shell."""
-    return [name for name in _methods(incomplete) if METHODS[name].verifier is not None]
+    return [name for name in VERIFIERS if name.startswith(incomplete)]
 
 
 AskedMethod = Annotated[

@@ -116,9 +116,8 @@ class _Tools:
             question, tuple(entities), method, reading=reading, partial=partial, previous=previous
         )
         reply = await self._run(graph, lambda name: self._service.ask(name, asking))
-        count = len(reply["answers"])
         reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]
-        reply["count"] = count
+        reply["count"] = reply["total"]
         return reply
 
     async def verify(

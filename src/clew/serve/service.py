@@ -106,6 +106,7 @@ class Service:
             citations=tuple(cited for cited in answer.citations if cited.answer in names),
             text=f"{count:,} answers",
             notes=(*answer.notes, note),
+            total=count if answer.total is None else answer.total,
         )
 
     def ask_all(self, graph: str, questions: Sequence[str], asking: Asking) -> dict[str, Any]:

@@ -33,11 +33,9 @@ function select(label, options, chosen) {
 export function askView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices(server, query);
   const field = mainField("Question", "Ask this graph a question …", query.get("q") ?? "", { id: "question" });
-  const given = new Map((query.getAll("entity") ?? []).map((entity) => [nodeLabel(entity), entity]));
   const { offers, close } = complete(field, {
     find: (text, signal) => entityOffers(graph, text, signal),
     part: nameInQuestion,
-    chosen: (hit) => given.set(nodeLabel(hit.label), hit.entity),
   });
   const result = el("div", { class: "result", id: "result", tabindex: "-1" });
   const examples = el("div", { class: "examples" });

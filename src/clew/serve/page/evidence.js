@@ -465,16 +465,17 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     if (drawing && width && Math.abs(contentRect.width - width) > 40) draw();
     width = contentRect.width;
   }).observe(frame);
-  document.addEventListener("clew-theme", () => frame.isConnected && drawing && draw());
+  const themed = () =>
+    frame.isConnected ? drawing && draw() : document.removeEventListener("clew-theme", themed);
+  document.addEventListener("clew-theme", themed);
 
   return {
     frame,
     /** Put the triples of a group in front, drawn first where they are not drawn yet. */
     choose(wanted) {
       chosen = wanted;
-      const group = groups.find(({ facts }) => facts.some((fact) => wanted.includes(fact)) || facts === wanted) ?? { facts: wanted };
       if (wanted.some((fact) => !edges.has(keyOf(fact)))) {
-        ({ edges, drawn } = chosenEdges([{ ...group, facts: wanted }, ...groups.filter((one) => one !== group)]));
+        ({ edges, drawn } = chosenEdges([{ facts: wanted }, ...groups]));
         if (drawing) {
           draw();
           learnTypes();
