@@ -120,25 +120,23 @@ def test_k_reaches_walk_retrieve(films, run, monkeypatch):
     pytest.importorskip("openai")
     with serving(Answer(completion("Answer: none"))) as (_, url):
         monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
-        told = asked("--k", "1", "--json", "--explain")
-        assert asked("--k", "101").exit_code == 2
+        told = asked("--set", "k=1", "--json", "--explain")
+        assert asked("--set", "k=101").exit_code == 2
     assert told.exit_code in (0, 3)
     (retrieved,) = [s["detail"] for s in json.loads(told.stdout)["steps"] if s["name"] == "retrieve"]
     assert len(retrieved["walks"]) == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("method", "settings", "message"),
     [
-        (("--method", "synaptiqa", "--k", "2"), "--k: for simgrag, kg-rag"),
-        (("--method", "walk-retrieve", "--k", "2", "--shots", "3"), "--shots: for simgrag"),
-        (
-            ("--method", "walk-retrieve", "--frontier", "answers"),
-            "--frontier: for kg-rag, not",
-        ),
+        ("synaptiqa", ["k=2"], "k=2: synaptiqa has no such setting"),
+        ("walk-retrieve", ["k=2", "shots=3"], "shots=3: walk-retrieve has no such setting"),
+        ("walk-retrieve", ["frontier=answers"], "frontier=answers: walk-retrieve has no such setting"),
     ],
 )
-def test_options_of_other_methods_are_refused(index, run, options, message):
-    refused = run("ask", index, "who", *options)
+def test_settings_of_other_methods_are_refused(index, run, method, settings, message):
+    told = [part for setting in settings for part in ("--set", setting)]
+    refused = run("ask", index, "who", "--method", method, "--llm", "vllm/m", *told)
     assert refused.exit_code == 2
     assert message in refused.stderr

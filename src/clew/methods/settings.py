@@ -120,7 +120,7 @@ class MethodSettings:
     def __post_init__(self) -> None:
         for name, (field_option, default) in options_of(type(self)).items():
             value: Any = getattr(self, name)
-            flag = f"{self.METHOD}: --{name.replace('_', '-')}"
+            flag = f"{self.METHOD}: {name}"
             if value is None and default is None:
                 continue
             if field_option.choices and value not in field_option.choices:
@@ -158,7 +158,7 @@ class AutoSettings(MethodSettings):
         try:
             return None if self.today is None else date.fromisoformat(self.today)
         except ValueError:
-            raise UsageError(f"auto: --today is {self.today!r}; give a day, as 2026-05-31") from None
+            raise UsageError(f"auto: today is {self.today!r}; give a day, as 2026-05-31") from None
 
 
 def partial_settings(method: object, settings: object) -> AutoSettings:
@@ -188,10 +188,10 @@ class SimgragSettings(MethodSettings):
         None, "the paper's cut of candidates k(n), as 16", "C.1", kind=int, least=1, unset="unlimited"
     )
     candidate_relations: int | None = option(
-        None, "with --candidates, those of a relation, k(r)", "C.1", kind=int, least=1, unset="as many"
+        None, "with candidates, those of a relation, k(r)", "C.1", kind=int, least=1, unset="as many"
     )
     candidate_types: int | None = option(
-        None, "with --candidates, types that an unknown is of, k(t)", "C.1", kind=int, least=1, unset="16"
+        None, "with candidates, types that an unknown is of, k(t)", "C.1", kind=int, least=1, unset="16"
     )
     examples: Shots | None = option(
         None, "worked examples for this graph", kind=str, reads="clew.methods.simgrag.examples:read_shots"
@@ -363,7 +363,7 @@ class WalkRetrieveSettings(MethodSettings):
     METHOD = "walk-retrieve"
     k: int = option(3, "nodes, and walks of each", "2.2, footnote 4", least=1, most=MOST_K)
     walks: int | None = option(
-        None, "walks of each node that are read", "2.2", kind=int, least=1, most=MOST_K, unset="as --k"
+        None, "walks of each node that are read", "2.2", kind=int, least=1, most=MOST_K, unset="as k"
     )
     paths: int = option(16, "relation paths that are read too; 0 is the paper's letter", least=0, most=MOST_K)
     allow_ungrounded: bool = option(False, _UNGROUNDED)

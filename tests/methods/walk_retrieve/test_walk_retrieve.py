@@ -100,5 +100,5 @@ def test_what_a_question_says_cannot_close_the_block_of_data(films):
 
 
 def test_k_is_held_to_its_range(films):
-    with pytest.raises(UsageError, match="--k is 0"):
+    with pytest.raises(UsageError, match="k is 0"):
         WalkRetrieveSettings(0)
