@@ -312,8 +312,7 @@ class Clew(GraphView, Asks):
                     answerer, chat_model, self.index.names, question, thread, id=id, entities=names
                 )
             if reading is None:
-                answer = self._answer_since_when(answerer, question, id, names)
-                return answer or answerer.answer(question, id=id, entities=names)
+                return answerer.answer(question, id=id, entities=names)
             from clew.methods.auto.method import answer_alternative
 
             return answer_alternative(
@@ -335,17 +334,6 @@ class Clew(GraphView, Asks):
             thread = Thread.after(answer, question) if answer.answers else thread
             answer = replace(answer, thread=thread)
         return replace(answer, asker=self.ask)
-
-    def _answer_since_when(
-        self, answerer: Method, question: str, id: str | None, names: Sequence[str]
-    ) -> Answer | None:
-        """Answer from when or until when something is so by a property of its edge, if that is asked."""
-        if not len(self.index.graph.edge_properties):
-            return None
-        from clew.reading.since_when import SinceWhen
-
-        since_when = SinceWhen.of(question)
-        return since_when and since_when.answer(answerer.answer(since_when.whether, id=id, entities=names))
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""

@@ -29,6 +29,7 @@ from clew.query.tree import (
     Value,
     Walk,
     Without,
+    last_walk,
 )
 
 Nodes = NDArray[np.int64]
@@ -43,6 +44,26 @@ NO_NODES: Nodes = np.empty(0, np.int64)
 
 class OverBudget(Exception):
     """A query follows more edges than it may."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnEdges:
+    """Values of one property of edges, a row each, int64 [n].
+
+    `reached` and `before` are the ends of its edge, `statements` and `places` its row among the statements
+    and the properties of the graph, `numbers` float64 [n] the value, NaN for what is no number.
+    """
+
+    reached: Nodes
+    before: Nodes
+    statements: Nodes
+    places: Nodes
+    numbers: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> OnEdges:
+        """No values."""
+        return cls(NO_NODES, NO_NODES, NO_NODES, NO_NODES, np.empty(0, np.float64))
 
 
 @dataclass(eq=False)
@@ -171,6 +192,33 @@ class Executor:
         is_allowed = np.isin(heads << 32 | tails, allowed)
         return place[is_allowed], reached[is_allowed]
 
+    def on_edges(self, part: Part, key: str) -> OnEdges:
+        """The values of a property of the edges that lead to the members of a set.
+
+        None where no one step leads to them. Raises OverBudget.
+        """
+        walk, statements = last_walk(part), self.graph.edge_properties
+        if walk is None:
+            return OnEdges.none()
+        members, sources = self.members(part), self.members(walk.source)
+        self.edges_left -= len(statements)
+        if self.edges_left < 0:
+            raise OverBudget
+        keep = statements.triples[:, 1] == walk.step // 2
+        for condition in walk.conditions if isinstance(walk, Qualified) else ():
+            keep &= self._fulfilled(condition)
+        heads, tails = statements.triples[:, 0].astype(np.int64), statements.triples[:, 2].astype(np.int64)
+        before, reached = (tails, heads) if walk.step & 1 else (heads, tails)
+        keep &= np.isin(before, sources) & np.isin(reached, members)
+        keys = [number for number, name in enumerate(statements.keys) if name == key]
+        places = np.flatnonzero(np.isin(statements.key, keys))
+        owners = np.searchsorted(statements.offsets, places, "right") - 1
+        places, owners = places[keep[owners]], owners[keep[owners]]
+        numbers = np.where(
+            statements.kind[places] == ValueKind.NUMBER, statements.value[places], np.nan
+        ).astype(np.float64)
+        return OnEdges(reached[owners], before[owners], owners, places, numbers)
+
     def _fulfilled(self, condition: OnEdge) -> NDArray[np.bool_]:
         """Which statements fulfil a condition, bool [statements]."""
         known = self._on_edges.get(condition)
@@ -280,11 +328,16 @@ class Executor:
 
     def scores(self, members: Nodes, part: Extreme) -> tuple[Nodes, NDArray[np.float64]]:
         """What members are ranked by: places of those that have a score, ascending, and the scores."""
-        if part.counted:
+        if part.key:
+            edges = self.on_edges(part.source, part.key)
+            has = np.isin(edges.reached, members) & ~np.isnan(edges.numbers)
+            place, numbers = np.searchsorted(members, edges.reached[has]), edges.numbers[has]
+        elif part.counted:
             count = self.counts(members, part.steps[-1], part.among)
             has = count > 0
             return np.flatnonzero(has), count[has].astype(np.float64)
-        place, _, numbers = self.values(members, part.steps)
+        else:
+            place, _, numbers = self.values(members, part.steps)
         order = np.lexsort((-numbers if part.largest else numbers, place))
         places, first_places = np.unique(place[order], return_index=True)
         return places, numbers[order][first_places]
@@ -292,6 +345,10 @@ class Executor:
     def number(self, query: Query) -> float | None:
         """The number that a query asks for, None where it asks for members, or where no value is there."""
         members = self.members(query.part)
+        if query.key:
+            numbers = self.on_edges(query.part, query.key).numbers
+            numbers = numbers[~np.isnan(numbers)]
+            return None if query.ask not in _REDUCE else _aggregate(query.ask, numbers)
         match query.ask, query.other:
             case "count", _:
                 return float(len(members))
@@ -364,11 +421,13 @@ class Executor:
         return self.graph.values.value[nodes[kind == ValueKind.NUMBER]].astype(np.float64)
 
 
+_REDUCE = {"sum": np.sum, "average": np.mean, "largest": np.max, "smallest": np.min}
+
+
 def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
     if not len(numbers):
         return None
-    reduce = {"sum": np.sum, "average": np.mean, "largest": np.max, "smallest": np.min}[ask]
-    return float(reduce(numbers))
+    return float(_REDUCE[ask](numbers))
 
 
 def onward(part: Walk, reached: Nodes) -> Nodes:

@@ -12,7 +12,8 @@
     count(A) sum(A) avg(A) max(A) min(A) ask(A)
     share(A, B) diff(A, B) every(A, B)         A's share of B, A less B, whether every A is in B
     count(A) by .relation         a row a group
-    argmax(A, .relation)  argmin(A, count(^relation))  top(3, A, .relation)  bottom(3, A, .relation)
+    @hours(A)  sum(@hours(A))     a property of the edges that lead to A, or a number of it
+    argmax(A, .relation)  argmin(A, count(^relation))  top(3, A, .relation)  bottom(3, A, @hours)
     nth(2, A, .relation)          the second largest; nth(-2, …) the second smallest; top(all, …) in order
 
 A value is a number, a date (`2020-05-31`, `2020-05`), a time (`"10:30"`), or a range of numbers or dates
@@ -155,7 +156,16 @@ class _Reader:
         word = self._peek()
         if word in _ASK_OF and self._peek(1) == "(":
             self._take()
-            query = Query(_ASK_OF[word], self._bracketed())
+            key = ""
+            if self._peek(1).startswith("@"):
+                self._take("(")
+                key = self._key()
+            query = Query(_ASK_OF[word], self._bracketed(), key=key)
+            if key:
+                self._take(")")
+        elif word.startswith("@"):
+            key = self._key()
+            query = Query("list", self._bracketed(), key=key)
         elif word in _OF_TWO and self._peek(1) == "(":
             self._take()
             self._take("(")
@@ -169,6 +179,14 @@ class _Reader:
             self._take()
             return replace(query, by=self._steps())
         return query
+
+    def _key(self) -> str:
+        """A property of edges."""
+        name = self._take()[1:].strip('"')
+        key = self._names.edge_key(name)
+        if key is None:
+            raise NotationError(f"no edge has a property {name!r}")
+        return key
 
     def _peek(self, ahead: int = 0) -> str:
         at = self._at + ahead
@@ -250,10 +268,11 @@ class _Reader:
         of = self._set()
         self._take(",")
         counted = self._peek() == "count"
-        steps = (self._counted_step(),) if counted else self._steps()
+        key = self._key() if self._peek().startswith("@") else ""
+        steps = () if key else (self._counted_step(),) if counted else self._steps()
         self._take(")")
         largest = largest if word == "nth" else word in ("argmax", "top")
-        return Extreme(of, steps, counted, largest, number, word == "nth")
+        return Extreme(of, steps, counted, largest, number, word == "nth", key=key)
 
     def _steps(self) -> tuple[int, ...]:
         steps = [self._step()]
@@ -275,10 +294,7 @@ class _Reader:
         conditions: list[OnEdge] = []
         while self._peek() == "[" and self._peek(1).startswith("@"):
             self._take("[")
-            name = self._take()[1:].strip('"')
-            key = self._names.edge_key(name)
-            if key is None:
-                raise NotationError(f"no edge has a property {name!r}")
+            key = self._key()
             sign, text = self._sign(), self._take().strip('"')
             value = _value_of(text) or text
             if isinstance(value, str) and sign not in ("=", "!="):
@@ -366,6 +382,8 @@ class _Writer:
 
     def query(self, query: Query) -> str:
         text = self.set(query.part)
+        if query.key:
+            text = f"{_key_text(query.key)}({text})"
         word = next((w for w, ask in (_ASK_OF | _OF_TWO).items() if ask == query.ask), "")
         if word:
             other = "" if query.other is None else f", {self.set(query.other)}"
@@ -373,7 +391,9 @@ class _Writer:
         return f"{text} by {self.steps(query.by)}" if query.by else text
 
     def set(self, part: Part) -> str:
-        if getattr(part, "among", None) is not None or (isinstance(part, Extreme) and not part.steps):
+        if getattr(part, "among", None) is not None or (
+            isinstance(part, Extreme) and not part.steps and not part.key
+        ):
             raise NotationError("the notation has no form for it")
         match part:
             case Both(left, right) | Either(left, right) | Without(left, right):
@@ -396,6 +416,7 @@ class _Writer:
                 return f"{self.term(source)}[count({self.step(step)}) {sign} {number}]"
             case Extreme(source, steps, counted, largest, number, nth):
                 by = f"count({self.steps(steps)})" if counted else self.steps(steps)
+                by = _key_text(part.key) if part.key else by
                 word = ("argmin", "argmax")[largest] if number == 1 else ("bottom", "top")[largest]
                 first = "" if number == 1 else f"{number or 'all'}, "
                 if nth:
@@ -427,7 +448,11 @@ def _on_edge(condition: OnEdge) -> str:
     value = condition.value
     text = f'"{_plain(value, chr(34))}"' if isinstance(value, str) else _value_text(value)
     none = " or none" if condition.or_none else ""
-    return f'[@"{_plain(condition.key, chr(34))}" {condition.sign} {text}{none}]'
+    return f"[{_key_text(condition.key)} {condition.sign} {text}{none}]"
+
+
+def _key_text(key: str) -> str:
+    return f'@"{_plain(key, chr(34))}"'
 
 
 def _value_text(value: Value) -> str:

@@ -77,6 +77,11 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     """The edges or the value for which a member was chosen; of things that were named, the values of all."""
     if part.counted:
         return _counted(executor, member, part.steps[-1], part.among)
+    if part.key:
+        edges = executor.on_edges(part.source, part.key)
+        numbers = np.where(edges.reached == member, edges.numbers if part.largest else -edges.numbers, np.nan)
+        best = int(edges.statements[np.nanargmax(numbers)])
+        return [executor.graph.find_triple(*executor.graph.edge_properties.triples[best].tolist())]
     compared = (
         executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
     )

@@ -152,7 +152,7 @@ class Extreme:
     """The `number` members with the largest or smallest value or count of nodes, `steps` away; ties count.
 
     With `nth` only those of the `number`-th value: the second largest. A number of 0 is all, in order.
-    `among` is as for `Counted`.
+    `among` is as for `Counted`. With a `key`, and no steps, by that property of the edges that lead to them.
     """
 
     source: Part
@@ -162,6 +162,7 @@ class Extreme:
     number: int = 1
     nth: bool = False
     among: Part | None = None
+    key: str = ""
 
 
 Part = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | Compared | Counted | Extreme
@@ -186,14 +187,16 @@ class Query:
     """What is asked of a set.
 
     `other` is the second set of a share, a difference, or *every*. `by` are steps from a member (for a sum
-    or an average: from what has the value) to its group. `said` are spans of the text that was read
-    which operators put there; they are no part of what it means.
+    or an average: from what has the value) to its group. With a `key` that property of the edges which lead
+    to the set is asked for, not its members. `said` are spans of the text that was read which operators put
+    there; they are no part of what it means.
     """
 
     ask: Ask
     part: Part
     other: Part | None = None
     by: tuple[int, ...] = ()
+    key: str = ""
     said: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @cached_property
@@ -301,7 +304,23 @@ def steps_of(query: Query) -> tuple[int, ...]:
 def key_of(query: Query) -> tuple[object, ...]:
     """Equal for queries that mean the same, whatever their mentions and the order of what is joined."""
     other = () if query.other is None else (_key(query.other),)
-    return (query.ask, _key(query.part), *other, *query.by)
+    return (query.ask, _key(query.part), *other, *query.by, *([query.key] if query.key else ()))
+
+
+def last_walk(part: Part) -> Walk | Qualified | None:
+    """The step whose edges lead to the members of a set, None where several or none do."""
+    match part:
+        case Walk() | Qualified():
+            return part
+        case OfType(type_, end) if type_ < 0:
+            return Walk(OfType(-1, end ^ 1), end ^ 1)
+        case Both(left, right):
+            walks = [walk for walk in (last_walk(left), last_walk(right)) if walk is not None]
+            return walks[0] if len(walks) == 1 else None
+        case Compared(source) | Counted(source) | Extreme(source) | Related(source) | Without(source):
+            return last_walk(source)
+        case _:
+            return None
 
 
 def _key(part: Part) -> tuple[object, ...]:
@@ -326,8 +345,9 @@ def _key(part: Part) -> tuple[object, ...]:
             return ("compared", _key(source), steps, sign, _value_key(value))
         case Counted(source, step, sign, number, _, among):
             return ("counted", _key(source), step, sign, number, *_among_key(among))
-        case Extreme(source, steps, counted, largest, number, nth, among):
-            return ("extreme", _key(source), steps, counted, largest, number, nth, *_among_key(among))
+        case Extreme(source, steps, counted, largest, number, nth, among, key):
+            of = (steps, key) if key else (steps,)
+            return ("extreme", _key(source), *of, counted, largest, number, nth, *_among_key(among))
 
 
 def _among_key(among: Part | None) -> tuple[object, ...]:

@@ -160,6 +160,8 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
     part, other = query.part, query.part if query.other is None else query.other
     if query.by:
         return f"{say(replace(query, by=()), vocabulary)}, by {words.group(query.by)}"
+    if query.key:
+        return words.on_edges(query.ask, query.key, part)
     match query.ask:
         case "list":
             return words.phrase(part).text
@@ -266,7 +268,7 @@ class _Words:
                 pass
         if step & 1:
             return self._backward(source, step)
-        of, shape, noun = self.phrase(source), self._shape(step), self._noun(step ^ 1)
+        of, shape, noun = self._source(source, step), self._shape(step), self._noun(step ^ 1)
         is_many = not self._leads_to_one(source, step)
         if shape.form == "noun" or (shape.form == "post" and shape.noun):
             one = shape.one if shape.form == "noun" else shape.noun
@@ -297,6 +299,13 @@ class _Words:
             return _Phrase(f"what {of.text} {text}")
         return _Phrase(noun, plural(noun), is_many).narrow(_alike("object", f"{of.text} {text}"))
 
+    def _source(self, source: Part, step: int) -> _Phrase:
+        """Where a step begins; of all from which it leads somewhere, only what they are."""
+        if isinstance(source, OfType) and source.type < 0 and source.end == step:
+            noun = self._noun(step)
+            return _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+        return self.phrase(source)
+
     def _leads_to_one(self, source: Part, step: int) -> bool:
         """Whether a step leads from one thing to at most one."""
         schema = self._vocabulary.schema
@@ -317,7 +326,7 @@ class _Words:
 
     def _backward(self, source: Part, step: int) -> _Phrase:
         """What has a relation to a set: "films directed by X", "members of X"."""
-        shape, of = self._shape(step), self.phrase(source)
+        shape, of = self._shape(step), self._source(source, step)
         truth = self._truth(source, step)
         noun = self._noun(step ^ 1)
         things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
@@ -595,6 +604,10 @@ class _Words:
         steps, largest, number = part.steps, part.largest, part.number
         if of.is_name:
             of = _Phrase("one", "ones").narrow(_of(of.text))
+        if part.key:
+            rank = f"{_nth(number)} " if part.nth and number > 1 else ""
+            said = f"with the {rank}{'highest' if largest else 'lowest'} {words_of_label(part.key)}"
+            return replace(of, is_many=number > 1 and not part.nth).narrow(_alike("edge", said))
         if not steps:
             return replace(of, before=f"{'highest' if largest else 'lowest'} {of.before}".strip())
         shape, step = self._shape(steps[-1]), steps[-1]
@@ -639,6 +652,18 @@ class _Words:
             noun = shape.one if shape.form == "noun" else self._vocabulary.relations[part.step // 2]
             return f"the {word} {noun} of {self.many(part.source).text}"
         return f"the {word} of {self.many(part).text}"
+
+    def on_edges(self, ask: str, key: str, part: Part) -> str:
+        """*The hours where Ann works at North Depot*, *the total hours of people who work at North Depot*."""
+        noun = words_of_label(key)
+        word = {"sum": "total ", "average": "average ", "largest": "highest ", "smallest": "lowest "}
+        match part:
+            case Both(_, Anchor()) | Both(Anchor(), _) if noun in ("since", "until", "from", "till"):
+                return f"{noun} when {self.statement(part)}"
+            case Both(_, Anchor()) | Both(Anchor(), _):
+                return f"the {word.get(ask, '')}{noun} where {self.statement(part)}"
+            case _:
+                return f"the {word.get(ask, '')}{noun} for {self.phrase(part).text}"
 
     def difference(self, part: Part, other: Part) -> str:
         """*The difference between the price of Desk and that of Lamp*."""

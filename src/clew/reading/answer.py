@@ -23,6 +23,7 @@ from clew.query.tree import (
     Walk,
     Without,
     key_of,
+    last_walk,
     parts_of,
     with_entity,
 )
@@ -113,6 +114,9 @@ def answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tupl
     """Equal for queries that answer the same, and how many things do; one without answers is but itself."""
     try:
         members = executor.members(query.part)
+        if query.key and query.ask == "list":
+            edges = executor.on_edges(query.part, query.key)
+            return ("on edges", query.key, edges.places.tobytes()), len(edges.places)
         if query.by:
             groups = executor.groups(query)
             return ("groups", *((g, m.tobytes(), n) for g, m, n in groups)), len(groups)
@@ -134,6 +138,8 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
     executor = Executor(graph)
     try:
         members = executor.members(query.part)
+        if query.key:
+            return _edge_answer(executor, vocabulary, query, probability)
         if query.by:
             return _grouped_answer(executor, vocabulary, query, probability)
         if query.ask == "every":
@@ -361,6 +367,29 @@ def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
             if len(neighbours):
                 return (triple_of(executor.graph, node, steps[0], int(neighbours[0])),)
     return ()
+
+
+def _edge_answer(executor: Executor, vocabulary: Vocabulary, query: Query, probability: float) -> DraftAnswer:
+    """The values of a property of edges, each with its edges, or one number of them."""
+    graph, edges = executor.graph, executor.on_edges(query.part, query.key)
+    walk = last_walk(query.part)
+    number = None if query.ask == "list" else executor.number(query)
+    if not len(edges.places) or walk is None or (query.ask != "list" and number is None):
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    statements = graph.edge_properties
+    texts = [statements.texts[at] if number is None else _number_text(number) for at in edges.places.tolist()]
+    proofs: dict[str, list[int]] = {}
+    for text, before, statement in zip(texts, edges.before.tolist(), edges.statements.tolist(), strict=True):
+        proof = proofs.setdefault(text, [])
+        if len(proof) < MOST_PROVED:
+            proof += [
+                *prove(executor, walk.source, before),
+                graph.find_triple(*statements.triples[statement].tolist()),
+            ]
+    shown = list(proofs)[: most_answers()]
+    answers = tuple(AnswerEntity(text, text, round(probability, 3)) for text in shown)
+    citations = tuple(cite(graph, text, tuple(dict.fromkeys(proofs[text]))) for text in shown)
+    return DraftAnswer(answers, citations, text_of(answers), notes=_notes(query), total=len(proofs))
 
 
 def _number_answer(

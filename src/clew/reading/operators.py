@@ -8,16 +8,11 @@ none. Where no reading is left, the question is read with its words, and they st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
-from clew.graph.graph import ValueKind
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
     Amount,
@@ -28,7 +23,6 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
-    OnEdge,
     Part,
     Qualified,
     Query,
@@ -39,15 +33,20 @@ from clew.query.tree import (
     Without,
     mapped,
     mentions_of,
+    steps_of,
     with_entity,
 )
-from clew.query.values import ORDINALS, day_number, days_from, today
-from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
+from clew.query.values import ORDINALS
+from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
-from clew.reading.comparisons import EARLIER, sign_beside
+from clew.reading.comparisons import EARLIER
+from clew.reading.edge_keys import EdgeKeys
+from clew.reading.edge_words import EdgeWords
 from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of
 from clew.reading.mentions import Mention, spans_of
+from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.ranker import Ranked, Ranking
+from clew.reading.times import Times
 from clew.reading.which_way import name_of
 from clew.text.inflection import comparative, is_participle, nouns_of, plural, singular_noun
 from clew.text.lexicon import ADJECTIVE, Lexicon
@@ -55,8 +54,6 @@ from clew.text.normalise import Token, tokens
 
 MOST_AROUND = 20
 """Readings of the rest around which operators are put."""
-Spans = tuple[tuple[int, int], ...]
-Apply = Callable[[Query], Query | None]
 _NTH = re.compile(
     rf"\b(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th))[-\s]+(?=(?:most|least|best|worst|\w{{2,}}est)\b)",
     re.I,
@@ -87,39 +84,6 @@ _OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
 _ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
-_PERIOD = r"(?P<unit>year|month|week|day|decade)s?"
-_AGO = re.compile(
-    rf"\b(?P<sign>more than|over|less than|under)?\s*(?P<number>\d+|an?|\w+)\s+{_PERIOD}\s+ago\b", re.I
-)
-_WITHIN = re.compile(
-    rf"\b(?:in|within|during|over)\s+the\s+(?:last|past)\s+(?P<number>\d+|\w+)\s+{_PERIOD}\b", re.I
-)
-_LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
-_NOW = re.compile(r"\b(?:now|currently|today|at present|at the moment|these days)\b", re.I)
-_NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten".split())}
-_BEFORE = re.compile(
-    r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
-    r"(?:the\s+)?(?:year\s+)?$",
-    re.I,
-)
-_BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
-_END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """Words of a question and what they put around a query; `instead` is read in their place."""
-
-    start: int
-    stop: int
-    apply: Apply
-    instead: str = ""
-    certain: bool = True
-    """Whether the words mean nothing else; else a reading of the whole question that uses them is kept."""
-    names: bool = False
-    """Whether it adds a name to one before it."""
-    values: tuple[Value, ...] = ()
-    """What the last word of `instead` may stand for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +94,14 @@ class Operators:
     executor: Executor
     text: str
     mentions: Sequence[Mention]
-    _keys_of: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
+    edge_keys: EdgeKeys
 
     def found(self) -> list[Operator]:
         """The operators, in their order; of those that share words the first."""
         operators: list[Operator] = []
+        times = Times(self.executor, self.text, self.mentions, self.edge_keys)
         numbers = (
+            EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
             self._shares,
             self._differences,
@@ -144,7 +110,7 @@ class Operators:
             self._averages,
             self._bounds,
         )
-        finders = (*numbers, self._neither, self._only, self._times, self._names, self._kin)
+        finders = (*numbers, self._neither, self._only, times.found, self._names, self._kin)
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
@@ -160,12 +126,16 @@ class Operators:
             return bool(ranked)
         whole = ranking.ranked[:1]
         used = [m for r in whole for m in spans_of(self.mentions, mentions_of(r.option.query))]
+        labels = {self.vocabulary.relations[step // 2] for r in whole for step in steps_of(r.option.query)}
 
         def is_said(operator: Operator) -> bool:
             behind = any(operator.start <= start < operator.stop for start, _ in used)
+            behind = operator.label in labels if operator.label else behind
             return behind and (not operator.names or any(stop <= operator.start for _, stop in used))
 
         is_likelier = not whole or ranked[0].probability > whole[0].probability
+        if any(o.weak for o in operators):
+            return is_likelier
         return is_likelier or not any(map(is_said, operators))
 
     def rest(self, operators: Sequence[Operator]) -> tuple[str, tuple[Mention, ...], Spans]:
@@ -378,7 +348,7 @@ class Operators:
                     continue
                 word = (match["more"] or "").lower()
                 if word:
-                    yield Operator(*match.span(), _as_it_is, self._how(word))
+                    yield Operator(*match.span(), as_it_is, self._how(word))
                 yield Operator(before.start(), mention.stop, partial(self._difference, mention, word))
                 break
 
@@ -550,7 +520,7 @@ class Operators:
         left = next((m for m in named if m.stop == nor.start()), None)
         right = next((m for m in named if m.start == nor.end()), None)
         if left is not None and right is not None:
-            yield Operator(*neither.span(), _as_it_is)
+            yield Operator(*neither.span(), as_it_is)
             yield Operator(nor.start(), right.stop, lambda query: self._of_neither(query, left, right))
 
     def _of_neither(self, query: Query, left: Mention, right: Mention) -> Query | None:
@@ -644,154 +614,3 @@ class Operators:
         name = name_of(label)
         at_tail = name is None or name.kind != "noun of"
         return broader_word(word, label)[1] == (at_tail == (walk.step % 2 == 0))
-
-    # times of edges
-
-    def _times(self) -> Iterator[Operator]:
-        """Dates of edges (*ordered in 2023*, *works at Nord now*); where edges have none, *last year*."""
-        if not len(self.executor.graph.edge_properties):
-            yield from self._relative_dates()
-            return
-        for start, stop, sign, value in (*self._told_from_today(), *self._told()):
-
-            def apply(query: Query, sign: Sign = sign, value: Value = value) -> Query | None:
-                return self._at_time(query, sign, value)
-
-            yield Operator(start, stop, apply, certain=False)
-
-    def _relative_dates(self) -> Iterator[Operator]:
-        """*Last year*, *more than ten years ago*, as the dates that they are."""
-        for start, stop, sign, value in self._told_from_today():
-            first = date.fromordinal(int(value.number) + 1)
-            last = date.fromordinal(int(value.number + value.width) + 1)
-            if last == today() and sign == "=":
-                sign, last = ">=", first
-            word = {"<": "before", ">": "after", ">=": "since"}.get(sign, "on" if first == last else "in")
-            value = _span(first, last)
-            if first == last or first.year != last.year:
-                yield Operator(start, stop, _as_it_is, f"{word} {first}", values=(value,))
-            elif (first.month, last.month) == (1, 12):
-                values = (value, Value(float(first.year)))
-                yield Operator(start, stop, _as_it_is, f"{word} {first.year}", values=values)
-            else:
-                yield Operator(start, stop, _as_it_is, f"{word} {first:%Y-%m}", values=(value,))
-
-    def _told_from_today(self) -> Iterator[tuple[int, int, Sign, Value]]:
-        """Dates that are told from today, with how they bound."""
-        for match in _AGO.finditer(self.text):
-            day = _ago(match["number"], match["unit"])
-            if day is not None:
-                word = (match["sign"] or "").lower()
-                sign: Sign = "<" if word in ("more than", "over") else ">" if word else "="
-                yield *match.span(), sign, _span(day, day) if word else _span_of(day, match["unit"].lower())
-        for match in _WITHIN.finditer(self.text):
-            first = _ago(match["number"], match["unit"])
-            if first is not None:
-                yield *match.span(), "=", _span(first, today())
-        for match in _LAST.finditer(self.text):
-            unit, which = match["unit"].lower(), match["which"].lower()
-            yield *match.span(), "=", _span_of(days_from(today(), unit, -1 if which == "last" else 0), unit)
-        if len(self.executor.graph.edge_properties):
-            for match in _NOW.finditer(self.text):
-                yield *match.span(), "=", _span(today(), today())
-
-    def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
-        """Dates that are written, with how the words before them bound."""
-        for mention in self.mentions:
-            dates = [v for v in mention.values if v.date and v.number >= 1 and not v.yearly]
-            before = _BEFORE.search(self.text, 0, mention.start)
-            if dates and before is not None:
-                word = before[0].split()[0].lower()
-                sign = sign_beside(self.text, mention) or "="
-                sign = "<=" if word in ("until", "till") else ">=" if word in ("since", "from") else sign
-                yield before.start(), mention.stop, sign, dates[0]
-
-    def _at_time(self, query: Query, sign: Sign, value: Value) -> Query | None:
-        """The query with its last step over edges of that time."""
-        done = False
-
-        def timed(part: Part) -> Part:
-            nonlocal done
-            conditions = self._conditions(part.step // 2, sign, value) if isinstance(part, Walk) else ()
-            if not isinstance(part, Walk) or not conditions or done:
-                return part
-            done = True
-            return Qualified(part.source, part.step, conditions)
-
-        changed = mapped(query.part, timed)
-        return replace(query, part=changed) if done else None
-
-    def _conditions(self, relation: int, sign: Sign, value: Value) -> tuple[OnEdge, ...]:
-        """What edges of a relation must have: their date, or a begin and an end around it."""
-        if relation not in self._keys_of:
-            self._keys_of[relation] = self._keys(relation)
-        begin, end, plain = self._keys_of[relation]
-        first = replace(value, width=0.0)
-        last = replace(value, number=value.number + value.width, width=0.0)
-        if begin and sign == "=":
-            ended = (OnEdge(end, ">=", first, or_none=True),) if end else ()
-            return (OnEdge(begin, "<=", last), *ended)
-        if begin and sign in ("<", ">="):
-            return (OnEdge(begin, "<", first),) if sign == "<" else (OnEdge(begin, "=", value),)
-        if end and sign in (">", "<="):
-            return (OnEdge(end, ">", last, or_none=True),) if sign == ">" else (OnEdge(end, "=", value),)
-        return (OnEdge(plain, sign, value),) if plain and not begin else ()
-
-    def _keys(self, relation: int) -> tuple[str, str, str]:
-        """The keys of the begin, the end and the one date of edges of a relation, empty for none."""
-        properties = self.executor.graph.edge_properties
-        statements = np.flatnonzero(properties.triples[:, 1] == relation)
-        owners = np.repeat(np.arange(len(properties)), np.diff(properties.offsets))
-        places = np.flatnonzero(np.isin(owners, statements))
-        dated: dict[str, bool] = {}
-        for number in np.unique(properties.key[places]).tolist():
-            of_key = places[properties.key[places] == number]
-            values, kinds = properties.value[of_key], properties.kind[of_key]
-            is_year = (kinds == ValueKind.NUMBER) & (values >= 1000) & (values <= 2100) & (values % 1 == 0)
-            dated[properties.keys[number]] = bool(((kinds == ValueKind.DATE) | is_year | (kinds == 0)).all())
-        words = {key: set(words_of_label(key).split()) for key, is_date in dated.items() if is_date}
-        words = {key: said for key, said in words.items() if self._has_values(key, places)}
-        begin = next((key for key, said in words.items() if said & _BEGIN), "")
-        end = next((key for key, said in words.items() if said & _END and key != begin), "")
-        others = [key for key in words if key not in (begin, end)]
-        return begin, end, others[0] if len(others) == 1 else ""
-
-    def _has_values(self, key: str, places: NDArray[np.int64]) -> bool:
-        properties = self.executor.graph.edge_properties
-        number = list(properties.keys).index(key)
-        return bool((properties.kind[places[properties.key[places] == number]] > 0).any())
-
-
-def _as_it_is(query: Query) -> Query:
-    return query
-
-
-def _count(word: str) -> int | None:
-    word = word.lower()
-    if word.isdigit():
-        return int(word)
-    return 1 if word in ("a", "an") else _NUMBERS.get(word)
-
-
-def _ago(number: str, unit: str) -> date | None:
-    """The day that many units before today; None where the calendar has none."""
-    try:
-        count = _count(number)
-        return None if count is None else days_from(today(), unit.lower(), -count)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _span(first: date, last: date) -> Value:
-    number = day_number(first)
-    return Value(number, date=True, width=day_number(last) - number)
-
-
-def _span_of(day: date, unit: str) -> Value:
-    """The year, the month or the day that a day is in."""
-    if unit in ("year", "decade"):
-        return _span(date(day.year, 1, 1), date(day.year, 12, 31))
-    if unit == "month":
-        after = days_from(date(day.year, day.month, 1), "month", 1)
-        return _span(date(day.year, day.month, 1), after - timedelta(days=1))
-    return _span(day, day)

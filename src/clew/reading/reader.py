@@ -25,6 +25,7 @@ from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
 from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
+from clew.reading.edge_keys import EdgeKeys
 from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
@@ -107,6 +108,10 @@ class QuestionReader:
         return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word, short)
 
     @cached_property
+    def _edge_keys(self) -> EdgeKeys:
+        return EdgeKeys(self.graph)
+
+    @cached_property
     def _enumerator(self) -> Enumerator:
         return Enumerator(self.vocabulary)
 
@@ -126,7 +131,7 @@ class QuestionReader:
         text, mentions = linked.text, linked.mentions
         times["link"] = (perf_counter() - began) * 1000
         reading = self._read_text(text, mentions, times)
-        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions)
+        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions, self._edge_keys)
         found = operators.found()
         if found:
             text, mentions, said = operators.rest(found)

@@ -1,0 +1,324 @@
+"""Words of a question about properties of edges: *how many hours*, *of more than 50 pallets*, *on leave*.
+
+They are operators: the rest is read without them, and what they ask is put on the edges of a step of it.
+Dates by which edges are bounded are read in `times`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from clew.graph.graph import ValueKind
+from clew.query.execute import Executor
+from clew.query.tree import (
+    Anchor,
+    Ask,
+    Both,
+    Extreme,
+    OnEdge,
+    Part,
+    Query,
+    Sign,
+    last_walk,
+)
+from clew.query.vocabulary import words_of_label
+from clew.reading.comparisons import sign_beside
+from clew.reading.edge_keys import EdgeKeys
+from clew.reading.english import FUNCTION
+from clew.reading.mentions import Mention
+from clew.reading.operator import Operator
+from clew.text.inflection import singular_noun
+from clew.text.normalise import Token, tokens
+
+_AMOUNTS: dict[str, Ask] = {
+    **dict.fromkeys(("total", "sum of", "combined", "overall"), "sum"),
+    **dict.fromkeys(("average", "mean"), "average"),
+    **dict.fromkeys(("highest", "largest", "biggest", "greatest", "maximum", "longest", "most"), "largest"),
+    **dict.fromkeys(("lowest", "smallest", "least", "minimum", "shortest", "fewest"), "smallest"),
+}
+_AMOUNT = "|".join(_AMOUNTS)
+_ASKS = re.compile(
+    rf"(?:\b(?:for|at|with|in|on|to)\s+)?(?:\b(?P<many>how\s+(?:many|much))\s+(?:(?P<sum>{_AMOUNT})\s+)?"
+    r"|\b(?:what|which)\s+|\b(?:what(?:'s|\s+is|\s+are|\s+was|\s+were)|give|show|tell\s+me|list)\s+(?:me\s+)?"
+    rf"(?:(?:the|a|an)\s+)?(?:(?P<amount>{_AMOUNT})\s+(?:of\s+)?(?:the\s+)?)?"
+    rf"|^\W*(?:the\s+)?(?:(?P<bare>{_AMOUNT})\s+(?:of\s+)?(?:the\s+)?)?)$",
+    re.I,
+)
+"""What asks for a property, before its name."""
+_OF = re.compile(
+    r"\s+(?:(?:on|in|at|with|for)\s+which|when|where|of|for|at|in|on|that|by)\b(?:\s+(?:all|the)\b)?\s+"
+    r"|\s+in\s+total\b",
+    re.I,
+)
+_MANY = re.compile(r"\bhow\s+(?:many|much)\s+(?:of\s+)?(?:the\s+)?$", re.I)
+_WHERE = re.compile(r"\s+(?:\w+\s+which|when|where|that)\s+(?:the\s+)?", re.I)
+_AUXILIARY = re.compile(r"\s+(?:is|are|was|were|does|do|did|has|have|had)\b", re.I)
+_RANKS = re.compile(
+    r"(?:\bwith\s+)?(?:\bthe\s+)?\b(?:(?P<up>most|highest|largest|biggest|greatest|longest|maximum|latest)"
+    r"|fewest|least|lowest|smallest|shortest|minimum|earliest)\s+(?:number\s+of\s+|amount\s+of\s+)?$",
+    re.I,
+)
+_BOUND = re.compile(
+    r"(?:\b(?:with|for|of|whose|having|in|at)\s+)?(?:\b(?:a|an|the)\s+)?"
+    r"(?:\b(?:(?:no\s+|not\s+)?(?:\w+er|more|less)\s+than|at\s+(?:least|most)|over|under|above|below|exactly"
+    r"|up\s+to)\s+|[<>=≤≥]+\s*)?$",
+    re.I,
+)
+_BETWEEN = re.compile(r"\s+(?:of\s+|is\s+|was\s+|are\s+|were\s+|=\s*)?(?:of\s+)?$", re.I)
+_AFTER = re.compile(r"\s+(?:or|and)\s+(?:more|less|fewer|over|under|above|below)\b", re.I)
+_VALUED = re.compile(
+    r"(?:\b(?:with|whose|having|as|in|on|of|by|is|are|was|were)\s+)?(?:\b(?:a|an|the)\s+)?$", re.I
+)
+_NOT = re.compile(r"\bnot\s+$", re.I)
+_IS = re.compile(r"\s+(?:(?:is|was|are|were|of)\s+|=\s*)?(?P<not>not\s+)?[\"'“]?$", re.I)
+
+
+_WHEN = re.compile(
+    r"\s*(?:(?P<begin>(?:since|from)\s+(?:when|(?:what|which)\s+(?:year|date|day))|how\s+long(?=\s+(?:has|have|had)\b)"
+    r"|how\s+long\s+since)|(?P<end>(?:until|till|up\s+to|to)\s+(?:when|(?:what|which)\s+(?:year|date|day)))"
+    r"|(?:on\s+(?:what|which)\s+(?:date|day)|when))[ ,]+(?=(?:is|are|was|were|does|do|did|has|have|had)\b)",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The name of a property in a question, at its characters [start, stop)."""
+
+    key: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeWords:
+    """What the words of one question ask of properties of edges."""
+
+    executor: Executor
+    text: str
+    mentions: Sequence[Mention]
+    keys: EdgeKeys
+
+    def found(self) -> Iterator[Operator]:
+        """The operators, those first that speak of more words."""
+        if not len(self.executor.graph.edge_properties):
+            return
+        for find in (
+            self._numbers,
+            self._texts,
+            self._ranks,
+            self._asked,
+            self._asked_of_names,
+            self._asked_when,
+        ):
+            yield from find()
+
+    # names of properties
+
+    @cached_property
+    def _tokens(self) -> list[Token]:
+        return tokens(self.text)
+
+    @cached_property
+    def _said(self) -> list[_Said]:
+        """The properties that the question names outside of names of entities, the longest names first."""
+        spoken = [singular_noun(token.norm) for token in self._tokens]
+        said: list[_Said] = []
+        for key in self.executor.graph.edge_properties.keys:
+            words = [singular_noun(word) for word in words_of_label(key).split()]
+            for at in range(len(spoken) - len(words) + 1):
+                first, last = self._tokens[at], self._tokens[at + len(words) - 1]
+                if words and spoken[at : at + len(words)] == words and not self._is_name(first, last):
+                    said.append(_Said(key, first.start, last.stop))
+        return sorted(said, key=lambda s: (s.start - s.stop, s.start))
+
+    def _is_name(self, first: Token, last: Token) -> bool:
+        named = (m for m in self.mentions if m.candidates and m.strong)
+        return any(m.start < last.stop and first.start < m.stop for m in named)
+
+    # conditions
+
+    def _numbers(self) -> Iterator[Operator]:
+        """*More than 30 hours*, *with hours over 30*."""
+        for said in self._said:
+            for at, mention in enumerate(self.mentions):
+                number = next((v for v in mention.values if not v.date), None)
+                if number is None or not self.keys.kinds[said.key] & {ValueKind.NUMBER}:
+                    continue
+                start, stop = min(said.start, mention.start), max(said.stop, mention.stop)
+                between = self.text[min(said.stop, mention.stop) : max(said.start, mention.start)]
+                if mention.stop <= said.start and between.strip() in ("", "of"):
+                    start = self._before(_BOUND, mention.start)
+                elif said.stop <= mention.start:
+                    bound = self._before(_BOUND, mention.start)
+                    if not _BETWEEN.fullmatch(self.text, said.stop, max(bound, said.stop + 1)):
+                        continue
+                    start = self._before(_VALUED, said.start)
+                else:
+                    continue
+                after = _AFTER.match(self.text, stop)
+                stop = stop if after is None else after.end()
+                sign = sign_beside(self.text, mention) or "="
+                value = replace(number, unit="", mention=at)
+                yield self._condition(start, stop, OnEdge(said.key, sign, value), words_of_label(said.key))
+
+    def _texts(self) -> Iterator[Operator]:
+        """*With status leave*, *as captain*, *whose status is not active*."""
+        for key, values in self.keys.values.items():
+            for value in values:
+                for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", self.text, re.I):
+                    if self._is_named(*match.span()) or value.lower() in FUNCTION:
+                        continue
+                    start, stop, sign = self._valued(key, *match.span())
+                    label = "" if (start, stop) == match.span() else words_of_label(key)
+                    condition = OnEdge(key, sign, match[0])
+                    yield self._condition(self._before(_VALUED, start), stop, condition, label)
+
+    def _valued(self, key: str, start: int, stop: int) -> tuple[int, int, Sign]:
+        """The characters of a value with its property and a *not* beside it, and how it is compared."""
+        sign: Sign = "="
+        for said in (s for s in self._said if s.key == key):
+            is_ = _IS.fullmatch(self.text, said.stop, start)
+            if is_ is not None:
+                start, sign = said.start, "!=" if is_["not"] else "="
+            elif self.text[stop : said.start].isspace():
+                stop = said.stop
+        denied = _NOT.search(self.text[:start])
+        return (start, stop, sign) if denied is None else (denied.start(), stop, "!=")
+
+    def _is_named(self, start: int, stop: int) -> bool:
+        named = (m for m in self.mentions if m.candidates and m.strong)
+        return any(m.start < stop and start < m.stop for m in named)
+
+    def _before(self, pattern: re.Pattern[str], stop: int) -> int:
+        """Where words before a place begin that belong to it."""
+        match = pattern.search(self.text[:stop])
+        return stop if match is None else match.start()
+
+    def _condition(self, start: int, stop: int, condition: OnEdge, label: str) -> Operator:
+        def apply(query: Query) -> Query | None:
+            return self._with(query, condition)
+
+        return Operator(start, stop, apply, certain=False, label=label)
+
+    def _with(self, query: Query, condition: OnEdge) -> Query | None:
+        """The query with its last step over edges that fulfil a condition."""
+        return self.keys.over(
+            self.executor, query, lambda step: (condition,) if self.keys.has(step, condition.key) else ()
+        )
+
+    # what is asked
+
+    def _ranks(self) -> Iterator[Operator]:
+        """*Who works the most hours*."""
+        for said in self._said:
+            match = _RANKS.search(self.text[: said.start])
+            if match is None or not self.keys.kinds[said.key] & {ValueKind.NUMBER, ValueKind.DATE}:
+                continue
+            asks = _ASKS.search(self.text[: said.start])
+            if asks is not None and (asks["amount"] or asks["bare"] or asks["sum"]):
+                continue  # the highest number itself
+            key, largest = said.key, match["up"] is not None
+
+            def apply(query: Query, key: str = key, largest: bool = largest) -> Query | None:
+                walk = last_walk(query.part)
+                if query.ask != "list" or walk is None or not self.keys.has(walk.step, key):
+                    return None
+                return replace(query, part=Extreme(query.part, (), False, largest, key=key))
+
+            yield Operator(match.start(), said.stop, apply, certain=False, label=words_of_label(key))
+
+    def _asked(self) -> Iterator[Operator]:
+        """*How many hours does Ann work at North Depot*, *the total hours of …*."""
+        for said in self._said:
+            match = _ASKS.search(self.text[: said.start])
+            if match is None:
+                continue
+            amount = (match["sum"] or match["amount"] or match["bare"] or "").lower()
+            ask: Ask = _AMOUNTS.get(amount, "list")
+            is_number = bool(self.keys.kinds[said.key] & {ValueKind.NUMBER})
+            if match["many"] and is_number:
+                ask = "sum" if ask == "list" else ask
+            if ask != "list" and not is_number:
+                continue
+            stop, instead = self._opening(said.stop)
+            key = said.key
+
+            def apply(query: Query, key: str = key, ask: Ask = ask) -> Query | None:
+                return self._value_of(query, key, ask)
+
+            yield Operator(match.start(), stop, apply, instead, certain=False, label=words_of_label(key))
+
+    def _asked_of_names(self) -> Iterator[Operator]:
+        """*How many Solvent did Ann order*, where edges have one number: *what did Ann order*, of Solvent."""
+        for mention in self.mentions:
+            match = _MANY.search(self.text[: mention.start])
+            if match is None or not (mention.strong and mention.candidates):
+                continue
+            if _AUXILIARY.match(self.text, mention.stop):
+
+                def apply(query: Query) -> Query | None:
+                    walk = last_walk(query.part)
+                    keys = (
+                        frozenset[str]() if walk is None else self.keys.of_relations.get(walk.step // 2, ())
+                    )
+                    numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
+                    return self._value_of(query, numbers[0], "sum") if len(numbers) == 1 else None
+
+                yield Operator(match.start(), mention.stop, apply, "what", certain=False, names=True)
+
+    def _opening(self, stop: int) -> tuple[int, str]:
+        """Where what asks for a property ends, and what is read in its place.
+
+        *What quantity of Resin did Ann order?* is *what did Ann order?*, of Resin.
+        """
+        of = _OF.match(self.text, stop)
+        if of is None:
+            return stop, ""
+        named = [m for m in self.mentions if m.strong and m.candidates and m.start == of.end()]
+        if not named:
+            return of.end(), ""
+        name = max(named, key=lambda m: m.stop)
+        if _WHERE.fullmatch(of[0]):
+            return of.end(), "did "
+        return (name.stop, "what") if _AUXILIARY.match(self.text, name.stop) else (of.end(), "is ")
+
+    def _asked_when(self) -> Iterator[Operator]:
+        """*Since when*, *until when* something is so, and *when* it was."""
+        match = _WHEN.match(self.text)
+        if match is None:
+            return
+        asked = "begin" if match["begin"] else "end" if match["end"] else "date"
+
+        def apply(query: Query) -> Query | None:
+            walk = last_walk(query.part)
+            begin, end, plain = ("", "", "") if walk is None else self.keys.dated(walk.step // 2)
+            key = {"begin": begin or plain, "end": end, "date": plain or begin}[asked]
+            return self._value_of(query, key, "list") if key else None
+
+        yield Operator(match.start(), match.end(), apply, certain=False, weak=asked == "date")
+
+    def _value_of(self, query: Query, key: str, ask: Ask) -> Query | None:
+        """The query that asks for a property of the edges that lead to what the rest means."""
+        part = self._with_open_names(query.part) if query.ask == "list" else query.part
+        walk = last_walk(part)
+        if query.ask not in ("list", "yes") or query.by or walk is None or not self.keys.has(walk.step, key):
+            return None
+        return replace(query, ask=ask, part=part, key=key)
+
+    def _with_open_names(self, part: Part) -> Part:
+        """What is asked for, kept to the name that the rest leaves open: the edges between two names."""
+        used = {anchor.mention for anchor in Query("list", part).contents.entities}
+        members = self.executor.members(part)
+        for at, mention in enumerate(self.mentions):
+            if at in used or not (mention.strong and mention.candidates):
+                continue
+            node = next((c.node for c in mention.candidates if np.isin(c.node, members)), None)
+            if node is not None:
+                part = Both(part, Anchor(node, at))
+        return part
