@@ -108,14 +108,8 @@ class EdgeWords:
         """The operators, those first that speak of more words."""
         if not len(self.executor.graph.edge_properties):
             return
-        for find in (
-            self._numbers,
-            self._texts,
-            self._ranks,
-            self._asked,
-            self._asked_of_names,
-            self._asked_when,
-        ):
+        asked = self._asked_when, self._asked, self._asked_of_names
+        for find in (self._numbers, self._texts, self._ranks, *asked):
             yield from find()
 
     # names of properties
