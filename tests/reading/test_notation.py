@@ -9,6 +9,7 @@ NAMES = NameLookup(
     {"Ida": 1, "Ben": 2, "stout": 3}.get,
     {"knows": 0, "made by": 1, "film.by": 2, "born": 3}.get,
     {"Beer": 0, "Old Beer": 1}.get,
+    {"hours": "hours", "order date": "order_date"}.get,
 )
 
 
@@ -35,6 +36,12 @@ NAMES = NameLookup(
             "argmin(Beer, .born) .knows",
             Query("list", Walk(Extreme(OfType(0), (6,), False, False), 0)),
         ),
+        ("@hours({Ida} .knows)", Query("list", Walk(Anchor(1), 0), key="hours")),
+        ('max(@"order date"({Ida} .knows))', Query("largest", Walk(Anchor(1), 0), key="order_date")),
+        (
+            "argmax({Ida} .knows, @hours)",
+            Query("list", Extreme(Walk(Anchor(1), 0), (), False, True, key="hours")),
+        ),
         ("top(3, Beer, count(^knows))", Query("list", Extreme(OfType(0), (1,), True, True, 3))),
     ],
 )
@@ -54,6 +61,7 @@ def test_what_is_read(text, query):
         ("(" * 30 + "{Ida}" + ")" * 30, "inside each other"),
         ("{Ida}" * 200, "longer than"),
         ("top(x, Beer, .born)", "whole number"),
+        ("@weight({Ida} .knows)", "no edge has a property 'weight'"),
         ("__import__('os')", "cannot be read|no type"),
     ],
 )

@@ -456,8 +456,8 @@ def _key_text(key: str) -> str:
 
 
 def _value_text(value: Value) -> str:
-    if value.yearly or value.unit:
-        raise NotationError("a day of every year, or a number with a unit, has no notation")
+    if value.yearly or value.unit or (value.date and value.number < 0):
+        raise NotationError("a day of every year, one before Christ, or a number with a unit has no notation")
     ends = (value.number, value.number + value.width)
     if not value.date:
         first, last = (f"{end:.10f}".rstrip("0").rstrip(".") for end in ends)

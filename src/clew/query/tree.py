@@ -73,8 +73,8 @@ class Without:
 class Value:
     """A number, or a date in days since 0001-01-01, and all that is at most `width` above it (1980s: 9).
 
-    A date below 1 is a time of day. One of every year is `yearly`: 100 times its month, and its day. A number
-    is in the `unit` behind it, until it is compared with something.
+    A date from 0 to 1 is a time of day, one below 0 is before Christ. One of every year is `yearly`: 100
+    times its month, and its day. A number is in the `unit` behind it, until it is compared with something.
     """
 
     number: float
@@ -83,6 +83,11 @@ class Value:
     mention: int = -1
     yearly: bool = False
     unit: str = ""
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time of day."""
+        return self.date and not self.yearly and 0 <= self.number < 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,12 @@ _DATE = re.compile(
     rf"|(?<![\d/.-])(?P<d6>\d{{1,2}})(?P<cut>[-/.])(?P<m6>\d{{1,2}})(?P=cut)(?P<y6>\d{{4}})(?!\d)",
     re.IGNORECASE,
 )
+_ERA = re.compile(
+    rf"(?<![\w.-])(?:(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?(?i:(?P<month>{_MONTH}))\.?,? )?"
+    r"(?:(?:AD|CE) (?P<after>\d{1,4})"
+    r"|(?P<year>\d{1,5}) ?(?P<era>B\.?C\.?(?:E\b\.?)?|A\.?D\b\.?|C\.?E\b\.?))(?!\w)"
+)
+"""*50 BC*, *AD 79*, *23 September 63 BC*."""
 _FIRST_OF_TWO = re.compile(
     rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: (?:of )?(?P<m1>{_MONTH})\.?)?"
     rf"|(?P<m2>{_MONTH})\.?(?: (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?)?),?"
@@ -123,7 +129,9 @@ class Written:
 def written_in(text: str) -> list[Written]:
     """The numbers and dates of a text, in order; no two overlap."""
     written: list[Written] = []
-    for hit in _DATE.finditer(text):
+    for hit in _ERA.finditer(text):
+        written += filter(None, [_of_era(hit)])
+    for hit in (hit for hit in _DATE.finditer(text) if not _overlaps_any(written, hit)):
         dates = _date(hit), _date_before(text, hit)
         written += [date for date in dates if date is not None]
     for pattern, read in (
@@ -247,6 +255,18 @@ def _date_before(text: str, second: re.Match[str]) -> Written | None:
     date = None if hit is None else _date(hit)
     ends = [i for i in (first.end(name) for name in ("d1", "m1", "m2", "d2")) if i >= 0]
     return None if date is None else replace(date, start=first.start(), stop=max(ends))
+
+
+def _of_era(hit: re.Match[str]) -> Written | None:
+    """A year before or after Christ, or a month or a day of it; the year before 1 is 1 BC."""
+    year = int(hit["year"] or hit["after"])
+    year = 1 - year if (hit["era"] or "")[:1] == "B" else year
+    month, day = _month(hit["month"]) if hit["month"] else 0, int(hit["day"] or 0)
+    following = month + 1 if month else 13
+    first = days_since_epoch(year, month or 1, day or 1)
+    after = days_since_epoch(year + following // 13, (following - 1) % 12 + 1, 1)
+    last = first if day or after is None else after - 1
+    return None if first is None or last is None else Written(*hit.span(), days=(first, last))
 
 
 def _time(hit: re.Match[str]) -> Written | None:

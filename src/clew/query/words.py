@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
+from clew.graph.values import year_of
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -500,7 +501,7 @@ class _Words:
         said = f"{signs[sign]}{bound}"
         if signs is _TIME_SIGNS and sign in (">=", "<="):
             said = f"{bound} or {'later' if sign == '>=' else 'earlier'}"
-        elif signs is _TIME_SIGNS and isinstance(value, Value) and value.width:
+        elif signs is _TIME_SIGNS and sign in ("=", "!=") and isinstance(value, Value) and value.width:
             said = f"{signs[sign]}in {bound}"
         said = f"whose {noun} is {said}"
         return _alike("whose", said)
@@ -509,7 +510,7 @@ class _Words:
         if sign not in ("=", "!="):
             return f"{_TIME_SIGNS[sign]}{bound}"
         is_day = isinstance(value, Value) and value.date and not value.width
-        clock = isinstance(value, Value) and value.date and 0 <= value.number < 1
+        clock = isinstance(value, Value) and value.is_time
         word = "at" if clock else "on" if is_day else "in"
         return f"{_TIME_SIGNS[sign]}{word} {bound}"
 
@@ -812,6 +813,12 @@ def _small(number: int) -> str:
     return _SMALL[number] if 0 < number < len(_SMALL) else f"{number:,}"
 
 
+def _before_christ(value: Value) -> str:
+    """*50 BC*, and of a span the years of its ends."""
+    years = [f"{1 - year_of(days):.0f} BC" for days in (value.number, value.number + value.width)]
+    return years[0] if years[0] == years[1] else f"{years[0]} to {years[1]}"
+
+
 def _value_text(value: Value) -> str:
     """A number or a date as people write it: *2.5*, *the 1980s*, *March 1988*, *1 March 1988*, *10:30*."""
     if not value.date:
@@ -819,7 +826,9 @@ def _value_text(value: Value) -> str:
     if value.yearly:
         month, day = divmod(int(value.number), 100)
         return month_name[month] if value.width else f"{day} {month_name[month]}"
-    if 0 <= value.number < 1:
+    if value.number < 0:
+        return _before_christ(value)
+    if value.is_time:
         minutes = round(value.number * 24 * 60)
         return f"{minutes // 60:02}:{minutes % 60:02}"
     start = date.fromordinal(int(value.number) + 1)
@@ -847,5 +856,5 @@ def _number_text(value: Value) -> str:
 
 def _years_text(first: int, last: int) -> str:
     if first == last:
-        return str(first)
+        return str(first) if first >= 1000 else f"AD {first}"
     return f"the {first}s" if first % 10 == 0 and last - first == 9 else f"{first} to {last}"

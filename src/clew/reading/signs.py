@@ -69,7 +69,7 @@ class Signs:
         self.dates = [
             m
             for m in mentions
-            if any(v.date and v.number >= 1 for v in m.values) and any(c.isdigit() for c in m.text)
+            if any(v.date and not v.is_time for v in m.values) and any(c.isdigit() for c in m.text)
         ]
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.compares = bool(_COMPARES.search(question))

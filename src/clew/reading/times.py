@@ -92,7 +92,7 @@ class Times:
     def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
         """Dates that are written, with how the words before them bound."""
         for mention in self.mentions:
-            dates = [v for v in mention.values if v.date and v.number >= 1 and not v.yearly]
+            dates = [v for v in mention.values if v.date and not v.is_time and not v.yearly]
             before = _BEFORE.search(self.text, 0, mention.start)
             if dates and before is not None:
                 word = before[0].split()[0].lower()
