@@ -10,6 +10,7 @@ What the words say of a candidate beside the ranker: `alignment` and `word_order
 `countries`.
 
 Which meaning to answer: `certainty`; whether every word of the question has its place in it: `account`
-(`placing`, `denial`, `kinship`); why not: `left_open`, `near_names`. With what: `answer`. Words that put something around the rest
-of a question: `operators`, `edge_words`, `times`.
+(`placing`, `denial`, `kinship`); why not: `left_open`, `near_names`. With what: `answer`.
+
+Words that put something around the rest of a question: `operators`, `edge_words`, `times`.
 """

@@ -116,3 +116,12 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
     return "<=" if is_date and _BY_THEN.search(before) else None
+
+
+def bound_before(text: str, start: int) -> Sign | None:
+    """The bound that words before a name set with its value, None for none: *at most that of Fir Court*."""
+    before = text[:start].lower()
+    for pattern, sign in ((_NO_LESS, ">="), (_NO_MORE, "<=")):
+        if re.search(rf"\b(?:{pattern})\b{_FILLER}(?:(?:\w+\s+){{1,3}}of\s+(?:the\s+)?)?$", before):
+            return sign
+    return None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -26,17 +27,18 @@ from clew.query.tree import (
     Value,
     Walk,
     Without,
+    contents_of,
     mentions_of,
 )
 from clew.query.values import FIRST_YEAR, LAST_YEAR
 from clew.query.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.between import bounds_between
-from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, sign_beside
+from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, bound_before, sign_beside
 from clew.reading.denial import denials, denies, excepts
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of
-from clew.reading.odds import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID
+from clew.reading.odds import IGNORED, LEFT_OPEN, TURNED, UNSAID
 from clew.reading.superlatives import Superlatives
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
@@ -62,7 +64,7 @@ class Signs:
     def __init__(
         self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
     ) -> None:
-        self.vocabulary, self.mentions = vocabulary, mentions
+        self.vocabulary, self.mentions, self.question = vocabulary, mentions, question
         self.names, self.likeness = written_as_names(question, likeness), likeness
         self.signs_by_mention = {i: sign_beside(question, m) for i, m in enumerate(mentions) if m.values}
         self.signs_by_mention |= bounds_between(question, mentions)
@@ -108,7 +110,10 @@ class Signs:
                 return math.log(IGNORED)
             case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
                 return self._way_back_log_odds(query, onward_step)
-            case Compared(_, steps, sign, _):
+            case Compared(_, steps, sign, value):
+                bound = self._bound_of(value)
+                if bound is not None:
+                    return 0.0 if sign == bound else math.log(TURNED)
                 way = self._comparison_way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                 log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
                 return log_odds + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
@@ -210,7 +215,13 @@ class Signs:
             return 0.0 if word_sign == sign else math.log(IGNORED)
         if sign not in _UP or _UP[word_sign] != _UP[sign]:
             return math.log(TURNED if sign in _UP else IGNORED)
-        return 0.0 if word_sign == sign else math.log(LOOSE)
+        return 0.0 if word_sign == sign else math.log(TURNED)
+
+    def _bound_of(self, value: Value | Part | Amount) -> Sign | None:
+        """The bound that words set with the value of a name, if they do."""
+        anchors = [] if isinstance(value, Value | Amount) else contents_of(value).entities
+        starts = [self.mentions[a.mention].start for a in anchors if a.mention >= 0]
+        return bound_before(self.question, starts[0]) if starts else None
 
     def _comparison_way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
