@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.engine import Clew
+from clew.graph.match.distances import Tables
 from clew.graph.match.patterns import pattern_from_json
-from clew.graph.match.tables import Tables
 from clew.opening.index_files import index_sources
 
 Array = NDArray[Any]

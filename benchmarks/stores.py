@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from questions import ROOT, SHARED, lines_of, metaqa_graph
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.cypher.direction import correct_directions
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse

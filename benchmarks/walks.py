@@ -24,9 +24,8 @@ import numpy as np
 from questions import lines_of
 
 from clew.engine import Clew
-from clew.graph.walks.kernels.walks import random_walks
-from clew.graph.walks.walk_tables import spread, with_choices
-from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings
+from clew.graph.walks.kernels import random_walks
+from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings, spread, with_choices
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits

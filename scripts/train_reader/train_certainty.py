@@ -30,7 +30,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from clew.errors import ClewError
 from clew.graph.graph import Graph
-from clew.graph.implied_types import with_implied_types
+from clew.graph.schema import with_implied_types
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
 from clew.reading.answer import Meaning, answer_of, meanings_of

@@ -185,7 +185,7 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
-        from clew.graph.readers.written import write_pairs, write_triples
+        from clew.graph.readers.networks import write_pairs, write_triples
 
         if not isinstance(triples, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
             raise UsageError(f"Triples are several (head, relation, tail), not {triples!r:.80}")
@@ -213,7 +213,7 @@ class Clew(GraphView, Asks):
         Nodes are called by their *name*, *label* or *title*, relations by *relation*, *type* or *label*.
         Raises UsageError for another object, InputError without edges and attributes.
         """
-        from clew.graph.readers.written import write_network
+        from clew.graph.readers.networks import write_network
 
         options: IndexOptions = {"format": "json", "hints": hints}
         return cls._from_memory(
@@ -231,7 +231,7 @@ class Clew(GraphView, Asks):
         They are read as a folder of tables is. Raises UsageError for another object, InputError and
         ParseError as `open`.
         """
-        from clew.graph.readers.written import write_frames
+        from clew.graph.readers.networks import write_frames
 
         options: IndexOptions = {"hints": hints}
         return cls._from_memory(lambda folder: (write_frames(folder / "tables", frames), options), embedder)

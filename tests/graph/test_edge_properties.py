@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError, PatternError, UsageError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.index.store.sections import graph_sections
 from clew.index.store.structure import DamagedSection, check_structure
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.namespaces import XSD
 from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints

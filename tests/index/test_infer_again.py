@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clew import Clew, Hints
 from clew.errors import UsageError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.edit import edited
 from clew.graph.graph import INFERRED
 from clew.index.names.names import NamesIndex

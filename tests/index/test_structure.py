@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import open_index

@@ -9,7 +9,7 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said_by_a_model
 
 from clew.errors import FormatError, LockedError, UsageError
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
 from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder

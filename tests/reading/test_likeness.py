@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.likeness import WordMatcher

@@ -7,7 +7,7 @@ import pytest
 from graphs import EXAMPLES, EXTRA, load, queries
 from random_queries import Writer
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.errors import QueryError, QueryRefused
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")

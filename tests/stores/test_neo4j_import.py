@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
 from clew.stores.neo4j_export import ExportSizes, export

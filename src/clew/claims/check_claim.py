@@ -17,7 +17,7 @@ import numpy as np
 
 from clew.claims.claim_readings import PieceReading, Statement, walk
 from clew.claims.claim_text import ONLY, ClaimText, Item
-from clew.graph.named import triple_text
+from clew.graph.graph import triple_text
 from clew.query.execute import Executor, OverBudget
 from clew.query.prove import prove
 from clew.query.sets import difference

@@ -75,7 +75,7 @@ def match(
     with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
         tables = None
         if searching.tables is not None:
-            from clew.graph.match.tables import Tables
+            from clew.graph.match.distances import Tables
 
             graph = clew.index.graph
             tables = Tables.open(searching.tables, graph.nodes, len(graph.relations))

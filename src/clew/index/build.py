@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, Unpack, cast
 import numpy as np
 
 from clew.errors import IndexAccessError, InputError, UsageError
-from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph
-from clew.graph.readers.source_files import modification_time, source_bytes
+from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
+from clew.graph.readers.registry import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.new_index import NewIndex, Progress, say_nothing
 from clew.index.shards import SHARDED_FROM, make_shards, remove_shards

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from clew.errors import FormatError, InputError, LockedError
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.source_files import checksum, modification_time, source_bytes
+from clew.graph.readers.registry import checksum, modification_time, source_bytes
 from clew.graph.readers.stream import unpacked_name
 from clew.index.store.directory import Index, open_index
 from clew.index.store.folders import usable
@@ -22,7 +22,7 @@ from clew.text.embedder import Embedder
 from clew.version import __version__
 
 if TYPE_CHECKING:
-    from clew.graph.build.build import ReadOptions
+    from clew.graph.build import ReadOptions
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.new_index import Progress
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.foundation.json_form import fields_json
-from clew.graph.graph import Adjacency, Graph
-from clew.graph.named import named_triple
+from clew.graph.graph import Adjacency, Graph, named_triple
 from clew.index.names.containing import Prefixes, nodes_containing
 from clew.index.store.directory import Index
 from clew.types import TripleText, triples_json

@@ -21,8 +21,8 @@ from clew.graph.graph import (
     counted_offsets,
     distinct_pairs,
     listed_places,
+    named_triple,
 )
-from clew.graph.named import named_triple
 from clew.graph.values import datatype_in_words
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord

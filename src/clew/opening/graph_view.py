@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from clew.errors import UsageError
-from clew.graph.named import named_triple, triple_text
+from clew.graph.graph import named_triple, triple_text
 from clew.text.clean import clean_query, clean_question
 from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
@@ -93,7 +93,7 @@ class GraphView:
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
         graph_distances, graph = distances or cast("Distances", self._distances), self.index.graph
         if any(edge.where for edge in pattern.edges):
-            from clew.graph.match.conditions import match_where
+            from clew.graph.match.patterns import match_where
 
             def search(count: int) -> MatchResult:
                 return match(graph, pattern, graph_distances, k=count, budget=budget)
@@ -126,7 +126,7 @@ class GraphView:
         that property, the largest first, or the `smallest`. Raises UsageError for an entity, relation or
         property that the graph lacks.
         """
-        from clew.graph.match.conditions import conditions_of, find_edges
+        from clew.graph.match.patterns import conditions_of, find_edges
 
         explorer = self._explore()
         ends = (

@@ -155,7 +155,7 @@ def update_index_by(
 
 def _files_of(changes: FilesOrTriples, triple_file: Path) -> list[Path]:
     """The files among changes, and one with the triples among them."""
-    from clew.graph.readers.written import write_triples
+    from clew.graph.readers.networks import write_triples
 
     files = [Path(change) for change in changes if isinstance(change, str | Path)]
     triples = [change for change in changes if not isinstance(change, str | Path)]

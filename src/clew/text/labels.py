@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.graph.implied_types import words_apart
+from clew.graph.schema import words_apart
 
 _LONGEST = 1000
 """Characters of a label that are embedded."""

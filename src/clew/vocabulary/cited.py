@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from clew.graph.graph import DERIVED
-from clew.graph.named import triple_text
+from clew.graph.graph import DERIVED, triple_text
 from clew.index.store.directory import Index
 from clew.query.execute import Executor
 from clew.query.prove import prove

@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.graph.units import UNITS
+from clew.graph.values import UNITS
 from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.vocabulary.file import Naming, TeamVocabulary
 

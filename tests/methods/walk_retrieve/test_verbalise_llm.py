@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.index.corpus.nearest import NearWalk
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel

@@ -23,12 +23,10 @@ from clew.foundation.arrays import AnyArray
 from clew.foundation.bounds import check
 from clew.graph.graph import Graph
 from clew.graph.kernels import GraphColumns, Kernel, graph_columns
-from clew.graph.match.candidate_lists import ALL, USUAL_ROUNDS, Rounds
-from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
 from clew.graph.match.kernels import columns as c
-from clew.graph.match.patterns import check_pattern
-from clew.graph.match.query import QueryCosts, read_only
+from clew.graph.match.patterns import TIE, check_pattern
+from clew.graph.match.query import ALL, USUAL_ROUNDS, QueryCosts, Rounds, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]

@@ -1,8 +1,8 @@
-"""Walks of Walk&Retrieve over a graph: which, how many, and in which direction."""
+"""Walks of Walk&Retrieve over a graph: which, how many, in which direction, and which are equal."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,17 +12,188 @@ from typing import Any, Literal
 import numpy as np
 
 from clew.errors import UsageError
-from clew.foundation.arrays import Int32
+from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.graph.graph import Graph, offsets_of
-from clew.graph.walks.kernels.columns import (
-    Draw,
-    WalkRows,
-    Walks,
-    WalkScratch,
-    walk_scratch,
-)
-from clew.graph.walks.walk_tables import with_choices, with_lists
+from clew.graph.kernels import Array, compiled, entry, graph_columns
+from clew.graph.walks.kernels import Draw, WalkedGraph, WalkRows, Walks, WalkScratch, mix, walk_scratch
 from clew.workers.processors import usable_processors
+
+# Walks that are equal: merged where they were made, and found again among those of an older part.
+
+
+_S32 = np.uint64(32)
+
+
+@entry
+def merge_walks(steps: Array, nodes: Array, counts: Array, walk_counts: Array) -> None:
+    """Merge equal walks of each root in place: the first `kept[i]` rows of root i stay, with `counts`."""
+    roots, walks, length = steps.shape
+    table = np.empty(_slots(walks), np.int64)
+    for i in range(roots):
+        root_steps, root_nodes = steps[i], nodes[i]
+        table[:] = -1
+        number = 0
+        for walk in range(walks):
+            if root_steps[walk, 0] < 0:
+                continue
+            place = _place(root_steps, root_nodes, walk, root_steps, root_nodes, table)
+            if table[place] >= 0:
+                counts[i, table[place]] += 1
+                continue
+            table[place] = number
+            counts[i, number] = 1
+            for t in range(length):
+                root_steps[number, t], root_nodes[number, t] = root_steps[walk, t], root_nodes[walk, t]
+            number += 1
+        walk_counts[i] = number
+
+
+@compiled
+def _slots(walks: Array) -> int:
+    """Slots of a hash table of walks, at most half full."""
+    size = 4
+    while size < 2 * walks:
+        size *= 2
+    return size
+
+
+@compiled
+def _walk_hash(steps: Array, nodes: Array, walk: int) -> Array:
+    key = np.uint64(0)
+    for t in range(steps.shape[1]):
+        key = mix(key + ((np.uint64(steps[walk, t] + 1) << _S32) | np.uint64(nodes[walk, t] + 1)))
+    return key
+
+
+@compiled
+def _equal(
+    steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, old_walk: Array
+) -> bool:
+    for t in range(steps.shape[1]):
+        if steps[walk, t] != old_steps[old_walk, t] or nodes[walk, t] != old_nodes[old_walk, t]:
+            return False
+    return True
+
+
+@compiled
+def _place(steps: Array, nodes: Array, walk: int, old_steps: Array, old_nodes: Array, table: Array) -> Array:
+    """Place in a `table` of rows of older walks, -1 where none is: that of the equal one, or a free one."""
+    mask = len(table) - 1
+    place = np.int64(_walk_hash(steps, nodes, walk) & np.uint64(mask))
+    while table[place] >= 0 and not _equal(steps, nodes, walk, old_steps, old_nodes, table[place]):
+        place = (place + 1) & mask
+    return place
+
+
+@entry
+def match_walks(
+    part: Walks, part_rows: Array, old: Walks, rows: Array, unchanged: Array, old_rows: Array
+) -> None:
+    """Find walks of the roots `part_rows` of a part among those in `rows` of an older one.
+
+    Sets `old_rows` int64 [walks] to the row of the same walk, and `unchanged` uint8 [roots] of roots where
+    all is as it was; both are left alone elsewhere.
+    """
+    for k in range(len(part_rows)):
+        i, row = part_rows[k], rows[k]
+        start, stop = part.offsets[i], part.offsets[i + 1]
+        old_start, old_stop = old.offsets[row], old.offsets[row + 1]
+        equal = stop - start == old_stop - old_start
+        equal = equal and part.state[i] == old.state[row] and part.left_out[i] == old.left_out[row]
+        lacking = False
+        for walk in range(start, stop):
+            old_walk = old_start + walk - start
+            if old_walk < old_stop and _equal(part.steps, part.nodes, walk, old.steps, old.nodes, old_walk):
+                old_rows[walk] = old_walk
+                equal = equal and part.counts[walk] == old.counts[old_walk]
+            else:
+                lacking = True
+        unchanged[i] = equal and not lacking
+        if lacking:
+            table = np.full(_slots(old_stop - old_start), -1, np.int64)
+            for old_walk in range(old_start, old_stop):
+                table[_place(old.steps, old.nodes, old_walk, old.steps, old.nodes, table)] = old_walk
+            for walk in range(start, stop):
+                if old_rows[walk] < 0:
+                    old_rows[walk] = table[_place(part.steps, part.nodes, walk, old.steps, old.nodes, table)]
+
+
+# Edges of a graph as they are walked: lists for breadth-first search, tables for choosing among them.
+
+
+WALKS_AT_ONCE = 32_768
+"""Nodes, or walks, that one thread does at a time."""
+
+
+_NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
+
+
+def with_choices(
+    graph: Graph,
+    *,
+    directed: bool = False,
+    nodes: Int32 | Int64 | None = None,
+    threads: int | None = None,
+) -> WalkedGraph:
+    """A graph with the tables of all nodes, or of `nodes` alone, about 40 bytes an edge, and no lists."""
+    from clew.graph.walks.kernels import fill_tables, slot_counts
+
+    degrees = _degrees(graph, directed=directed)
+    table_nodes = np.arange(graph.nodes) if nodes is None else nodes
+    offsets, places = np.empty(len(table_nodes) + 1, np.int64), np.empty(len(table_nodes), np.int64)
+    slot_counts(degrees[table_nodes], offsets)
+    slots = np.empty(int(offsets[-1]), np.int64)
+    columns = graph_columns(graph, directed=directed)
+
+    def fill(first: int, last: int) -> None:
+        fill_tables(columns, table_nodes, (first, last), offsets, places, slots)
+
+    spread(len(table_nodes), fill, threads)
+    return WalkedGraph(places, slots, _NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
+
+
+def with_lists(
+    walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int32 | None, threads: int | None
+) -> WalkedGraph:
+    """Add the lists of edges, 8 bytes an edge and direction; only those of `nodes`, if given."""
+    from clew.graph.walks.kernels import join_sides
+
+    degrees = _degrees(graph, directed=directed)
+    if nodes is not None:
+        kept_degrees = np.zeros_like(degrees)
+        kept_degrees[nodes] = degrees[nodes]
+        degrees = kept_degrees
+    offsets = offsets_of(degrees)
+    edges = np.empty((int(offsets[-1]), 2), np.int32)
+    columns = graph_columns(graph, directed=directed)
+
+    def fill(first: int, last: int) -> None:
+        join_sides(columns, first, last, offsets, edges)
+
+    spread(graph.nodes, fill, threads)
+    back_offsets, backward = offsets, edges
+    if directed and nodes is None:
+        back_offsets, backward = offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None]
+    return WalkedGraph(walked.places, walked.slots, offsets, edges, back_offsets, backward)
+
+
+def spread(count: int, work: Callable[[int, int], None], threads: int | None = None) -> None:
+    """Call `work(first, last)` for ranges of [0, count) in several threads."""
+    if count <= WALKS_AT_ONCE:
+        work(0, count)
+        return
+    with ThreadPoolExecutor(threads or usable_processors()) as pool:
+        tasks = [pool.submit(work, *span) for span in chunks_of(0, count, WALKS_AT_ONCE)]
+        for task in tasks:
+            task.result()
+
+
+def _degrees(graph: Graph, *, directed: bool) -> Int64:
+    return graph.out.degrees() if directed else graph.out.degrees() + graph.into.degrees()
+
+
+# Walks of Walk&Retrieve over a graph: which, how many, and in which direction.
+
 
 WalkKind = Literal["bfs", "random"]
 
@@ -121,8 +292,7 @@ class Walker:
 
     def _walk(self, roots: Int32, draw: Draw) -> Walks:
         """The walks of some roots, without the rows behind the last of each."""
-        from clew.graph.walks.kernels.equal_walks import merge_walks
-        from clew.graph.walks.kernels.walks import breadth_first_walks, random_walks
+        from clew.graph.walks.kernels import breadth_first_walks, random_walks
 
         shape = (len(roots), draw.cap, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)

@@ -14,9 +14,8 @@ import numpy as np
 
 from clew.foundation.arrays import Float32, Int8, Int32
 from clew.graph.graph import Graph
-from clew.graph.walks.kernels.columns import WordSums
-from clew.graph.walks.walk_tables import spread
-from clew.graph.walks.walks import Walks
+from clew.graph.walks.kernels import WordSums
+from clew.graph.walks.walks import Walks, spread
 from clew.index.vectors.vectors import quantise
 from clew.text.embedder import Additive, Embedder, unit_rows
 from clew.text.verbalise import Templates
@@ -90,7 +89,7 @@ class WalkEmbedder:
 
         Plain ones are those of the walks alone; of a root without walks, that of its name.
         """
-        from clew.graph.walks.kernels.walk_vectors import weighted_sums
+        from clew.graph.walks.kernels import weighted_sums
 
         names = self.embedder.embed([self.templates.name(root) for root in walks.roots.tolist()])
         sums = np.empty_like(names)
@@ -132,7 +131,7 @@ class _Parts:
         self._lock = Lock()
 
     def vectors(self, roots: Int32, steps: Int32, nodes: Int32) -> Float32:
-        from clew.graph.walks.kernels.walk_vectors import summed_walks
+        from clew.graph.walks.kernels import summed_walks
 
         words, root_rows, node_rows = self._word_rows(roots, nodes)
         summed = np.empty((len(roots), words.names.shape[1]), np.float32)
@@ -140,7 +139,7 @@ class _Parts:
         return summed
 
     def quantised(self, roots: Int32, steps: Int32, nodes: Int32) -> tuple[Int8, Float32]:
-        from clew.graph.walks.kernels.walk_vectors import quantised_walks
+        from clew.graph.walks.kernels import quantised_walks
 
         words, root_rows, node_rows = self._word_rows(roots, nodes)
         q, scale = np.empty((len(roots), words.names.shape[1]), np.int8), np.empty(len(roots), np.float32)

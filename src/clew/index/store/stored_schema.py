@@ -76,8 +76,7 @@ def schema_of_index(index: Index) -> Schema:
 
 def _stored_schema(index: Index) -> Schema | None:
     """The schema that is stored, of the graph as the files of the index hold it."""
-    from clew.graph.cooccurrence import COOCCURRENCE_ARRAYS, Cooccurrence
-    from clew.graph.schema import Schema
+    from clew.graph.schema import COOCCURRENCE_ARRAYS, Cooccurrence, Schema
 
     arrays = without_prefix("schema", index.sections)
     digest = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()

@@ -10,8 +10,7 @@ from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, O
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.registry import choose_reader
-from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.readers.registry import checksum, choose_reader, source_bytes
 from clew.graph.readers.stream import line_blocks
 from clew.index.update.edits import Edits, NamedTriple, ReadNotes
 from clew.index.update.type_edits import NamedText

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.foundation.arrays import Int32, Int64
-from clew.graph.build.assemble import GrowingIds
-from clew.graph.build.inference import Ontology, has_rules, is_schema
+from clew.graph.build import GrowingIds
 from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
+from clew.graph.inference import Ontology, has_rules, is_schema
 
 
 @dataclass(frozen=True, slots=True)

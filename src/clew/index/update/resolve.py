@@ -11,9 +11,9 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.foundation.short import local_name
-from clew.graph.build.inference import has_rules
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
+from clew.graph.inference import has_rules
 from clew.graph.readers.batch import NodeKey, shown_key
 from clew.graph.values import shown_properties
 from clew.index.names.names import NamesIndex

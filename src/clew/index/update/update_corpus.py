@@ -222,7 +222,7 @@ def _sentences(
 
 def _differing_walks(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
     """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
-    from clew.graph.walks.kernels.equal_walks import match_walks
+    from clew.graph.walks.walks import match_walks
 
     is_same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
     old_roots = np.flatnonzero(walks.roots < len(corpus.row_of))

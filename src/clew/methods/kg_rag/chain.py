@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.graph.graph import Graph, ValueKind
-from clew.graph.named import triple_text
+from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.llm.prompting import data_line
 from clew.methods.evidence import Proofs
 from clew.methods.ground import GroundedReply

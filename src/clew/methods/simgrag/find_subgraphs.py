@@ -10,9 +10,9 @@ from itertools import islice, product
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, Mask
 from clew.graph.match.matcher import Budget, Distinct, match
+from clew.graph.match.patterns import TIE
 from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.examples import ShownTriples
 from clew.text.normalise import normalise

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from clew.graph.graph import Graph
-from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
+from clew.graph.match.patterns import TIE
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.prompting import Prompt

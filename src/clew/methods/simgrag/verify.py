@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from clew.graph.named import triple_text
+from clew.graph.graph import triple_text
 from clew.grounding import cite
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync

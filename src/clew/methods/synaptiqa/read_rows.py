@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clew.graph.graph import Graph, ValueKind
-from clew.graph.named import triple_text
+from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.stores.naming import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
 from clew.stores.value_columns import BOOLEANS
