@@ -24,8 +24,8 @@ import numpy as np
 from clew.engine import Clew
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import find_candidates
-from clew.index.new_index import NewIndex
-from clew.index.vectors.triple_vectors import (
+from clew.index.store.writing import NewIndex
+from clew.index.vectors.triples import (
     TRIPLE_VECTORS,
     TripleVectors,
     add_triple_vectors,

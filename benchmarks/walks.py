@@ -26,7 +26,7 @@ from questions import lines_of
 from clew.engine import Clew
 from clew.graph.walks.kernels import random_walks
 from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings, spread, with_choices
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index

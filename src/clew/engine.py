@@ -32,11 +32,10 @@ from clew.types import Answer, Thread, Verification
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
-    from clew.index.build import IndexOptions
-    from clew.index.cache import CachedIndex, SideFiles
-    from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.new_index import Progress
+    from clew.index.build import CachedIndex, IndexOptions, SideFiles
+    from clew.index.corpus import CorpusSettings
     from clew.index.store.directory import Index
+    from clew.index.store.writing import Progress
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
     from clew.llm.types import ChatModel
@@ -150,7 +149,7 @@ class Clew(GraphView, Asks):
         progress: Progress | None,
         reading: Mapping[str, Any],
     ) -> Self:
-        from clew.index.cache import cached_index
+        from clew.index.build import cached_index
 
         maker, start = make_embedder(embedder), time.monotonic()
         cached = cached_index(paths, cache_dir=cache_dir, embedder=maker, progress=progress, **reading)
@@ -386,9 +385,9 @@ class Clew(GraphView, Asks):
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
         Without it the first question of such a method does so. Raises as
-        `clew.index.vectors.triple_vectors.with_triple_vectors`.
+        `clew.index.vectors.triples.with_triple_vectors`.
         """
-        from clew.index.vectors.triple_vectors import with_triple_vectors
+        from clew.index.vectors.triples import with_triple_vectors
 
         self.index = with_triple_vectors(self.index, self.embedder, progress)
 
@@ -430,7 +429,7 @@ class Clew(GraphView, Asks):
 
     def draft_vocabulary(self) -> str:
         """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
-        from clew.index.store.stored_schema import schema_of_index
+        from clew.index.store.writing import schema_of_index
         from clew.vocabulary.draft import draft
 
         return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)

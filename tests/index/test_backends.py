@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
-from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.vectors.backends.registry import (
+from clew.index.vectors.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.nearest import VectorStoreError
+from clew.index.vectors.registry import (
     BACKENDS,
     VectorAccess,
     VectorChoice,

@@ -4,7 +4,7 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import ParseError, UsageError
-from clew.index.update.edit_files import EditFiles
+from clew.index.update.edits import EditFiles
 from clew.opening.index_files import update_index_files
 
 PREFIXES = """@prefix ex: <http://ex.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from clew import Clew, UsageError
 from clew.graph.graph import Names
-from clew.index.names.containing import Prefixes
-from clew.index.update.edit_files import EditFiles
+from clew.index.explore import Prefixes
+from clew.index.update.edits import EditFiles
 from clew.opening.index_files import index_sources, update_index_files
 from clew.query.examples import questions_about
 from clew.types import TripleText

@@ -10,10 +10,8 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import LlmError, UsageError
-from clew.index.build import build_index
-from clew.index.corpus.build_corpus import build_corpus
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
-from clew.index.corpus.nearest import WalkIndex
+from clew.index.build import build_corpus, build_index
+from clew.index.corpus import CorpusSettings, WalkIndex, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.store.writing import SAID_FOLDER
 from clew.index.update.edits import Edits

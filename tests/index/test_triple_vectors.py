@@ -10,7 +10,7 @@ import pytest
 from clew.engine import Clew
 from clew.errors import IndexAccessError
 from clew.index.store.directory import open_index
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.index.vectors.triples import TripleVectors, with_triple_vectors
 from clew.opening.index_files import index_sources
 
 LINES = (

@@ -5,8 +5,7 @@ import pytest
 
 from clew.graph.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
-from clew.index.corpus.corpus_parts import root_of_walks
-from clew.index.corpus.walk_vectors import WalkEmbedder
+from clew.index.corpus import WalkEmbedder, root_of_walks
 from clew.text.embedder import Additive
 from clew.text.embedders.static import StaticEmbedder
 

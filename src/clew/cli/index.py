@@ -27,7 +27,7 @@ from clew.text.counted import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
-    from clew.index.corpus.corpus import CorpusSettings
+    from clew.index.corpus import CorpusSettings
     from clew.stores.import_folder import ImportFolder
 
 COUNT_SECONDS = 300.0
@@ -52,7 +52,7 @@ class WalkOptions:
         """The walks that are stored; None for none."""
         if self.corpus == "none":
             return None
-        from clew.index.corpus.corpus import CorpusSettings
+        from clew.index.corpus import CorpusSettings
 
         lengths = self.depth, self.walks, self.max_walks
         return CorpusSettings(self.corpus, *lengths, self.directed, plain=self.plain_vectors)
@@ -103,7 +103,7 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.engine import Clew
-    from clew.index.cache import stem
+    from clew.index.build import stem
     from clew.opening.index_files import index_sources
     from clew.vocabulary.file import open_vocabulary
 
@@ -117,7 +117,7 @@ def index(
         Bar(quiet=quiet) as bar,
     ):
         out = files.output or Path(f"{stem(inputs.paths[0])}.clew")
-        ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
+        ahead = ("clew.index.build",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,

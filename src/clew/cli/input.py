@@ -83,7 +83,7 @@ def item_text(
 
 def store_stdin() -> Path:
     """Make a file that holds what stdin gives, until temporary files are removed. Raises InputError."""
-    from clew.index.store.folders import user_folder
+    from clew.index.store.files import user_folder
 
     folder, digest = user_folder(), hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=folder, prefix="stdin-")

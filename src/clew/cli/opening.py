@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
     from clew.graph.readers.hints import Hints
-    from clew.index.new_index import Progress, Stage
+    from clew.index.store.writing import Progress, Stage
     from clew.llm.types import ChatModel
 
 MOST_ALIKE = 2

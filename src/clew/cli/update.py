@@ -18,7 +18,7 @@ from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.index.update.edit_files import EditFiles
+    from clew.index.update.edits import EditFiles
     from clew.index.update.update import Updated, UpdateStage
 
 Files = list[str] | None
@@ -49,7 +49,7 @@ class EditOptions:
 
     def files(self, reading: ReadingOptions) -> EditFiles:
         """Return the files with how they are read."""
-        from clew.index.update.edit_files import EditFiles
+        from clew.index.update.edits import EditFiles
 
         return EditFiles(
             [Path(file) for file in self.add or ()],

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from clew.errors import UsageError
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
-from clew.index.vectors.triple_vectors import with_triple_vectors
+from clew.index.vectors.triples import with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
 from clew.llm.types import ChatModel

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.index.names.containing import nodes_containing
-from clew.index.names.names import NamesIndex
+from clew.index.explore import nodes_containing
+from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.reading.english import FUNCTION, LIGHT
 from clew.reading.left_open import is_capital

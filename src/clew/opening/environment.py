@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, VectorKind
+    from clew.index.vectors.registry import VectorAccess, VectorChoice, VectorKind
     from clew.llm.managed import ManagedModel
     from clew.llm.types import ChatModel
     from clew.stores.opening import Login
@@ -49,7 +49,7 @@ def neo4j_address() -> str | None:
 
 def milvus_access() -> VectorAccess:
     """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
-    from clew.index.vectors.backends.registry import VectorAccess
+    from clew.index.vectors.registry import VectorAccess
 
     return VectorAccess(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
 
@@ -59,8 +59,8 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
 
     Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
     """
-    from clew.index.vectors.backends.milvus import MilvusPlace
-    from clew.index.vectors.backends.registry import VectorChoice
+    from clew.index.vectors.milvus import MilvusPlace
+    from clew.index.vectors.registry import VectorChoice
 
     access = milvus_access()
     if milvus is not None and kind != "milvus":
@@ -84,7 +84,7 @@ def cache_folder(directory: str | Path | None = None) -> Path:
         folder = user_cache_path("clew", appauthor=False)
         if folder.is_absolute():  # older versions give ~/.cache then
             return folder
-    from clew.index.store.folders import private_folder
+    from clew.index.store.files import private_folder
 
     return private_folder()
 
@@ -142,6 +142,6 @@ def keep_machine_code() -> None:
     if folder := os.environ.get("NUMBA_CACHE_DIR"):
         COMPILING.folder = Path(folder)
     elif COMPILING.folder is None:
-        from clew.index.store.folders import usable
+        from clew.index.store.files import usable
 
         COMPILING.folder = usable(cache_folder())[0] / "kernels"

@@ -52,7 +52,7 @@ class GraphView:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
-        from clew.index.store.manifest import check_embedder
+        from clew.index.store.directory import check_embedder
 
         check_embedder(index.path, index.manifest, embedder)
         self.index, self.embedder, self.path = index, embedder, index.path
@@ -87,7 +87,7 @@ class GraphView:
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
         if distances is None and self._distances is None:
-            from clew.index.vectors.distances import IndexDistances
+            from clew.index.vectors.entities import IndexDistances
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)

@@ -15,10 +15,9 @@ from clew.stores.opening import refuse_address
 
 if TYPE_CHECKING:
     from clew.index.build import Built, IndexOptions
-    from clew.index.corpus.walk_vectors import Verbaliser
+    from clew.index.corpus import Verbaliser
     from clew.index.store.directory import Index
-    from clew.index.update.edit_files import EditFiles
-    from clew.index.update.edits import EditRules
+    from clew.index.update.edits import EditFiles, EditRules
     from clew.index.update.update import Updated, UpdateProgress
     from clew.text.embedder import Embedder
 
@@ -40,8 +39,7 @@ def index_sources(
     databases that sources were read from; the index names these.
     """
     keep_machine_code()
-    from clew.index.build import build_index
-    from clew.index.cache import side_files
+    from clew.index.build import build_index, side_files
 
     side = side_files(sources, options.get("types"), options.get("aliases"))
     options["types"], options["aliases"] = side.types, side.aliases
@@ -59,9 +57,8 @@ def update_index_files(
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     keep_machine_code()
-    from clew.index.store.manifest import read_manifest
-    from clew.index.update.edit_files import read_edits
-    from clew.index.update.edits import EditRules
+    from clew.index.store.directory import read_manifest
+    from clew.index.update.edits import EditRules, read_edits
     from clew.index.update.update import update_index
     from clew.vocabulary.stored import with_terms
 
@@ -86,7 +83,7 @@ def walk_model(path: Path) -> str | None:
 
     Raises InputError and FormatError if there is no good index.
     """
-    from clew.index.corpus.corpus import model_of
+    from clew.index.corpus import model_of
     from clew.index.store.directory import open_index
 
     return model_of(open_index(path))
@@ -140,7 +137,7 @@ def update_index_by(
 
     Raises as `update_index_files`.
     """
-    from clew.index.update.edit_files import EditFiles
+    from clew.index.update.edits import EditFiles
 
     if not all(isinstance(change, str | Path) for change in (*add, *remove)):
         for name in {"format", "hints"} & edit_options.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from clew.graph.graph import Graph
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.query.notation import NameLookup
 from clew.query.vocabulary import Vocabulary, words_of_label
 

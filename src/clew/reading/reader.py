@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.query.execute import Executor
 from clew.query.lookup import lookup_of
 from clew.query.notation import NameLookup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.store.directory import Index
-from clew.index.store.stored_schema import schema_of_index
+from clew.index.store.writing import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
 from clew.text.embedder import Embedder

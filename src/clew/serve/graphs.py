@@ -15,7 +15,7 @@ from typing import Any
 
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
-from clew.index.store.manifest import MANIFEST, read_manifest
+from clew.index.store.directory import MANIFEST, read_manifest
 from clew.serve.problems import Problem
 from clew.text.onnx_session import load_runtime
 

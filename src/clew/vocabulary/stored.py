@@ -18,7 +18,7 @@ from clew.graph.graph import DERIVED, Graph
 from clew.index.store.directory import Index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.backends.registry import VectorAccess
+from clew.index.vectors.registry import VectorAccess
 from clew.query.lookup import lookup_of
 from clew.query.vocabulary import words_of_label
 from clew.text.embedder import Embedder

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.graph.build import graph_of
-from clew.index.corpus.nearest import NearWalk
+from clew.index.corpus import NearWalk
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import (

@@ -4,7 +4,7 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import UsageError
-from clew.index.corpus.corpus import CorpusSettings
+from clew.index.corpus import CorpusSettings
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.settings import WalkRetrieveSettings

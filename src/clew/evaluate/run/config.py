@@ -14,7 +14,7 @@ import tomli_w
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart, EvalQuestion
-from clew.index.corpus.corpus import CorpusSettings
+from clew.index.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
 
 OptionValue = str | int | float | bool

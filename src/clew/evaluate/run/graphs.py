@@ -11,8 +11,8 @@ from pathlib import Path
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import DatasetPart
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
-from clew.index.new_index import Progress
+from clew.index.corpus import CorpusSettings, open_corpus
+from clew.index.store.writing import Progress
 from clew.opening.index_files import is_index
 
 

@@ -17,8 +17,8 @@ from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
 from clew.evaluate.run.graphs import GraphFile, graph_file
 from clew.evaluate.run.runner import RunPlan
-from clew.index.corpus.corpus import CorpusSettings
-from clew.index.new_index import Progress
+from clew.index.corpus import CorpusSettings
+from clew.index.store.writing import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS
 from clew.plugins import is_plugin

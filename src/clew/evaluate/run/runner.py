@@ -17,7 +17,7 @@ from clew.evaluate.run.config import MethodVariant, RunSettings, file_hash
 from clew.evaluate.run.engine_ask import EngineAsk, open_and_ask
 from clew.evaluate.run.graphs import fingerprint
 from clew.evaluate.run.rundir import RECORDS, LineFile, RunDirectory
-from clew.index.corpus.corpus import CorpusSettings
+from clew.index.corpus import CorpusSettings
 from clew.llm.budget import Limits
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew.errors import UsageError
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.llm.types import ChatModel
 from clew.methods.auto.method import AutoWithModel
 from clew.methods.built_in import BuiltInReader

@@ -39,9 +39,7 @@ from clew.errors import InputError
 from clew.foundation.arrays import Float32, Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.index.store.directory import Index
-from clew.index.vectors.dots import summed_rows
-from clew.index.vectors.triple_search import TripleSearch, triple_search
-from clew.index.vectors.triple_vectors import TripleVectors
+from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
 from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, listed, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of

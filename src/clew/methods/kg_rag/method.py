@@ -50,7 +50,7 @@ from dataclasses import dataclass, field, replace
 
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
-from clew.index.vectors.triple_search import triple_search
+from clew.index.vectors.triples import triple_search
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.refusals import declines

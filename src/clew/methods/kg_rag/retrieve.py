@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
-from clew.index.vectors.triple_search import TripleSearch
+from clew.index.vectors.triples import TripleSearch
 from clew.methods.asked import AskedSteps
 from clew.methods.evidence import Proofs, of_relation, triples_at_node
 from clew.methods.fact_lines import LONG_LIST

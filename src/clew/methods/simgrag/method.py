@@ -38,7 +38,7 @@ from dataclasses import asdict, dataclass, field, replace
 from clew.graph.match.distances import Distances
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.index.vectors.distances import IndexDistances
+from clew.index.vectors.entities import IndexDistances
 from clew.llm.errors import ContextOverflow, ReplyInvalid
 from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import ValueKind
 from clew.graph.match.distances import Distance, Distances, Mask, NearestEntities, distances_from
-from clew.index.names.containing import nodes_containing
+from clew.index.explore import nodes_containing
 from clew.index.store.directory import Index
-from clew.index.vectors.distances import IndexDistances
+from clew.index.vectors.entities import IndexDistances
 from clew.methods.evidence_names import ARTICLES
 from clew.methods.settings import FITTING_GSD
 from clew.query.execute import against

@@ -25,7 +25,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.walks.relation_paths import RelationPath, relation_paths
-from clew.index.corpus.nearest import NearWalk
+from clew.index.corpus import NearWalk
 from clew.llm.prompting import data_line
 from clew.methods.evidence import Fact, of_relation
 from clew.methods.relation_ranking import RelationRanking, path_scores

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clew.index.corpus.nearest import NearWalk, WalkIndex
+from clew.index.corpus import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.llm.prompting import Sampling, Talk, data_line
 from clew.llm.types import ChatModel

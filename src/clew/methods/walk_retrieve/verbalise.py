@@ -19,8 +19,7 @@ from clew.foundation.arrays import Int32
 from clew.foundation.whole_file import replace_file
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
-from clew.index.corpus.corpus_parts import root_of_walks
-from clew.index.corpus.nearest import NearWalk
+from clew.index.corpus import NearWalk, root_of_walks
 from clew.llm.budget import estimate
 from clew.llm.errors import BudgetReached, KeyRefused, LlmError
 from clew.llm.extract import clean
@@ -51,7 +50,7 @@ class VerbaliseEstimate:
 
 
 class ModelVerbaliser:
-    """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
+    """A `Verbaliser` (`clew.index.corpus`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` with (walks done, all walks, cost so far).
     `said`, `failed`, `calls` and `cost` count what was done so far. With a `cluster` its workers ask the

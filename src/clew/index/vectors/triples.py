@@ -1,9 +1,4 @@
-"""Vectors of triples, made once for an index, memory-mapped, and never for a question (KG-RAG section 3.4.2).
-
-A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words
-(`Additive`) gives the vectors of a batch from those of its names, which is several times faster and equal up
-to rounding.
-"""
+"""Vectors of triples, made once for an index, and triples by similarity with a text."""
 
 from __future__ import annotations
 
@@ -18,14 +13,19 @@ from numpy.typing import NDArray
 from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.foundation.arrays import Float32, Int8, Int64, chunks_of
 from clew.graph.graph import Graph
+from clew.graph.kernels import Array, entry
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
-from clew.index.new_index import NewIndex, Progress, Span, say_nothing
 from clew.index.store.directory import Index, open_index
-from clew.index.store.writing import write_changed, writing
-from clew.index.vectors.backends.milvus import MilvusPlace
-from clew.index.vectors.backends.registry import VectorChoice
-from clew.index.vectors.dots import dots, quantised_sums
+from clew.index.store.writing import NewIndex, Progress, Span, say_nothing, write_changed, writing
+from clew.index.vectors.entities import (
+    TRIPLE_IDS,
+    TRIPLE_SCALES,
+    TRIPLE_VECTORS,
+    check_whole,
+    dequantised,
+    quantise,
+)
 from clew.index.vectors.in_milvus import (
     TRIPLE_COLLECTION,
     InMilvus,
@@ -34,9 +34,76 @@ from clew.index.vectors.in_milvus import (
     triple_sections,
     upload,
 )
-from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, dequantised, quantise
+from clew.index.vectors.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
+from clew.index.vectors.registry import VectorChoice, open_collection
 from clew.text.embedder import Additive, Embedder
 from clew.text.labels import readable, relation_text
+
+# Dot products of stored int8 rows with one query.
+
+
+@entry
+def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
+    """Products of the `picked` rows with a query of integers: float32 [len(picked)].
+
+    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], whose absolute values sum up to less
+    than 2^31 / 127, so that the sums are exact.
+    """
+    products = np.empty(len(picked), np.float32)
+    for i in range(len(picked)):
+        row = rows[picked[i]]
+        total = np.int32(0)
+        for j in range(len(row)):
+            # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
+            total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+        products[i] = total * scales[picked[i]]
+    return products
+
+
+@entry
+def quantised_sums(
+    names: Array, relations: Array, heads: Array, relation: Array, tails: Array
+) -> tuple[Array, Array]:
+    """Sum head, relation and tail of triples, scale to length 1, round: int8 [n, d], scales float32 [n].
+
+    `names` and `relations` float32 [·, d]; `heads`, `relation` and `tails` are rows of them.
+    """
+    count, width = len(heads), names.shape[1]
+    rows = np.zeros((count, width), np.int8)
+    scales = np.zeros(count, np.float32)
+    total = np.empty(width, np.float32)
+    for i in range(count):
+        head, middle, tail = names[heads[i]], relations[relation[i]], names[tails[i]]
+        square, largest = np.float32(0), np.float32(0)
+        for j in range(width):
+            total[j] = head[j] + middle[j] + tail[j]
+            square += total[j] * total[j]
+            largest = max(largest, abs(total[j]))
+        if largest == 0:
+            continue
+        scales[i] = largest / np.sqrt(square) / np.float32(127)
+        for j in range(width):
+            rows[i, j] = np.int8(np.rint(total[j] / largest * np.float32(127)))
+    return rows, scales
+
+
+@entry
+def summed_rows(rows: Array, scales: Array, starts: Array, stops: Array) -> Array:
+    """Sum the rows of each group: float32 [groups, d]; group i has rows [starts[i], stops[i])."""
+    width = rows.shape[1]
+    sums = np.zeros((len(starts), width), np.float32)
+    for group in range(len(starts)):
+        for row in range(starts[group], stops[group]):
+            for j in range(width):
+                sums[group, j] += rows[row, j] * scales[row]
+    return sums
+
+
+# Vectors of triples, made once for an index, memory-mapped, and never for a question (KG-RAG section 3.4.2).
+#
+# A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words
+# (`Additive`) gives the vectors of a batch from those of its names, which is several times faster and equal
+# up to rounding.
 
 TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
@@ -221,3 +288,107 @@ def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int
         return triple_embedder.quantised(*columns)
 
     return batch
+
+
+# Triples by similarity with a text, wherever an index has their vectors.
+
+MILVUS_LIMITS = HopLimits(most_edges=200_000, most_triples=MOST_RESULTS)
+"""Bounds of one hop where triples are compared by a server: 12 searches at most, one of them for the kept."""
+_MORE = 64
+"""Triples beyond those wanted that are asked for, of which some may be of an older generation."""
+
+
+@dataclass(frozen=True, eq=False)
+class MilvusTriples:
+    """Vectors of triples in Milvus, by dot product; `ids` int64 [slots] are theirs there."""
+
+    graph: Graph
+    vectors: MilvusVectors
+    ids: Int64
+    embedder: Embedder
+
+    @property
+    def limits(self) -> HopLimits:
+        """How many triples of one hop can be compared."""
+        return MILVUS_LIMITS
+
+    def similarities(self, text: str) -> Callable[[Int64], Float32]:
+        """See `TripleVectors`. The function raises VectorStoreError; IndexAccessError if some are gone."""
+        query = self.embedder.embed([text])[0]
+
+        def similarity(triples: Int64) -> Float32:
+            scores = np.zeros(len(triples), np.float32)
+            for start in range(0, len(triples), MOST_RESULTS):
+                part = slice(start, start + MOST_RESULTS)
+                scores[part] = self._scores(query, triples[part])
+            return scores
+
+        return similarity
+
+    def _scores(self, query: Float32, triples: Int64) -> Float32:
+        ids = self.ids[triples]
+        hits = self.vectors.search(query, len(ids), np.unique(ids))
+        self._check_complete(len(hits.ids), len(np.unique(ids)))
+        order = np.argsort(hits.ids)
+        return (1 - hits.distances[order])[np.searchsorted(hits.ids[order], ids)]
+
+    def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
+        """See `TripleVectors`. Raises VectorStoreError, and IndexAccessError if some are gone."""
+        ids = self.ids[triples]
+        hits = self.vectors.search(self.embedder.embed([text])[0], k, ids)
+        self._check_complete(len(hits.ids), min(k, len(ids), MOST_RESULTS))
+        order = np.argsort(ids)
+        hit_triples = triples[order][np.searchsorted(ids[order], hits.ids)]
+        scores = (1 - hits.distances).astype(np.float32)
+        best = best_of(scores, k, hit_triples)
+        return hit_triples[best], scores[best]
+
+    def _check_complete(self, count: int, expected: int) -> None:
+        if count < expected:
+            raise IndexAccessError(
+                f"Milvus at {self.vectors.place.uri} lacks triples of this index, which was changed more "
+                "than once since it was opened. Open it again"
+            )
+
+    def nearest(self, text: str, k: int) -> Int64:
+        """See `TripleVectors`: of any number. Raises VectorStoreError."""
+        ids = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
+        slots = self._slots(ids)
+        return slots[slots >= 0][:k]
+
+    def _slots(self, ids: Int64) -> Int64:
+        """The slots of triples by their ids in Milvus; -1 of one that is not in this generation."""
+        slots = np.full(len(ids), -1, np.int64)
+        # A triple that no update has moved has its slot as its id.
+        is_unmoved = ids < len(self.ids)
+        is_unmoved[is_unmoved] = self.ids[ids[is_unmoved]] == ids[is_unmoved]
+        slots[is_unmoved] = ids[is_unmoved]
+        slots[~self._in_use(slots)] = -1
+        if (slots < 0).any():
+            moved = np.flatnonzero(np.isin(self.ids, ids[slots < 0]))
+            moved = moved[self._in_use(moved)]
+            place = dict(zip(self.ids[moved].tolist(), moved.tolist(), strict=True))
+            slots = np.array(
+                [place.get(i, s) for i, s in zip(ids.tolist(), slots.tolist(), strict=True)], np.int64
+            )
+        return slots
+
+    def _in_use(self, slots: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which slots are of a triple: an edit leaves some without."""
+        edges = self.graph.out
+        in_use = slots >= 0
+        owners = edges.owners(slots[in_use])
+        in_use[in_use] = (edges.starts[owners] <= slots[in_use]) & (slots[in_use] < edges.stops[owners])
+        return in_use
+
+
+TripleSearch = TripleVectors | MilvusTriples
+
+
+def triple_search(index: Index, embedder: Embedder) -> TripleSearch:
+    """What compares the triples of an index; FormatError if it cannot (other graph), VectorStoreError."""
+    if TRIPLE_IDS not in index.sections:
+        return TripleVectors.of(index, embedder)
+    vectors = open_collection(index.files[TRIPLE_COLLECTION], embedder.dimension, access=index.access)
+    check_whole(index, vectors, index.graph.triples)
+    return MilvusTriples(index.graph, vectors, np.asarray(index.array(TRIPLE_IDS), np.int64), embedder)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import Float32, Int64
 from clew.foundation.redaction import keep_secret
-from clew.index.vectors.backends.base import (
+from clew.index.vectors.nearest import (
     Nearest,
     VectorStoreError,
     check_file,

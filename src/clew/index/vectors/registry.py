@@ -9,10 +9,8 @@ from typing import Literal
 
 from clew.errors import MissingExtra, UsageError
 from clew.foundation.redaction import keep_address, keep_secret
-from clew.index.vectors.backends.base import VectorIndex, check_file
-from clew.index.vectors.backends.faiss_index import FaissCells, FaissFlat
-from clew.index.vectors.backends.flat import FlatVectors
-from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.nearest import FaissCells, FaissFlat, FlatVectors, VectorIndex, check_file
 
 Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
 BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
