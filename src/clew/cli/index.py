@@ -28,7 +28,7 @@ from clew.text.counted import byte_size, counted
 if TYPE_CHECKING:
     from clew.index.build import Built
     from clew.index.corpus import CorpusSettings
-    from clew.stores.import_folder import ImportFolder
+    from clew.stores.export import ImportFolder
 
 COUNT_SECONDS = 300.0
 """For what is counted of a database before its graph is read."""
@@ -203,7 +203,7 @@ def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) 
 
 def _read(source: str, path: Path, bar: Bar) -> Path:
     """Read a graph into a folder; returns what is to be indexed."""
-    from clew.stores.import_folder import open_folder
+    from clew.stores.export import open_folder
 
     folder = open_folder(path, shown_address(source))
     try:
@@ -222,9 +222,8 @@ def _read(source: str, path: Path, bar: Bar) -> Path:
 
 def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
     """Read what a database has into the folder; returns what of it is to be indexed."""
-    from clew.stores import neo4j_export
-    from clew.stores.sparql import export as sparql_export
-    from clew.stores.sparql.wire import address_of
+    from clew.stores.export import export_neo4j, export_sparql
+    from clew.stores.sparql.endpoint import address_of
 
     unit: BarUnit = "triples" if is_sparql(source) else "entities"
 
@@ -232,10 +231,10 @@ def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
         bar.update(f"reading {what}", done, total, unit)
 
     if is_sparql(source):
-        sparql_export.export(address_of(source), folder, tell)
+        export_sparql(address_of(source), folder, tell)
         return folder.data / "graph.nt"
     with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
-        neo4j_export.export(store, folder, tell)
+        export_neo4j(store, folder, tell)
     return folder.data
 
 

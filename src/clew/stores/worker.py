@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import msgspec
 
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
-from clew.stores.messages import read_message, write_message
+from clew.stores.process import read_message, write_message
 from clew.workers.memory import address_bytes, limit_memory
 
 WORN = 0.25

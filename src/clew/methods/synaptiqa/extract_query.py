@@ -16,8 +16,7 @@ from itertools import islice
 from clew.llm.extract import statements
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tokens import LONGEST_STATEMENT
-from clew.stores.cypher.tree import Relationship, Statement, Syntax
+from clew.stores.cypher.tree import LONGEST_STATEMENT, Relationship, Statement, Syntax
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
 
 BOUND = 10

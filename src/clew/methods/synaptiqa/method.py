@@ -63,8 +63,7 @@ from clew.reading.answer import text_of
 from clew.reading.shared_reader import reader_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tokens import render
-from clew.stores.cypher.tree import Statement
+from clew.stores.cypher.tree import Statement, render
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step

@@ -25,12 +25,16 @@ from clew.methods.synaptiqa.read_rows import (
 from clew.methods.synaptiqa.schema_slice import SchemaSlicer
 from clew.methods.synaptiqa.values import NamesOf, StoredValues
 from clew.stores.cypher.direction import Correction, Directions, correct_directions
-from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, subquery_evidence, with_evidence
-from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.guard import (
+    AGGREGATES,
+    is_evidence,
+    sample_of_evidence,
+    subquery_evidence,
+    with_evidence,
+)
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema
-from clew.stores.cypher.tokens import render
-from clew.stores.cypher.tree import Call, Expression, Projection, PropertyAccess, Statement, Variable
+from clew.stores.cypher.tree import Call, Expression, Projection, PropertyAccess, Statement, Variable, render
 from clew.stores.cypher.uses import uses_of
 from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.ladybug import LadybugStore

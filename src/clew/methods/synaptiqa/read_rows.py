@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.stores.naming import Naming, node_key, node_name
+from clew.stores.cypher.schema import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
 from clew.stores.value_columns import BOOLEANS
 from clew.types import TripleText

@@ -14,9 +14,8 @@ import numpy as np
 from clew.llm.prompting import query_text
 from clew.methods.schema_view import MEASURING, NAMED, SchemaLine, left_out_names, lines_that_fit
 from clew.methods.synaptiqa.choose_name import NameSpace, words_of
-from clew.stores.cypher.schema import GraphSchema, SchemaHop
-from clew.stores.cypher.tokens import quote_name
-from clew.stores.naming import naming_property
+from clew.stores.cypher.schema import GraphSchema, SchemaHop, naming_property
+from clew.stores.cypher.tree import quote_name
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from clew.methods.synaptiqa.choose_name import NEARLY, SAME, NameSpace, Near
-from clew.stores.cypher.tokens import quote_name
+from clew.stores.cypher.tree import quote_name
 from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
 from clew.stores.store import CypherStore
