@@ -115,7 +115,7 @@ def peak_gb() -> float:
 def large(path: Path, triples: int) -> None:
     """Triple vectors of a large graph, and questions at its hub."""
     from clew.llm.testing import ScriptedModel
-    from clew.methods.baselines.retrieval import Kaping
+    from clew.methods.baselines.method import Kaping
     from clew.methods.kg_rag.method import KgRag
 
     if not path.exists():

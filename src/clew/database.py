@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
 from clew.errors import UsageError
-from clew.methods.asking import Asks
+from clew.methods.registry import Asks
 from clew.opening.environment import make_embedder, neo4j_login
 from clew.stores.opening import open_neo4j
 from clew.text.clean import clean, clean_question

@@ -14,7 +14,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from clew.errors import UsageError
-from clew.methods.asking import Asks
+from clew.methods.registry import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.opening.graph_view import GraphView, sound
 from clew.opening.index_files import (

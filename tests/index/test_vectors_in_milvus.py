@@ -21,7 +21,7 @@ from clew.index.vectors.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.registry import VectorAccess, VectorChoice
 from clew.index.vectors.triples import TripleVectors, triple_search
 from clew.llm.testing import ScriptedModel
-from clew.methods.baselines.retrieval import VectorRag
+from clew.methods.baselines.method import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 
 QUESTIONS = ("who directed Memento?", "year of Heat", "Nolan films")

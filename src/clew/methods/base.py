@@ -28,8 +28,7 @@ from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.asked import Judge
-from clew.methods.evidence import Fact, Proofs, ReadEvidence, triples_at_node
-from clew.methods.fact_lines import fact_lines, other_names
+from clew.methods.evidence import Fact, Proofs, ReadEvidence, fact_lines, other_names, triples_at_node
 from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground
 from clew.methods.registry import ranks_triples
 from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names

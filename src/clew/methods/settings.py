@@ -19,7 +19,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.methods.kg_rag.decompose import Demonstration
     from clew.methods.simgrag.examples import Shots
-    from clew.methods.synaptiqa.write_query_llm import Solved
+    from clew.methods.synaptiqa.write_query import Solved
 
 _KEY = "clew.option"
 MOST_K = 100
@@ -287,7 +287,7 @@ class VectorRagSettings(MethodSettings):
     k: int = option(3, "documents that are read", least=1)
     texts: tuple[Document, ...] = option(
         (), "a text file or a folder of them, to read instead of the graph", kind=list,
-        reads="clew.methods.baselines.retrieval:read_documents",
+        reads="clew.methods.baselines.method:read_documents",
     )  # fmt: skip
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
@@ -341,7 +341,7 @@ class SynaptiqaSettings(MethodSettings):
     )
     examples: tuple[Solved, ...] = option(
         (), "solved questions of this graph", "III.A", kind=str,
-        reads="clew.methods.synaptiqa.write_query_llm:read_solved",
+        reads="clew.methods.synaptiqa.write_query:read_solved",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """The index directory `NAME.clew/`: its manifest, and generations that are put in place at once.
 
-manifest.json   what the index is, and which files of which generation belong to it
+    manifest.json   what the index is, and which files of which generation belong to it
     gen-000001/     one `.npy` file a section
     lock            held by the one writer
 

@@ -1,7 +1,4 @@
-"""How a generation of an index is written: by one process at a time, and put in place whole.
-
-How a generation of an index is written: by one process at a time, and put in place whole.
-"""
+"""How a generation of an index is written: by one process at a time, and put in place whole."""
 
 from __future__ import annotations
 

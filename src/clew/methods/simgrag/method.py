@@ -49,12 +49,14 @@ from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, unground
 from clew.methods.evidence import Proofs
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.names_view import NamesView
-from clew.methods.relation_ranking import RelationRanking
-from clew.methods.schema_view import SchemaView
+from clew.methods.schema_view import RelationRanking, SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots, read_prompt
 from clew.methods.simgrag.find_subgraphs import (
+    Cut,
+    FewCandidates,
     Misfit,
+    PatternDistances,
     find_about_claim,
     find_by_letter,
     find_subgraphs,
@@ -62,7 +64,6 @@ from clew.methods.simgrag.find_subgraphs import (
     triple_names,
     unfit,
 )
-from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
-from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Unknown
-from clew.methods.synaptiqa.values import Place, StoredValues
+from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Place, StoredValues, Unknown
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction, admits_type
 from clew.stores.cypher.parser import parse

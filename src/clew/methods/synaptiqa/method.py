@@ -45,14 +45,15 @@ from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
-from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
-from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
-from clew.methods.synaptiqa.read_rows_llm import ask_model_answer, read_rows
-from clew.methods.synaptiqa.write_query_llm import (
+from clew.methods.synaptiqa.read_rows import Cell, ReadRow, ask_model_answer, is_absence, is_void, read_rows
+from clew.methods.synaptiqa.write_query import (
     Attempt,
+    Extracted,
     QueryWriter,
     abstention,
+    bound_paths,
+    extract_query,
     feedback,
     lacks,
     most_similar,

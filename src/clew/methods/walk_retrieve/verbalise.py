@@ -27,7 +27,7 @@ from clew.llm.prices import Price
 from clew.llm.prompting import data_line, prompt_named
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel, Reply, Request
-from clew.methods.walk_retrieve.lines import LONGEST_SENTENCE, triples_of
+from clew.methods.walk_retrieve.method import LONGEST_SENTENCE, triples_of
 from clew.workers.base import Workers
 
 WALKS_OF_FILE = 256

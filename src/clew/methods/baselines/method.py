@@ -1,33 +1,11 @@
-"""Baselines that retrieve triples around the question's entities, or documents, and have a model read them.
-
-`kaping`: Baek, Aji and Saffari, *Knowledge-augmented language model prompting for zero-shot knowledge graph
-question answering*, 2023: 1 hop, since more degraded it; top 10 by similarity; zero-shot. It is LLM+KG in
-KG-RAG's Experiment 2 (with hops=3, top=30).
-
-`triple-rag`: *Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly
-from all 1-hop facts of the question's entities. The draw is a function of the seed and the question.
-
-`kg-retrieval`: *KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop
-relations of these are read from the graph; all of it goes to the LLM. At hubs the first triples by relation
-in turn are taken, so that every relation of an entity is seen.
-
-`kg-gpt`: Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large
-language models*, 2023, as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation retrieval,
-where the model sees all candidate relations; inference over the evidence. Candidate relations of a
-sub-sentence are all that the entities reached so far have, and its relations are walked both ways from where
-the one before ended.
-
-`vector-rag`: *Vector-retrieval* of SynaptiQA (section 4.3): the most similar documents. A document is what
-the graph says of one entity: its outgoing triples, verbalised, whose vector is the sum of the triples'
-vectors, so that nothing is embedded again. `texts` gives documents of the user's own instead: their
-paragraphs are embedded once, and answers from them are not grounded in triples, which the answer says.
-"""
+"""Baselines: without the graph, or with triples and documents that a model reads."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
@@ -40,23 +18,142 @@ from clew.foundation.arrays import Float32, Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
-from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, listed, prompt_named
+from clew.llm.prompting import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
+from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
-from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of
-from clew.methods.baselines.llm import ungrounded_answer
+from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
+from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstrations
+from clew.methods.kg_rag.method import reformulate, table_3
 from clew.methods.settings import (
     Document,
     KapingSettings,
     KgGptSettings,
     KgRetrievalSettings,
+    LlmSettings,
     TripleRagSettings,
     VectorRagSettings,
 )
+from clew.methods.simgrag.examples import default_shots
 from clew.methods.topic_entities import Called, entities_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.text.labels import relation_text
 from clew.text.normalise import normalise
-from clew.types import Answer, Step
+from clew.types import Abstention, Answer, Chain, Step, SubAnswer
+
+# Two baselines without the graph, whose answers are not grounded.
+#
+# `llm` is the model alone, zero-shot (KG-RAG section 4.2.2). `llm-qd` takes the question apart and answers
+# the sub-questions itself: LLM+QD of KG-RAG's Experiment 2 (same section), with KG-RAG's decomposition,
+# reformulation and synthesis, and the zero-shot prompt of `llm` for each sub-question.
+
+
+class Llm:
+    """Asks the model."""
+
+    name = "llm"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: LlmSettings | None = None,
+    ) -> None:
+        self.model = needs_model(model, self.name)
+        self.settings = settings or LlmSettings()
+        self.sampling = table_3(self.settings.seed, self.settings.temperature)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, ungrounded. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        return Run(self.name, id, talk).answer(
+            question, lambda: ungrounded_answer(question, self._ask_alone(talk, question, self.sampling))
+        )
+
+    def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
+        """Ask a question with nothing but examples: the first worked questions of SimGRAG, answers alone."""
+        shots = default_shots().of("question", self.settings.shots)
+        examples = "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
+        prompt = prompt_named("clew.methods.baselines", "llm").with_values(examples=examples)
+        return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
+
+
+class LlmQd(Llm):
+    """Asks the model step by step."""
+
+    name = "llm-qd"
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question with a chain, ungrounded. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        links = list[SubAnswer]()
+        plan = Plan()
+
+        def work() -> Answer:
+            nonlocal plan
+            plan = decompose(talk, question, self.sampling, default_demonstrations(), letter=True)
+            for text in plan.questions:
+                links.append(self._link(text, links, talk))
+            prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
+            sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
+            return ungrounded_answer(
+                question, talk.ask(prompt, sampling, ANSWERS=answers, QUESTION=as_data(question))
+            )
+
+        answer = Run(self.name, id, talk).answer(question, work)
+        chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
+        return replace(answer, chain=chain, complete=not plan.cut)
+
+    def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
+        sub_question = text
+        if links:
+            sub_question = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
+        return SubAnswer(
+            text,
+            sub_question,
+            self._ask_alone(talk, sub_question, replace(self.sampling, repeat_penalty=1.1)),
+        )
+
+
+def _answers_text(links: Sequence[SubAnswer]) -> str:
+    """Sub-questions with their answers, for a prompt."""
+    return data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
+
+
+def ungrounded_answer(question: str, text: str) -> Answer:
+    """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
+    if not text:
+        return Answer(question, abstained=Abstention("not_in_evidence", "the model gave no answer"))
+    if declines(text):
+        detail = f'the model says that it has no answer: "{short(text)}"'
+        return Answer(question, abstained=Abstention("not_in_evidence", detail))
+    return ungrounded(question, text)
+
+
+# Baselines that retrieve triples around the question's entities, or documents, and have a model read them.
+#
+# `kaping`: Baek, Aji and Saffari, *Knowledge-augmented language model prompting for zero-shot knowledge graph
+# question answering*, 2023: 1 hop, since more degraded it; top 10 by similarity; zero-shot. It is LLM+KG in
+# KG-RAG's Experiment 2 (with hops=3, top=30).
+#
+# `triple-rag`: *Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly
+# from all 1-hop facts of the question's entities. The draw is a function of the seed and the question.
+#
+# `kg-retrieval`: *KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop
+# relations of these are read from the graph; all of it goes to the LLM. At hubs the first triples by relation
+# in turn are taken, so that every relation of an entity is seen.
+#
+# `kg-gpt`: Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large
+# language models*, 2023, as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation
+# retrieval, where the model sees all candidate relations; inference over the evidence. Candidate relations of
+# a sub-sentence are all that the entities reached so far have, and its relations are walked both ways from
+# where the one before ended.
+#
+# `vector-rag`: *Vector-retrieval* of SynaptiQA (section 4.3): the most similar documents. A document is what
+# the graph says of one entity: its outgoing triples, verbalised, whose vector is the sum of the triples'
+# vectors, so that nothing is embedded again. `texts` gives documents of the user's own instead: their
+# paragraphs are embedded once, and answers from them are not grounded in triples, which the answer says.
 
 MOST_SENTENCES = 5
 MOST_DOCUMENT_TRIPLES = 60
