@@ -186,7 +186,7 @@ class BatchRun:
             work = self.cluster.map(replace(self, cluster=None).in_worker, pieces)
             yield (result for results in work for result in results)
             return
-        from clew.evaluate.run.answering import in_threads
+        from clew.evaluate.run.asking import in_threads
 
         with self.kind.opened() as clew:
             results = in_threads(lambda item: self.result(clew, item), items, self.at_once)
@@ -195,7 +195,7 @@ class BatchRun:
 
     def in_worker(self) -> Callable[[Sequence[BatchItem]], list[BatchResult]]:
         """Open the source in a worker of a cluster, as long as it lives; what is made answers some items."""
-        from clew.evaluate.run.answering import in_threads
+        from clew.evaluate.run.asking import in_threads
 
         opened = ExitStack()
         clew = opened.enter_context(self.kind.opened())

@@ -226,7 +226,7 @@ def _score_answers(
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     failed_judgements = 0
     if scoring.judge:
-        from clew.evaluate.judge.judging import judge_of, judge_run
+        from clew.evaluate.judge import judge_of, judge_run
 
         with Bar(quiet=quiet) as bar:
             judges = [judge_of(spec, models) for spec in scoring.judge]
@@ -238,7 +238,7 @@ def _score_answers(
             warn(f"{missing} without a verdict, the first by {problem}{advice}")
         failed_judgements = judged.failed
     if scoring.bert is not None:
-        from clew.evaluate.judge.bertscore import open_tokens, score_run
+        from clew.evaluate.judge import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
             tell = partial(bar.update, "BERTScore", unit="questions")
@@ -270,8 +270,8 @@ def _tell(outcome: RunCounts, *, quiet: bool) -> None:
 
 def _print(run: LoadedRun) -> None:
     """Print the headline figures: one line for each part and method."""
-    from clew.evaluate.metrics.registry import METRICS
-    from clew.evaluate.report.scoring import figure_text
+    from clew.evaluate.metrics import METRICS
+    from clew.evaluate.report.summary import figure_text
 
     shares = [m for m in HEADLINE if any(m in cell.figures for cell in run.cells)]
     lines = [["part", "method", "n", *(METRICS[m].title for m in shares)]]

@@ -39,7 +39,7 @@ def info(
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
     if plot is not None:
-        from clew.evaluate.report.degrees import check_plot
+        from clew.evaluate.report.charts import check_plot
 
         check_plot(plot)
     files = _verify(source) if verify else 0
@@ -96,7 +96,7 @@ def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
 
 def _plot(graph: Graph, source: str, plot: Path | None) -> None:
     if plot is not None:
-        from clew.evaluate.report.degrees import degree_chart, write_plot
+        from clew.evaluate.report.charts import degree_chart, write_plot
 
         write_plot(degree_chart(graph, Path(source).name), plot)
 

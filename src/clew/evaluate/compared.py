@@ -36,7 +36,7 @@ class MethodRow:
     @property
     def evidence(self) -> int:
         """Distinct triples that the method retrieved and read, as far as its steps show them."""
-        from clew.evaluate.metrics.evidence import triples_within
+        from clew.evaluate.metrics import triples_within
 
         if self.answer is None:
             return 0
