@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from clew.cli.app import app
-from clew.cli.method_options import ClaimOptions, MethodOptions
+from clew.cli.options import ClaimOptions, MethodOptions
 from clew.errors import InputError, UsageError
 from clew.evaluate.run.asking import accepted
 from clew.methods.registry import METHODS, settings_of

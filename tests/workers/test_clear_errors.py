@@ -50,7 +50,7 @@ def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
 
 ENDS = """
 import os, sys
-from clew.cli.cluster import _warn_if_ended
+from clew.cli.opening import _warn_if_ended
 with _warn_if_ended("10.0.0.7:6379"):
     if sys.argv[1] == "ends":
         os._exit(1)

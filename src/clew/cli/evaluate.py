@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.cluster import RayAddress, opened_cluster
-from clew.cli.console import escape, warn, write, write_json
-from clew.cli.datasets import print_datasets
-from clew.cli.failures import Interrupted
-from clew.cli.method_options import comma_names
+from clew.cli.console import Bar, Interrupted, escape, out, put, warn, write, write_json
 from clew.cli.model import ManyOptions, opened_models
-from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
-from clew.cli.options import option, with_options
-from clew.cli.progress import Bar
-from clew.cli.report import ReportFiles, write_report
+from clew.cli.opening import EmbedderSpec, Json, Quiet, RayAddress, opened_cluster, stage_progress
+from clew.cli.options import comma_names, option, with_options
 from clew.errors import InputError, UsageError
-from clew.text.counted import counted
+from clew.text.counted import byte_size, counted
 from clew.workers.processors import usable_processors
 
 if TYPE_CHECKING:
@@ -33,6 +27,61 @@ if TYPE_CHECKING:
     from clew.workers.base import Workers
 
     Models = Callable[[str], ManagedModel]
+
+# `clew eval --datasets`: which data sets can be read, where to get them, and their licences.
+
+
+def print_datasets(json: Json = False) -> None:
+    """List the data sets that `clew eval` reads. Nothing is downloaded."""
+    from clew.evaluate.datasets.registry import DATASETS
+
+    if json:
+        write_json([asdict(reader.about) | {"splits": list(reader.splits)} for reader in DATASETS])
+        return
+    console = out()
+    for reader in DATASETS:
+        about = reader.about
+        put(console, escape(f"{about.name}: {about.title}"), "bold")
+        facts = {"from": about.source, "licence": about.licence, "files": about.files}
+        facts |= {"splits": ", ".join(reader.splits), "cite": about.cite}
+        for title, text in facts.items():
+            if text:
+                put(console, escape(f"  {title:<8} {text}"))
+
+
+# `clew eval RUN… --report FILE.html`: one page with the tables and plots of runs.
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Which files are written."""
+
+    report: Path | None = option(None, "Write a page with the figures of the runs.", "FILE.html")
+    png: bool = option(False, "Also write each plot as PNG (needs clew[report]).")
+    markdown: bool = option(False, "Also write each table as Markdown.")
+    latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
+
+
+def write_report(runs: Sequence[Path], files: ReportFiles, *, json: bool, quiet: bool) -> None:
+    """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
+    from clew.evaluate.report.build import build_report, can_draw
+
+    page = files.report or runs[0] / "report.html"
+    with Bar(quiet=quiet) as bar:
+
+        def tell(what: str, done: int, total: int) -> None:
+            bar.update(what, done, total, "questions" if what == "reading" else "files")
+
+        choices = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
+        endings = [ending for ending, is_chosen in choices if is_chosen]
+        folder = build_report(runs, page, also=endings, progress=tell)
+    if not can_draw() and not quiet:
+        warn("the page has no charts. Draw them: pip install 'clew[report]'")
+    if json:
+        write_json({"page": str(page), "folder": str(folder)})
+    elif not quiet:
+        write(f"{page} ({byte_size(page.stat().st_size)}); tables and plots: {folder}/")
+
 
 QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""

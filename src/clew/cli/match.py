@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import out, put, write_json
-from clew.cli.input import objects, read_bytes, source_name, unique_ids
-from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source
+from clew.cli.console import Bar, explained_wait, out, put, write_json
+from clew.cli.opening import (
+    Json,
+    SourceArgument,
+    SourceOptions,
+    objects,
+    open_source,
+    read_bytes,
+    source_name,
+    unique_ids,
+)
 from clew.cli.options import option, with_options
-from clew.cli.paths import paths_of
-from clew.cli.progress import Bar, explained_wait
 from clew.errors import ParseError, UsageError
 from clew.foundation.compiling import COMPILING
 from clew.foundation.json_form import json_object
@@ -133,7 +139,7 @@ def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
     """Print matches as paths with their GSD, best first; `elapsed` in ms."""
     from rich.text import Text
 
-    from clew.cli.answer_view import draw_path
+    from clew.cli.answer_view import draw_path, paths_of
 
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import escape, out, warn, write_csv, write_json
-from clew.cli.input import text_or_stdin
-from clew.cli.opening import RowOptions, SourceOptions, open_source
+from clew.cli.opening import RowOptions, SourceOptions, open_source, text_or_stdin
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
 from clew.foundation.json_form import json_line

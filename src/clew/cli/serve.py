@@ -1,4 +1,4 @@
-"""`clew serve`: a web page, an HTTP API and MCP over one or more graphs."""
+"""`clew serve`: a web page, an HTTP API and MCP over graphs; `clew mcp`: the tools alone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn
 from clew.cli.model import ModelOptions
-from clew.cli.opening import SourceOptions, open_source
+from clew.cli.opening import RayAddress, SourceOptions, open_source, source_on_nodes
 from clew.cli.options import option, with_options
 from clew.errors import InputError, UsageError
 from clew.opening.environment import keep_machine_code
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from clew.serve.service import Service
     from clew.serve.settings import Access, ServerLimits, ServeSettings
     from clew.serve.work import Work
+
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -247,3 +247,42 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
                 "with: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
     return tokens
+
+
+# `clew mcp`: graphs as tools of an agent, over stdin and stdout.
+
+
+@with_options
+def mcp(
+    sources: Sources,
+    llm: ModelSpecs = None,
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a call may take.")
+    ] = 60.0,
+    *,
+    calling: ModelOptions,
+    reading: SourceOptions,
+) -> None:
+    """Serve graphs to an agent by the Model Context Protocol, over stdin and stdout.
+
+    Tools: ask, verify, find_entities, neighbours, schema, match, query; all of them only read.
+    """
+    from clew.text.embedders.extras import require
+
+    require("mcp", "mcp")
+    import anyio
+
+    from clew.serve.logs import write_logs
+    from clew.serve.mcp import make_server
+    from clew.serve.service import Models, Service
+    from clew.serve.settings import ServerLimits
+    from clew.serve.work import Work
+
+    if llm is None:
+        calling.refuse()
+    limits = ServerLimits(seconds=seconds)
+    graphs = open_graphs(sources, reading, limits)
+    models = Models({spec: calling.shared_model(spec) for spec in llm or []})
+    server = make_server(Service(graphs, models, limits), Work(limits))
+    write_logs(quiet=True)
+    anyio.run(server.run_stdio_async)

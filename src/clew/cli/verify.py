@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.batch import BatchRun, refuse_batch_options
-from clew.cli.cluster import RayAddress, source_on_nodes
+from clew.cli.batch import BatchRun, Claims, read_items, refuse_batch_options
 from clew.cli.console import write_json
-from clew.cli.items import Claims, read_items
-from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import Json, Seconds, SourceArgument, SourceOptions, bounds_of, open_source
-from clew.cli.options import option, with_short_help
+from clew.cli.opening import (
+    Json,
+    RayAddress,
+    Seconds,
+    SourceArgument,
+    SourceOptions,
+    bounds_of,
+    open_source,
+    source_on_nodes,
+)
+from clew.cli.options import ClaimOptions, option, verifiers, with_short_help
 from clew.errors import UsageError
 from clew.foundation.bounds import ANSWER_SECONDS
 from clew.text.clean import clean_question
