@@ -17,7 +17,7 @@ Messages say what happened, where (file and line, or id), and what to do next.
       + MissingExtra          an optional dependency is not installed               (exit code 2)
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)
       + LlmError              a call of a chat model brought no usable reply        (exit code 1)
-      |                       its kinds are in `clew.llm.errors`:
+      |                       its kinds are in `clew.llm.types`:
       |   - ModelUnreachable  no connection, or it broke off before the reply ended
       |   - ModelTimeout      no reply in the time allowed
       |   - ModelRefused      the server will not do this request: `status`

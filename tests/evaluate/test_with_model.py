@@ -14,7 +14,7 @@ from clew.evaluate.run.asking import accepted, check_methods, needs_model
 from clew.evaluate.run.rundir import MethodVariant, QuestionSampling, RunDirectory, RunSettings
 from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
-from clew.llm.prices import Price
+from clew.llm.budget import Price
 from clew.llm.testing import ScriptedModel
 from clew.methods import registry
 from clew.types import Answer

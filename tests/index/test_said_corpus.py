@@ -16,8 +16,8 @@ from clew.index.store.directory import open_index
 from clew.index.store.writing import SAID_FOLDER
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached
 from clew.methods.walk_retrieve.verbalise import WALKS_OF_FILE, ModelVerbaliser
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)

@@ -307,7 +307,7 @@ def doctor(
 
 def _model(llm: str) -> list[Mapping[str, str]]:
     from clew.llm import settings_from
-    from clew.llm.doctor import doctor as checked
+    from clew.llm.open import doctor as checked
 
     settings = settings_from(os.environ, llm)
     with explained_wait("the model is asked"):

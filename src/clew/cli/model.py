@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from clew.llm.budget import Ledger, Limits
     from clew.llm.managed import Listener, ManagedModel
-    from clew.llm.settings import Settings
+    from clew.llm.providers import Settings
     from clew.workers.base import Workers
 
 
@@ -152,8 +152,7 @@ class ModelOptions:
         that do not go together, InputError for the prices file.
         """
         from clew.llm import settings_from
-        from clew.llm.budget import Limits
-        from clew.llm.prices import read_prices
+        from clew.llm.budget import Limits, read_prices
 
         if self.replay and self.cache is None:
             raise UsageError("--replay needs the recorded replies. Add --cache FILE")

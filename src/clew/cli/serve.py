@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from clew.llm.budget import Ledger
-    from clew.serve.graphs import Graphs
-    from clew.serve.service import Service
+    from clew.serve.service import Graphs, Service
     from clew.serve.settings import Access, ServerLimits, ServeSettings
     from clew.serve.work import Work
 
@@ -96,9 +95,8 @@ def serve(
     Updates of an index are taken up without a restart. Limits of --llm are for all requests together. With
     --ray the processes are replicas on the nodes of a cluster, which open the sources themselves.
     """
-    from clew.llm.settings import wants_telemetry
-    from clew.serve.settings import ServerLimits, ServeSettings
-    from clew.serve.shared_counts import shared_counts
+    from clew.llm.providers import wants_telemetry
+    from clew.serve.settings import ServerLimits, ServeSettings, shared_counts
 
     if llm is None:
         calling.refuse()
@@ -129,8 +127,8 @@ def _run_on_ray(
 ) -> None:
     """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
     from clew.llm.ray_shared import RayLedger
-    from clew.serve.graphs import named_sources
     from clew.serve.on_ray import serve_on_ray
+    from clew.serve.service import named_sources
     from clew.workers.on_ray import RayWorkers
 
     if settings.port == 0:
@@ -176,9 +174,9 @@ def _run(
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         require(package, "serve")
-    from clew.serve.logs import write_logs
     from clew.serve.run import address_of, listen
     from clew.serve.run import serve as run
+    from clew.serve.settings import write_logs
 
     with ExitStack() as listening:
         sockets = [listening.enter_context(opened) for opened in listen(settings)]
@@ -218,7 +216,7 @@ def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContex
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
     from clew.foundation.bounds import Bounds
-    from clew.serve.graphs import Graphs, ServedGraph, named_sources
+    from clew.serve.service import Graphs, ServedGraph, named_sources
 
     opens = partial(open_source, options=reading, bounds=Bounds(limits.seconds, limits.answers))
     sources_by_name = named_sources(sources)
@@ -272,10 +270,9 @@ def mcp(
     require("mcp", "mcp")
     import anyio
 
-    from clew.serve.logs import write_logs
     from clew.serve.mcp import make_server
     from clew.serve.service import Models, Service
-    from clew.serve.settings import ServerLimits
+    from clew.serve.settings import ServerLimits, write_logs
     from clew.serve.work import Work
 
     if llm is None:

@@ -19,12 +19,10 @@ from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
 from clew.foundation.json_form import fields_json
-from clew.llm.errors import BudgetReached
-from clew.llm.extract import without_thoughts
-from clew.llm.managed import ManagedModel
+from clew.llm.managed import ManagedModel, run_sync
 from clew.llm.prompting import Prompt, data_line, prompt_named
-from clew.llm.run import run_sync
-from clew.llm.types import ask
+from clew.llm.reply import without_thoughts
+from clew.llm.types import BudgetReached, ask
 from clew.text.embedder import unit_rows
 from clew.text.embedders.onnx import TOKEN_OUTPUTS
 from clew.text.onnx_session import open_session

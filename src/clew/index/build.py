@@ -203,7 +203,7 @@ class Built:
     """A finished index and what was read for it."""
 
     path: Path
-    directory: Manifest
+    manifest: Manifest
     report: BuildReport
 
 

@@ -1,10 +1,4 @@
-"""Hard limits on calls, tokens and money, for a question and for a run.
-
-Every attempt of a call is reserved before it is sent, with a high estimate of its tokens, so that calls in
-parallel cannot pass a limit together; what it really took replaces the estimate. An attempt that the server
-refused costs nothing; one that broke off or was cancelled after it was sent keeps its prompt charged, because
-the provider may well charge it.
-"""
+"""Hard limits on calls, tokens and money, for a question and for a run; and prices of models."""
 
 from __future__ import annotations
 
@@ -12,16 +6,100 @@ import mmap
 import struct
 import tempfile
 import threading
+import tomllib
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
+from fnmatch import fnmatchcase
 from operator import add, sub
+from pathlib import Path
+from typing import Any, cast
 
-from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
-from clew.llm.prices import Price
-from clew.llm.types import Reply, Request
+from clew.errors import InputError
+from clew.llm.types import (
+    BudgetReached,
+    ModelFailed,
+    ModelRefused,
+    ModelUnreachable,
+    ReplayMissing,
+    Reply,
+    Request,
+)
 from clew.types import Usage
+
+# Prices of models, from a file that the user writes; Clew knows none.
+#
+# currency = "USD"
+# [models."openai/gpt-4o"]
+# input = 2.5        # for a million tokens
+# output = 10
+# [models."ollama/*"]
+# input = 0
+# output = 0
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Price of a million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, usage: Usage) -> float:
+        """Cost of a usage."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices by model name or glob; a full name goes before a glob, globs in the file's order."""
+
+    models: Mapping[str, Price] = field(default_factory=dict[str, Price])
+    currency: str = "USD"
+
+    def find(self, model: str) -> Price | None:
+        """Find the price of `provider/model`; None if there is none."""
+        if model in self.models:
+            return self.models[model]
+        return next((price for glob, price in self.models.items() if fnmatchcase(model, glob)), None)
+
+
+def read_prices(path: Path) -> Prices:
+    """Read a prices file. Raises InputError: it cannot be read, is not TOML, or lacks a price."""
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: the prices cannot be read ({error.strerror or error}).") from error
+    except ValueError as error:
+        raise InputError(f"{path}: the prices file is not valid TOML ({error}).") from error
+    table = data.get("models")
+    if not isinstance(table, dict):
+        raise InputError(f'{path}: there is no model. Write [models."provider/model"] with input and output.')
+    models = {
+        name: Price(_amount(path, name, row, "input"), _amount(path, name, row, "output"))
+        for name, row in cast("dict[str, Any]", table).items()
+    }
+    return Prices(models, str(data.get("currency", "USD")))
+
+
+def _amount(path: Path, name: str, row: Any, side: str) -> float:  # noqa: ANN401
+    value = cast("dict[str, Any]", row).get(side) if isinstance(row, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise InputError(
+            f'{path}: models."{name}" needs {side}, a price of a million tokens that is not negative.'
+        )
+    return float(value)
+
+
+# Hard limits on calls, tokens and money, for a question and for a run.
+#
+# Every attempt of a call is reserved before it is sent, with a high estimate of its tokens, so that calls in
+# parallel cannot pass a limit together; what it really took replaces the estimate. An attempt that the server
+# refused costs nothing; one that broke off or was cancelled after it was sent keeps its prompt charged,
+# because the provider may well charge it.
 
 REPLY_TOKENS = 1024
 """Tokens assumed for a reply to a request without `max_tokens`."""

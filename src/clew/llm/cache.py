@@ -1,7 +1,4 @@
-"""A cache of replies in one SQLite file, keyed by the hash of the whole request.
-
-The server's address is not part of the key, so that a recorded run replays anywhere.
-"""
+"""What is kept of calls: a cache of replies in one SQLite file, and a trace file."""
 
 from __future__ import annotations
 
@@ -9,13 +6,18 @@ import json
 import sqlite3
 import threading
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError
-from clew.llm.errors import ContextOverflow
-from clew.llm.types import Reply, Request
+from clew.foundation.json_form import json_line
+from clew.llm.types import ContextOverflow, Reply, Request
 from clew.types import Usage
+
+# A cache of replies in one SQLite file, keyed by the hash of the whole request.
+#
+# The server's address is not part of the key, so that a recorded run replays anywhere.
 
 _TABLES = (
     """
@@ -103,3 +105,43 @@ def _reply(stored: dict[str, Any]) -> Reply:
     usage = Usage(**stored.pop("usage"))
     notes = tuple(stored.pop("notes"))
     return replace(Reply(**stored), usage=usage, notes=notes, cached=True)
+
+
+# A trace file: one JSON line for each call, with the prompt and the reply in full.
+
+
+class TraceFile:
+    """Appends one line for each call.
+
+    API keys are no part of a request, and one that a reply repeats is not written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file for appending. Raises InputError: it cannot be written."""
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            # Unbuffered, or closing it would fail again where the disk is full.
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write one call, with the time of now."""
+        line = json_line({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
+        try:
+            with self._lock:
+                unwritten = (line + "\n").encode("utf-8")
+                while unwritten:
+                    unwritten = unwritten[self._file.write(unwritten) :]
+        except (OSError, ValueError) as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._file.close()
+
+    def _failed(self, error: Exception) -> InputError:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return InputError(f"{self.path}: the trace cannot be written ({reason}).")

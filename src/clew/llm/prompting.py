@@ -9,11 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
-from clew.llm.extract import clean
-from clew.llm.managed import ManagedModel
-from clew.llm.reply import FORM
-from clew.llm.run import run_sync
-from clew.llm.typed import LONGEST_SHOWN
+from clew.llm.managed import ManagedModel, run_sync
+from clew.llm.reply import FORM, LONGEST_SHOWN, clean
 from clew.llm.types import ChatModel, Message, Reply, Request, add_usage
 from clew.types import Step, Usage
 

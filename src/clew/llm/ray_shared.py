@@ -14,9 +14,8 @@ from typing import Any
 
 from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.budget import Charge, Ledger, Limits
-from clew.llm.cache import ReplyCache
-from clew.llm.errors import BudgetReached
-from clew.llm.trace import TraceFile
+from clew.llm.cache import ReplyCache, TraceFile
+from clew.llm.types import BudgetReached
 
 NAMESPACE = "clew"
 _SECONDS = 30.0

@@ -24,9 +24,8 @@ from clew.errors import UsageError
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import with_triple_vectors
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
-from clew.llm.types import ChatModel
+from clew.llm.types import BudgetReached, ChatModel
 from clew.methods.asked import Judge
 from clew.methods.evidence import Fact, Proofs, ReadEvidence, fact_lines, other_names, triples_at_node
 from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground

@@ -9,8 +9,7 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import PatternError
-from clew.llm.extract import read_value
-from clew.llm.shapes import build
+from clew.llm.reply import build, read_value
 from clew.llm.testing import ScriptedModel
 from clew.methods.simgrag.find_subgraphs import Misfit, PatternDistances
 from clew.methods.simgrag.method import SimGRAG

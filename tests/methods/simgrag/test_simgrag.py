@@ -12,9 +12,9 @@ from clew import Clew, UsageError
 from clew.evaluate.metrics import triples_within
 from clew.evaluate.run.asking import verification_json
 from clew.llm.budget import Limits
-from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import ModelUnreachable
 from clew.methods.registry import make_verifier
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.method import SimGRAG

@@ -4,8 +4,8 @@ import pytest
 
 from clew.graph.build import graph_of
 from clew.index.corpus import NearWalk
-from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached
 from clew.methods.walk_retrieve.verbalise import (
     ModelVerbaliser,
     request_of,

@@ -5,8 +5,8 @@ import pytest
 from clew.engine import Clew
 from clew.errors import UsageError
 from clew.index.corpus import CorpusSettings
-from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import LlmError
 from clew.methods.settings import WalkRetrieveSettings
 from clew.opening.index_files import index_sources
 

@@ -18,8 +18,8 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.records import Failure
 from clew.evaluate.run.rundir import MethodVariant, OptionValue
+from clew.llm.budget import Price
 from clew.llm.managed import ManagedModel
-from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import VERIFIERS, Method, method_named, settings_of
 from clew.methods.settings import read_options
@@ -77,7 +77,7 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
     if threads <= 1:
         yield from map(work, items)
         return
-    from clew.llm.run import waiting_checked
+    from clew.llm.managed import waiting_checked
 
     ended = threading.Event()
 

@@ -17,8 +17,7 @@ from clew.evaluate.run.asking import AnswerTask, EngineAsk, TaskOutcome, ask_on,
 from clew.evaluate.run.rundir import RECORDS, LineFile, MethodVariant, RunDirectory, RunSettings, file_hash
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.writing import Progress
-from clew.llm.budget import Limits
-from clew.llm.prices import Price
+from clew.llm.budget import Limits, Price
 from clew.llm.types import ChatModel
 from clew.opening.index_files import is_index
 from clew.version import __version__

@@ -89,9 +89,8 @@ def _by_model(
 
     It is left open where the model brings in a name or a number that the thread does not have.
     """
-    from clew.llm.errors import BudgetReached
     from clew.llm.prompting import Sampling, Talk, as_data, data_lines, prompt_named
-    from clew.llm.types import add_usage
+    from clew.llm.types import BudgetReached, add_usage
 
     answers = [names.graph.label(node) for node in nodes_of(thread, names)]
     talk = Talk.begin(model, id or question)

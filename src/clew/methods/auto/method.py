@@ -54,8 +54,8 @@ class AutoWithModel:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
-        from clew.llm.errors import BudgetReached
         from clew.llm.prompting import Talk
+        from clew.llm.types import BudgetReached
 
         likeliest, plain_answer = self.plain.read_and_answer(question, id=id, entities=entities)
         if plain_answer.answers and likeliest.likelihood >= SURE_ALONE:

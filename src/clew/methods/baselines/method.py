@@ -19,7 +19,7 @@ from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triple
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
 from clew.llm.prompting import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
-from clew.llm.refusals import declines
+from clew.llm.reply import declines
 from clew.llm.types import ChatModel
 from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
 from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstrations

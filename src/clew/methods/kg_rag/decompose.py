@@ -16,10 +16,9 @@ from msgspec import Meta
 from clew.errors import InputError
 from clew.foundation.json_form import read_json
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
-from clew.llm.shapes import ShapeError, build
+from clew.llm.reply import ShapeError, build, read_value
+from clew.llm.types import ReplyInvalid
 from clew.methods.evidence import Proofs
 from clew.methods.ground import GroundedReply
 from clew.methods.simgrag.examples import DECOMPOSITIONS

@@ -54,10 +54,9 @@ from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, triple_search
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
-from clew.llm.refusals import declines
-from clew.llm.types import ChatModel
+from clew.llm.reply import declines
+from clew.llm.types import BudgetReached, ChatModel
 from clew.methods.asked import AskedSteps
 from clew.methods.base import GraphMethod, Retrieved, Run, lists_are_whole
 from clew.methods.evidence import (

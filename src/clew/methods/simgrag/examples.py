@@ -20,7 +20,7 @@ from msgspec import Meta
 from clew.errors import InputError
 from clew.foundation.json_form import read_json
 from clew.llm.prompting import Prompt, as_data, data_line, filled
-from clew.llm.shapes import ShapeError, build
+from clew.llm.reply import ShapeError, build
 
 DECOMPOSITIONS = "decompositions"
 """What a file of examples may hold for KG-RAG (`methods/kg_rag/decompose.py`)."""

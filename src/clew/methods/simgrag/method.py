@@ -39,11 +39,10 @@ from clew.graph.match.distances import Distances
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
-from clew.llm.errors import ContextOverflow, ReplyInvalid
+from clew.llm.managed import run_sync
 from clew.llm.prompting import Talk, short
-from clew.llm.run import run_sync
-from clew.llm.typed import TypedReplies
-from clew.llm.types import ChatModel, OutputForm, Reply, Request
+from clew.llm.reply import TypedReplies
+from clew.llm.types import ChatModel, ContextOverflow, OutputForm, Reply, ReplyInvalid, Request
 from clew.methods.asked import misfit_of_value
 from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
 from clew.methods.evidence import Proofs

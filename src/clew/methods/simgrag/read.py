@@ -15,14 +15,9 @@ from typing import Literal
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
 from clew.graph.match.patterns import TIE
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import clean, read_value
 from clew.llm.prompting import Prompt
-from clew.llm.refusals import declines
-from clew.llm.reply import StatedAnswer, stated_answer
-from clew.llm.shapes import build
-from clew.llm.typed import complete_parsed
-from clew.llm.types import ChatModel, Request, ask
+from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
+from clew.llm.types import ChatModel, ReplyInvalid, Request, ask
 from clew.methods.asked import asked_of
 from clew.methods.evidence import Fact, ReadEvidence
 from clew.methods.ground import GroundedReply, ground_reply, refused

@@ -20,8 +20,8 @@ from clew.foundation.arrays import Float32, Int64
 from clew.graph.graph import Graph, triple_text
 from clew.graph.neighbourhood import triples_at
 from clew.grounding import cite
-from clew.llm.errors import BudgetReached, ReplyInvalid
-from clew.llm.run import run_sync
+from clew.llm.managed import run_sync
+from clew.llm.types import BudgetReached, ReplyInvalid
 from clew.methods.base import Run
 from clew.methods.evidence import other_names
 from clew.methods.schema_view import path_scores

@@ -10,10 +10,9 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from clew.foundation.arrays import Float32
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
-from clew.llm.shapes import build
+from clew.llm.reply import build, read_value
+from clew.llm.types import ReplyInvalid
 from clew.query.short_forms import written_out
 from clew.stores.cypher.tree import quote_name
 from clew.stores.cypher.uses import Owner

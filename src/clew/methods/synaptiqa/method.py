@@ -35,9 +35,8 @@ from dataclasses import dataclass, field, replace
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
-from clew.llm.types import ChatModel
+from clew.llm.types import BudgetReached, ChatModel
 from clew.methods.asked import Judge
 from clew.methods.base import Run, needs_model
 from clew.methods.names_view import NamesView

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
-from clew.llm.refusals import declines
-from clew.llm.reply import is_none, stated_answer
-from clew.llm.shapes import build
+from clew.llm.reply import build, declines, is_none, read_value, stated_answer
+from clew.llm.types import ReplyInvalid
 from clew.methods.asked import Judge, asked_of, misfit_of_label, misfit_of_value
 from clew.stores.cypher.schema import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath

@@ -15,8 +15,8 @@ import numpy as np
 
 from clew.errors import InputError, ParseError
 from clew.foundation.json_form import json_lines
-from clew.llm.extract import statements
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
+from clew.llm.reply import statements
 from clew.methods.synaptiqa.choose_name import Unknown
 from clew.methods.synaptiqa.queried import QueryResult, SchemaSlice, SchemaSlicer
 from clew.stores.cypher.direction import Correction

@@ -20,13 +20,11 @@ from clew.foundation.whole_file import replace_file
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus import NearWalk, root_of_walks
-from clew.llm.budget import estimate
-from clew.llm.errors import BudgetReached, KeyRefused, LlmError
-from clew.llm.extract import clean
-from clew.llm.prices import Price
+from clew.llm.budget import Price, estimate
+from clew.llm.managed import run_sync
 from clew.llm.prompting import data_line, prompt_named
-from clew.llm.run import run_sync
-from clew.llm.types import ChatModel, Reply, Request
+from clew.llm.reply import clean
+from clew.llm.types import BudgetReached, ChatModel, KeyRefused, LlmError, Reply, Request
 from clew.methods.walk_retrieve.method import LONGEST_SENTENCE, triples_of
 from clew.workers.base import Workers
 
