@@ -9,7 +9,7 @@ from clew.errors import UsageError
 from clew.methods.registry import Asks
 from clew.opening.environment import make_embedder, neo4j_login
 from clew.stores.opening import open_neo4j
-from clew.text.clean import clean, clean_question
+from clew.text.normalise import clean, clean_question
 from clew.types import Answer
 
 if TYPE_CHECKING:

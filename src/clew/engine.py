@@ -26,7 +26,7 @@ from clew.opening.index_files import (
     refuse_options,
     update_index_by,
 )
-from clew.text.clean import clean, clean_question
+from clew.text.normalise import clean, clean_question
 from clew.types import Answer, Thread, Verification
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.text.embedder import Embedder
     from clew.vocabulary.file import TeamVocabulary
-    from clew.vocabulary.stored import VocabularyReport
+    from clew.vocabulary.terms import VocabularyReport
 
 
 Source = str | Path | Sequence[str | Path] | object
@@ -319,7 +319,7 @@ class Clew(GraphView, Asks):
                 cast("BuiltInReader", answerer), question, reading, id=id, entities=names
             )
 
-        from clew.vocabulary.cited import with_meanings
+        from clew.vocabulary.terms import with_meanings
 
         answer = with_meanings(
             self.index,
@@ -416,21 +416,21 @@ class Clew(GraphView, Asks):
     @sound
     def verify(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401 (of `Asks.verify`)
         """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
-        from clew.vocabulary.cited import verified_with_meanings
+        from clew.vocabulary.terms import verified_with_meanings
 
         return verified_with_meanings(self.index, super().verify(claim, **options))
 
     @property
     def vocabulary(self) -> TeamVocabulary:
         """What a team calls things, as it was set; empty where nothing was."""
-        from clew.vocabulary.stored import team_vocabulary
+        from clew.vocabulary.terms import team_vocabulary
 
         return team_vocabulary(self.index)
 
     def draft_vocabulary(self) -> str:
         """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
         from clew.index.store.writing import schema_of_index
-        from clew.vocabulary.draft import draft
+        from clew.vocabulary.file import draft
 
         return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)
 
@@ -442,7 +442,7 @@ class Clew(GraphView, Asks):
         """
         from clew.index.store.directory import open_index
         from clew.vocabulary.file import open_vocabulary
-        from clew.vocabulary.stored import set_vocabulary
+        from clew.vocabulary.terms import set_vocabulary
 
         self._refuse_cached("give it a vocabulary")
         team, file = open_vocabulary(vocabulary)
@@ -461,7 +461,7 @@ class Clew(GraphView, Asks):
     @sound
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
-        from clew.query.examples import questions_about
+        from clew.query.vocabulary import questions_about
 
         questions: list[str] = []
         for number, relation in enumerate(self.info().relations[: 4 * limit]):

@@ -21,8 +21,8 @@ from clew.index.update.update import EditedGraph, update_index, updated_corpus
 from clew.index.vectors.entities import quantise
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
-from clew.text.labels import relation_text
 from clew.text.normalise import tokens
+from clew.text.verbalise import relation_text
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.foundation.compiling import COMPILING
+from clew.foundation.bounds import COMPILING
 from clew.index.store import files
 from clew.index.update.edits import EditFiles
 from clew.opening.environment import cache_folder, keep_machine_code

@@ -19,7 +19,7 @@ def movies(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         load(driver, "movies")
@@ -78,7 +78,7 @@ def rare(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         driver.execute_query("MATCH (n) DETACH DELETE n")
@@ -136,7 +136,7 @@ def shop(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         driver.execute_query("MATCH (n) DETACH DELETE n")

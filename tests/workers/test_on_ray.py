@@ -14,8 +14,7 @@ from ray.cluster_utils import Cluster
 
 from clew.errors import ClewError
 from clew.workers import on_ray
-from clew.workers.base import MOST_LOST, Stopped
-from clew.workers.local import Processes
+from clew.workers.base import MOST_LOST, Processes, Stopped
 from clew.workers.on_ray import ClusterError, RayWorkers
 from workers.work import Dying, Missing, Squares, nothing
 

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from clew.cli.console import escape, out, put
-from clew.foundation.json_form import json_form
-from clew.text.counted import counted
+from clew.foundation.forms import json_form
+from clew.text.normalise import counted
 from clew.types import Answer, Chain, Citation, Step, SubAnswer, TripleText, Verdict, Verification
 
 if TYPE_CHECKING:

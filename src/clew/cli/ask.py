@@ -28,7 +28,7 @@ from clew.errors import UsageError
 from clew.evaluate.compared import MethodAnswers, MethodRow
 from clew.methods.registry import method_named, ranks_triples, shown_name
 from clew.stores.opening import is_address, shown_address
-from clew.text.clean import clean_question
+from clew.text.normalise import clean_question
 
 if TYPE_CHECKING:
     from clew.types import Answer, Citation

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, cast
 from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
 from clew.cli.opening import STDIN, item_text, objects, source_name, unique_ids, waiting_note
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
-from clew.foundation.json_form import json_line, json_lines
-from clew.text.counted import counted
-from clew.workers.locks import open_growing, take_lock
+from clew.foundation.forms import json_line, json_lines
+from clew.foundation.system import open_growing, take_lock
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -20,8 +20,8 @@ import typer
 from typer.core import TyperGroup
 
 from clew.errors import ClewError
-from clew.foundation.compiling import COMPILING
-from clew.foundation.json_form import json_line
+from clew.foundation.bounds import COMPILING
+from clew.foundation.forms import json_line
 from clew.foundation.redaction import RedactedStream
 
 if TYPE_CHECKING:

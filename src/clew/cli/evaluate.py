@@ -15,8 +15,8 @@ from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, RayAddress, opened_cluster, stage_progress
 from clew.cli.options import comma_names, option, with_options
 from clew.errors import InputError, UsageError
-from clew.text.counted import byte_size, counted
-from clew.workers.processors import usable_processors
+from clew.foundation.system import usable_processors
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.evaluate.report.summary import LoadedRun

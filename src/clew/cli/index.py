@@ -29,7 +29,7 @@ from clew.cli.options import option, with_options
 from clew.errors import ClewError, UsageError
 from clew.opening.environment import neo4j_login, vector_choice
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
-from clew.text.counted import byte_size, counted
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built

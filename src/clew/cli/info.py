@@ -16,7 +16,7 @@ from clew.cli.options import with_options
 from clew.errors import UsageError
 from clew.opening.environment import neo4j_address, neo4j_login
 from clew.stores.opening import is_address, shown_address
-from clew.text.counted import byte_size, counted
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
@@ -179,7 +179,7 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    from clew.foundation.short import local_name
+    from clew.foundation.forms import local_name
 
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"
 

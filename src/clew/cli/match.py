@@ -23,9 +23,9 @@ from clew.cli.opening import (
 )
 from clew.cli.options import option, with_options
 from clew.errors import ParseError, UsageError
-from clew.foundation.compiling import COMPILING
-from clew.foundation.json_form import json_object
-from clew.text.counted import counted
+from clew.foundation.bounds import COMPILING
+from clew.foundation.forms import json_object
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew

@@ -20,10 +20,9 @@ from clew.cli.console import Bar, BarUnit, warn
 from clew.cli.options import option
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.foundation.bounds import ANSWER_SECONDS, ANSWERS, Bounds
-from clew.foundation.json_form import json_lines
+from clew.foundation.forms import json_lines
 from clew.opening.environment import keep_machine_code
-from clew.text.clean import clean_question
-from clew.text.counted import counted
+from clew.text.normalise import clean_question, counted
 
 if TYPE_CHECKING:
     from clew.database import Database

@@ -12,7 +12,7 @@ from clew.cli.console import escape, out, warn, write_csv, write_json
 from clew.cli.opening import RowOptions, SourceOptions, open_source, text_or_stdin
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
-from clew.foundation.json_form import json_line
+from clew.foundation.forms import json_line
 from clew.opening.environment import neo4j_login
 from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 

@@ -170,7 +170,7 @@ def _run(
     make: Callable[[Graphs, ServeSettings], ASGIApp],
 ) -> int:
     """Listen, open the graphs, and serve what is made of them until the end."""
-    from clew.text.embedders.extras import require
+    from clew.foundation.system import require
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         require(package, "serve")
@@ -265,7 +265,7 @@ def mcp(
 
     Tools: ask, verify, find_entities, neighbours, schema, match, query; all of them only read.
     """
-    from clew.text.embedders.extras import require
+    from clew.foundation.system import require
 
     require("mcp", "mcp")
     import anyio

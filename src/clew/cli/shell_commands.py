@@ -14,7 +14,7 @@ from clew.cli.info import print_info
 from clew.cli.opening import waiting_note
 from clew.cli.query import print_rows
 from clew.errors import UsageError
-from clew.text.counted import counted
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew

@@ -25,7 +25,7 @@ from clew.cli.opening import (
 from clew.cli.options import ClaimOptions, option, verifiers, with_short_help
 from clew.errors import UsageError
 from clew.foundation.bounds import ANSWER_SECONDS
-from clew.text.clean import clean_question
+from clew.text.normalise import clean_question
 
 if TYPE_CHECKING:
     from clew.types import Verification

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew.errors import ClewError
-from clew.foundation.json_form import json_form
+from clew.foundation.forms import json_form
 
 if TYPE_CHECKING:
     from clew.database import Database

@@ -18,14 +18,13 @@ from clew.evaluate.records import Key, Record, holds_name, name_form
 from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json
 from clew.llm.managed import ManagedModel, run_sync
 from clew.llm.prompting import Prompt, data_line, prompt_named
 from clew.llm.reply import without_thoughts
 from clew.llm.types import BudgetReached, ask
 from clew.text.embedder import unit_rows
-from clew.text.embedders.onnx import TOKEN_OUTPUTS
-from clew.text.onnx_session import open_session
+from clew.text.embedders import TOKEN_OUTPUTS, open_session
 from clew.workers.base import Stopped
 
 # Judging a run by models that compare an answer with the gold; resumable, kept in `judgements.jsonl`.

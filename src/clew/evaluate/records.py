@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json
 from clew.text.normalise import normalise
 
 # What every data set becomes: questions or claims with gold, and the graph that they are asked of.

@@ -1,22 +1,60 @@
-"""How long one question may take, and how many answers it lists.
-
-What may take long calls `check` where it goes on; beyond the time it raises `OutOfTime`, of which
-`Clew.ask` and `Clew.verify` make an abstention `budget`. The time is that of the processor in the thread
-that asks: other work of the machine, waiting for a model and compiling a search for the first time are not
-the question's.
-"""
+"""How long one question may take, also while machine code is made, and how many answers it lists."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from threading import get_ident
 from time import perf_counter, thread_time
 
 from clew.errors import UsageError
-from clew.foundation.compiling import COMPILING
+
+# Where machine code is kept, whether some is being made, and how long that took; imports no numba.
+
+
+class Compiling:
+    """The state of a process: kernels are compiled once for all that it opens."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        """Where machine code is kept; without one it is made in every process."""
+        self._lock, self._thread_state, self._compilations = threading.Lock(), threading.local(), 0
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether a kernel is being compiled, in any thread."""
+        return self._compilations > 0
+
+    @property
+    def milliseconds(self) -> float:
+        """Time that this thread has spent compiling."""
+        return getattr(self._thread_state, "milliseconds", 0.0)
+
+    def begin(self) -> None:
+        """Note that a kernel is being compiled."""
+        with self._lock:
+            self._compilations += 1
+
+    def end(self, seconds: float) -> None:
+        """Note that it is done, and how long it took."""
+        with self._lock:
+            self._compilations -= 1
+        self._thread_state.milliseconds = self.milliseconds + seconds * 1000
+
+
+COMPILING = Compiling()
+
+
+# How long one question may take, and how many answers it lists.
+#
+# What may take long calls `check` where it goes on; beyond the time it raises `OutOfTime`, of which
+# `Clew.ask` and `Clew.verify` make an abstention `budget`. The time is that of the processor in the thread
+# that asks: other work of the machine, waiting for a model and compiling a search for the first time are not
+# the question's.
 
 ANSWER_SECONDS = 30.0
 """Of a question that says nothing else: a hundred times what a long one takes on ten million triples."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from clew.errors import InputError
 from clew.foundation.arrays import Int32, Int64, UInt16
-from clew.foundation.short import local_name
+from clew.foundation.forms import local_name
 from clew.graph.graph import (
     INFERRED,
     Adjacency,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
-from clew.foundation.short import local_name
+from clew.foundation.forms import local_name
 from clew.types import TripleText
 
 # The columnar graph: names, adjacency in both directions, literals, types and aliases.

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from clew.errors import InputError
 from clew.foundation.arrays import Float64, Int32, Int64
+from clew.foundation.system import physical_memory
 from clew.graph.graph import Graph, Names, Types, counted_offsets, listed_places, offsets_of
 from clew.graph.kernels import F, entry, graph_columns, interpreted
-from clew.workers.memory import physical_memory
 
 # Entity types that triples say: by *instance of*, and by relations that name the type of their heads.
 #

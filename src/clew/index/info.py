@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, chunks_of
-from clew.foundation.html_form import frame_of, info_html
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json, frame_of, info_html
 from clew.graph.graph import (
     Adjacency,
     EdgeProperties,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.text.labels import relation_text
+from clew.text.verbalise import relation_text
 from clew.types import Answer
 
 

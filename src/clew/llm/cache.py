@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError
-from clew.foundation.json_form import json_line
+from clew.foundation.forms import json_line
 from clew.llm.types import ContextOverflow, Reply, Request
 from clew.types import Usage
 

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from clew.errors import InputError, MissingExtra, UsageError
 from clew.foundation.bounded_http import limits
 from clew.foundation.redaction import keep_address, keep_secret
+from clew.foundation.system import require
 from clew.llm.budget import Limits, Price, Prices
-from clew.text.embedders.extras import require
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

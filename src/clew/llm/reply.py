@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, cast
 import msgspec
 
 from clew.errors import LlmError
-from clew.foundation.json_form import converted
+from clew.foundation.forms import converted
 from clew.llm import types
 from clew.llm.types import ChatModel, Message, OutputForm, ReplyInvalid, Request, Typed
 

@@ -17,8 +17,8 @@ from clew.reading.answer import answer_of, meanings_of
 from clew.reading.answer_kind import AnswerKinds
 from clew.reading.english import AGGREGATE, EITHER, YES_NO
 from clew.reading.reader import QuestionReader
-from clew.text.labels import readable
 from clew.text.lexicon import Lexicon
+from clew.text.verbalise import readable
 
 Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thing", ""]
 """What is asked for; empty where the words do not say, as in languages other than English."""

@@ -16,8 +16,8 @@ from clew.graph.values import parse_value
 from clew.llm.prompting import data_line
 from clew.methods.asked import Judge, asked_of
 from clew.methods.topic_entities import Called
-from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable, relation_text
 
 # Which entities of the evidence a stated answer means.
 #

@@ -21,8 +21,8 @@ from clew.llm.prompting import Prompt, Sampling, Talk, short
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
 from clew.methods.asked import adds_up, counts, misfit_of_value, says
 from clew.methods.evidence import Fact, Linked, Proofs, ReadEvidence, prove_stated
-from clew.text.labels import readable
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable
 from clew.types import Abstention, AnswerEntity, Citation
 
 # Whether the facts that a model names come to the number that it states.

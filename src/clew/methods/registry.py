@@ -11,12 +11,11 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
 from clew.errors import UsageError
-from clew.foundation.bounds import Bounds, OutOfTime, bounded
-from clew.foundation.compiling import COMPILING
+from clew.foundation.bounds import COMPILING, Bounds, OutOfTime, bounded
 from clew.methods.settings import options_of
 from clew.opening.environment import NamedModels
 from clew.plugins import imported, is_plugin
-from clew.text.clean import clean_question
+from clew.text.normalise import clean_question
 from clew.types import Abstention, Answer, Verification
 
 if TYPE_CHECKING:

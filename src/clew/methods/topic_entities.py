@@ -20,9 +20,9 @@ from clew.reading.near_names import near_names, unknown_names
 from clew.reading.reader import QuestionReader
 from clew.reading.shared_reader import reader_of
 from clew.text.embedder import Embedder
-from clew.text.labels import readable
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, normalise, tokens
+from clew.text.verbalise import readable
 from clew.types import Abstention
 
 NAME, PERHAPS, PLAIN_WORD = range(3)

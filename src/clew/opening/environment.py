@@ -24,7 +24,7 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
     """Make the embedder of a spec; the key and address of an endpoint come from the environment."""
     if spec is not None and not isinstance(spec, str):
         return spec
-    from clew.text.embedders.registry import DEFAULT, embedder
+    from clew.text.embedders import DEFAULT, embedder
 
     base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
@@ -137,7 +137,7 @@ class NamedModels:
 
 def keep_machine_code() -> None:
     """Choose where machine code is kept: $NUMBA_CACHE_DIR, else beside the cached indexes."""
-    from clew.foundation.compiling import COMPILING
+    from clew.foundation.bounds import COMPILING
 
     if folder := os.environ.get("NUMBA_CACHE_DIR"):
         COMPILING.folder = Path(folder)

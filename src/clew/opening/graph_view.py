@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from clew.errors import UsageError
 from clew.graph.graph import named_triple, triple_text
-from clew.text.clean import clean_query, clean_question
+from clew.text.normalise import clean_query, clean_question
 from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
 
 if TYPE_CHECKING:
@@ -245,8 +245,7 @@ class GraphView:
         import numpy as np
 
         from clew.query.execute import Executor, OverBudget
-        from clew.query.lookup import lookup_of
-        from clew.query.notation import NotationError, read_query
+        from clew.query.notation import NotationError, lookup_of, read_query
         from clew.query.table import Table, all_of
 
         if [type, query, entities].count(None) != 2:

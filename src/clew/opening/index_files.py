@@ -60,7 +60,7 @@ def update_index_files(
     from clew.index.store.directory import read_manifest
     from clew.index.update.edits import EditRules, read_edits
     from clew.index.update.update import update_index
-    from clew.vocabulary.stored import with_terms
+    from clew.vocabulary.terms import with_terms
 
     index_embedder = read_manifest(path).about.embedder
     edits = read_edits(files, None if progress is None else partial(progress, "reading"))

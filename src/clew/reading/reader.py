@@ -18,11 +18,9 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor
-from clew.query.lookup import lookup_of
-from clew.query.notation import NameLookup
-from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import ANYONE, FUNCTION

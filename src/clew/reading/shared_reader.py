@@ -9,7 +9,7 @@ from clew.index.store.writing import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
 from clew.text.embedder import Embedder
-from clew.vocabulary.stored import team_vocabulary
+from clew.vocabulary.terms import team_vocabulary
 
 
 def with_types(index: Index) -> tuple[Graph, Schema]:

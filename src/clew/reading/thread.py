@@ -10,9 +10,8 @@ import numpy as np
 
 from clew.graph.graph import ValueKind
 from clew.index.names import NamesIndex
-from clew.query.execute import Executor
+from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
-from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
     Compared,

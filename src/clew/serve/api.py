@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from clew.foundation.json_form import json_line
+from clew.foundation.forms import json_line
 from clew.serve.forms import (
     AskForm,
     BatchForm,

@@ -21,9 +21,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.foundation.json_form import json_line
+from clew.foundation.forms import json_line
+from clew.foundation.system import require
 from clew.serve.settings import FOLDER, PROBLEM_MEDIA, Access, Problem, ServerLimits
-from clew.text.embedders.extras import require
 
 # What a server counts, for Prometheus.
 

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from clew.errors import UsageError
 from clew.serve.app import GRACE
 from clew.serve.settings import FOLDER, ServeSettings
-from clew.workers.local import end_with_parent
+from clew.workers.base import end_with_parent
 
 # Connections that give up their place: a head that does not come, idle ones when others wait.
 

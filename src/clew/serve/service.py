@@ -24,7 +24,7 @@ from clew.methods.settings import options_of
 from clew.query.table import ColumnFilter, Table, filters_of
 from clew.serve.settings import Problem, ServerLimits
 from clew.stores.store import as_json
-from clew.text.onnx_session import load_runtime
+from clew.text.embedders import load_runtime
 from clew.types import Answer
 
 # The graphs that a server answers from; each takes up a new generation of its index by itself.

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
-from clew.foundation.json_form import json_form, json_line
+from clew.foundation.forms import json_form, json_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from clew.stores.cypher.schema import GraphSchema
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.opening import Login, is_sparql, open_neo4j, shown_address
 from clew.stores.sparql.endpoint import SparqlEndpoint
-from clew.text.counted import counted
+from clew.text.normalise import counted
 
 DOCTOR_SECONDS = 10.0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from clew.errors import InputError
-from clew.foundation.whole_file import replace_file
+from clew.foundation.system import replace_file
 from clew.stores.cypher.guard import Guarded
 from clew.stores.cypher.schema import naming_property
 from clew.stores.errors import StoreError

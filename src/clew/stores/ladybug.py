@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.foundation.system import require
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.namespaces import XSD
 from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
@@ -33,7 +34,6 @@ from clew.stores.errors import StoreError, UnknownName
 from clew.stores.process import QueryProcesses
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.stores.value_columns import WHOLE, kind_of, kind_of_text, value_relations
-from clew.text.embedders.extras import require
 
 # A graph as typed tables of ladybug: what they are, the statements that make them, and their rows.
 #

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import urlsplit
 
+from clew.foundation.system import require
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded, guard
 from clew.stores.cypher.schema import (
     LONGEST_EXAMPLE,
@@ -27,7 +28,6 @@ from clew.stores.cypher.schema import (
 from clew.stores.cypher.tree import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
-from clew.text.embedders.extras import require
 
 # The schema of a Neo4j database, from samples of its labels and types that take bounded time.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json
 from clew.stores.cypher.guard import Guarded
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 

@@ -17,7 +17,7 @@ from clew.methods.synaptiqa.read_rows import StoredTriples
 from clew.methods.synaptiqa.write_query import Solved
 from clew.stores.cypher.schema import Naming
 from clew.stores.store import StoredNode
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
-from clew.foundation import json_form
+from clew.foundation import forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of a file of JSON lines; raises as `lines`, and if a line is no object."""
-    return json_form.json_lines(_raw_lines(file), str(file), "Expected one object a line")
+    return forms.json_lines(_raw_lines(file), str(file), "Expected one object a line")
 
 
 def json_document(file: Path) -> Any:  # noqa: ANN401

@@ -33,7 +33,7 @@ from clew.evaluate.report.views import (
 from clew.evaluate.run.experiments import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.run.runner import RunProgress
-from clew.text.counted import counted
+from clew.text.normalise import counted
 
 # The questions that a report shows one by one: all of a small run, else wrong ones and a sample.
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clew.errors import InputError, UsageError
+from clew.foundation.system import require
 from clew.graph.graph import Graph
-from clew.text.counted import counted
-from clew.text.embedders.extras import require
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from clew.llm.types import ChatModel
 from clew.methods.registry import VERIFIERS, Method, method_named, settings_of
 from clew.methods.settings import read_options
 from clew.methods.topic_entities import names_of_graph
-from clew.text.clean import clean_question
+from clew.text.normalise import clean_question
 from clew.types import Abstention, Usage, Verification
 from clew.workers.base import Stopped, Workers, in_order
 

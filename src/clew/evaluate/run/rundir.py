@@ -19,12 +19,11 @@ import tomli_w
 
 from clew.errors import InputError, LockedError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion, Key, Record, record_from_json
-from clew.foundation.json_form import json_line, json_object
+from clew.foundation.forms import json_line, json_object
 from clew.foundation.redaction import redacted
-from clew.foundation.whole_file import replace_file
+from clew.foundation.system import open_growing, replace_file, take_lock
 from clew.index.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
-from clew.workers.locks import open_growing, take_lock
 
 # What a run is: data, methods, samples; resolved to checksums, written down, compared on resuming.
 

@@ -21,8 +21,7 @@ from clew.llm.budget import Limits, Price
 from clew.llm.types import ChatModel
 from clew.opening.index_files import is_index
 from clew.version import __version__
-from clew.workers.base import Workers
-from clew.workers.local import Processes
+from clew.workers.base import Processes, Workers
 
 # Opening the graph of a part: indexed once into the cache, or made from the data set's own files first.
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.foundation.arrays import Int32, Int64, chunks_of
+from clew.foundation.system import usable_processors
 from clew.graph.graph import Graph, offsets_of
 from clew.graph.kernels import Array, compiled, entry, graph_columns
 from clew.graph.walks.kernels import Draw, WalkedGraph, WalkRows, Walks, WalkScratch, mix, walk_scratch
-from clew.workers.processors import usable_processors
 
 # Walks that are equal: merged where they were made, and found again among those of an older part.
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from clew.errors import ClewError, EmbedderMismatch, FormatError, IndexAccessError, InputError
 from clew.foundation.arrays import AnyArray, Float32, Int8
-from clew.foundation.json_form import converted
+from clew.foundation.forms import converted
 from clew.graph.graph import Graph
 from clew.index.names import NamesIndex
 from clew.index.store.files import FileEntry, NotRegular, Seal, is_array, map_array, read_regular

@@ -20,8 +20,7 @@ import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, load_array
-from clew.foundation.whole_file import replace_file
-from clew.workers.processors import usable_processors
+from clew.foundation.system import replace_file, usable_processors
 
 # Folders for what can be made again: the cache, or a private one where the cache may not be written.
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from clew.errors import FormatError, InputError, LockedError
 from clew.foundation.arrays import AnyArray
+from clew.foundation.system import open_growing, take_lock
 from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph
 from clew.index.store.directory import MANIFEST, Index, IndexAbout, Manifest, generation_folder, read_manifest
@@ -38,10 +39,9 @@ from clew.index.store.files import (
 from clew.index.store.sections import graph_of_sections, with_prefix, without_prefix, written_graph
 from clew.index.vectors.registry import VectorChoice
 from clew.text.embedder import Embedder
-from clew.text.embedders.registry import embedder
+from clew.text.embedders import embedder
 from clew.version import __version__
 from clew.workers.base import Workers
-from clew.workers.locks import open_growing, take_lock
 
 if TYPE_CHECKING:
     from clew.graph.schema import Schema

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from clew.errors import UsageError
-from clew.foundation.short import local_name
+from clew.foundation.forms import local_name
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules

@@ -56,8 +56,8 @@ from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.registry import VectorAccess, open_vectors
 from clew.index.vectors.triples import TripleEmbedder
 from clew.text.embedder import Embedder
-from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable, relation_text
 
 # A names index after some entries were added and others removed, without reading the names that stay.
 

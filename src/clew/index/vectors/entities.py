@@ -29,8 +29,8 @@ from clew.index.vectors.milvus import MOST_RESULTS, MilvusVectors
 from clew.index.vectors.nearest import Nearest, VectorIndex
 from clew.index.vectors.registry import faiss_for, open_vectors
 from clew.text.embedder import Embedder
-from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable, relation_text
 from clew.types import PatternEdge, PatternNode
 
 # Vectors of what entities and relations are called, as an index stores them.

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import Float32, Int64
 from clew.foundation.redaction import keep_secret
+from clew.foundation.system import require
 from clew.index.vectors.nearest import (
     Nearest,
     VectorStoreError,
@@ -31,7 +32,6 @@ from clew.index.vectors.nearest import (
     check_rows,
     save_file,
 )
-from clew.text.embedders.extras import require
 
 T = TypeVar("T")
 DistanceMetric = Literal["L2", "IP"]

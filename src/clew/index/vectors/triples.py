@@ -37,7 +37,7 @@ from clew.index.vectors.in_milvus import (
 from clew.index.vectors.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
 from clew.index.vectors.registry import VectorChoice, open_collection
 from clew.text.embedder import Additive, Embedder
-from clew.text.labels import readable, relation_text
+from clew.text.verbalise import readable, relation_text
 
 # Dot products of stored int8 rows with one query.
 

@@ -20,8 +20,8 @@ from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import DraftAnswer, answer_of, drawn
 from clew.reading.thread import threaded
-from clew.text.counted import counted
 from clew.text.embedder import Embedder
+from clew.text.normalise import counted
 from clew.types import Abstention, Answer
 
 if TYPE_CHECKING:

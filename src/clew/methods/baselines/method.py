@@ -36,8 +36,8 @@ from clew.methods.settings import (
 from clew.methods.simgrag.examples import default_shots
 from clew.methods.topic_entities import Called, entities_of
 from clew.text.embedder import Embedder, unit_rows
-from clew.text.labels import relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import relation_text
 from clew.types import Abstention, Answer, Chain, Step, SubAnswer
 
 # Two baselines without the graph, whose answers are not grounded.

@@ -14,7 +14,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from clew.errors import InputError
-from clew.foundation.json_form import read_json
+from clew.foundation.forms import read_json
 from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.reply import ShapeError, build, read_value
@@ -22,8 +22,8 @@ from clew.llm.types import ReplyInvalid
 from clew.methods.evidence import Proofs
 from clew.methods.ground import GroundedReply
 from clew.methods.simgrag.examples import DECOMPOSITIONS
-from clew.text.labels import readable
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable
 from clew.types import SubAnswer
 
 # What KG-RAG hands from sub-question to sub-question: a plan, and the links of the chain.

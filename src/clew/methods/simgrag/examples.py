@@ -18,7 +18,7 @@ from typing import Annotated, Literal, cast
 from msgspec import Meta
 
 from clew.errors import InputError
-from clew.foundation.json_form import read_json
+from clew.foundation.forms import read_json
 from clew.llm.prompting import Prompt, as_data, data_line, filled
 from clew.llm.reply import ShapeError, build
 

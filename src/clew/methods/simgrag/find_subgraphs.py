@@ -32,8 +32,8 @@ from clew.query.values import values_in
 from clew.query.vocabulary import words_of_label
 from clew.reading.shared_reader import reader_of
 from clew.text.embedder import Embedder
-from clew.text.labels import relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import relation_text
 from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Reason
 
 # Distances for patterns that a model writes: the embedder's (SimGRAG, eq. 2), nearer where words agree.

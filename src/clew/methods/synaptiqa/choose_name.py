@@ -13,15 +13,15 @@ from clew.foundation.arrays import Float32
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.reply import build, read_value
 from clew.llm.types import ReplyInvalid
-from clew.query.short_forms import written_out
+from clew.query.vocabulary import written_out
 from clew.stores.cypher.tree import quote_name
 from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
 from clew.stores.store import CypherStore
 from clew.text.embedder import Embedder
-from clew.text.labels import relation_text
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
+from clew.text.verbalise import relation_text
 
 # Names of a graph like one that it lacks, and the `choose` step, which of them is meant (SynaptiQA, III.B).
 #

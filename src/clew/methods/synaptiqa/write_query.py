@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from clew.errors import InputError, ParseError
-from clew.foundation.json_form import json_lines
+from clew.foundation.forms import json_lines
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.llm.reply import statements
 from clew.methods.synaptiqa.choose_name import Unknown

@@ -50,8 +50,8 @@ from clew.methods.schema_view import RelationRanking, path_scores
 from clew.methods.settings import WalkRetrieveSettings
 from clew.methods.topic_entities import Called, entities_of, without_names
 from clew.text.embedder import Embedder
-from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
+from clew.text.verbalise import readable, relation_text
 from clew.types import Step
 
 # Lines of a prompt beside the sentences of walks: relation paths, and whole types and relations.

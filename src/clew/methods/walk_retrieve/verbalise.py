@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.foundation.arrays import Int32
-from clew.foundation.whole_file import replace_file
+from clew.foundation.system import replace_file
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus import NearWalk, root_of_walks
