@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from clew.engine import Clew
 from clew.graph.match.distances import Tables
 from clew.graph.match.patterns import pattern_from_json
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -110,8 +110,8 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
+    from clew.index.vectors.backends import open_vectors
     from clew.index.vectors.entities import ENTITY_SCALES, ENTITY_SEARCH, ENTITY_VECTORS, nearest_stored
-    from clew.index.vectors.registry import open_vectors
 
     if ENTITY_SEARCH not in clew.index.files:
         return {}

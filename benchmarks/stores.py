@@ -27,9 +27,9 @@ from clew.graph.build import build_graph
 from clew.stores.cypher.direction import correct_directions
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, schema_of
 from clew.stores.errors import QueryError
 from clew.stores.export import open_folder
+from clew.stores.store import GraphSchema, schema_of
 
 if TYPE_CHECKING:
     from neo4j import Driver

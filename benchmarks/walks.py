@@ -31,7 +31,7 @@ from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.opening.environment import make_embedder
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from clew.engine import Clew
-from clew.foundation.bounds import COMPILING
+from clew.foundation.system import COMPILING
 from clew.index.build import cached_index
 from clew.methods.built_in import BuiltInReader
 from clew.opening.environment import keep_machine_code

@@ -57,8 +57,7 @@ from clew.reading.tokens import (
 )
 from clew.text.embedders import StaticEmbedder
 from clew.text.lexicon import Lexicon
-from clew.workers.base import Processes, Workers
-from clew.workers.on_ray import RayWorkers
+from clew.workers import Processes, RayWorkers, Workers
 
 SCHEMAS, ASKED = ROOT / "training" / "schemas", ROOT / "training" / "asked"
 LONGEST = 48

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
 
 
 class Database(Asks):

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from clew.errors import UsageError
 from clew.methods.registry import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.opening.graph_view import GraphView, sound
-from clew.opening.index_files import (
+from clew.opening.graph_view import (
     FilesOrTriples,
+    GraphView,
     index_in_memory,
     index_sources,
     is_index,
     local_paths,
     refuse_options,
+    sound,
     update_index_by,
 )
 from clew.text.normalise import clean, clean_question
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory, Verifier
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
     from clew.vocabulary.file import TeamVocabulary
     from clew.vocabulary.terms import VocabularyReport
 
@@ -305,7 +306,7 @@ class Clew(GraphView, Asks):
 
         def work() -> Answer:
             if thread is not None and reading is None:
-                from clew.methods.auto.follow import answer_follow_up
+                from clew.methods.auto.method import answer_follow_up
 
                 return answer_follow_up(
                     answerer, chat_model, self.index.names, question, thread, id=id, entities=names
@@ -367,7 +368,7 @@ class Clew(GraphView, Asks):
         names = tuple(name for text in texts if (name := clean(str(text))))
         if not names:
             return ()
-        from clew.methods.topic_entities import names_of_graph
+        from clew.methods.question import names_of_graph
 
         return names_of_graph(self.index.names, names)
 
@@ -502,7 +503,7 @@ def _make_index(
 ) -> Clew:
     """Index graph files (a name, or several) in the directory `out`, and open the index.
 
-    `options` are those of `clew.opening.index_files.index_sources`, which says what is raised.
+    `options` are those of `clew.opening.graph_view.index_sources`, which says what is raised.
     """
     if not _is_path(sources):
         raise UsageError(f"An index is made of files, not of {type(sources).__name__}. See Clew.from_frames")

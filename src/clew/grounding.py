@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.foundation.bounds import check
+from clew.foundation.system import check
 from clew.graph.graph import Graph, triple_text
 from clew.types import Abstention, AnswerEntity, Citation, Match
 

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError
-from clew.graph import build
+from clew.graph import XSD, build
 from clew.graph.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
-from clew.graph.namespaces import XSD
 from clew.graph.readers.registry import source_bytes
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError, UsageError
+from clew.graph import RDF, RDFS, XSD
 from clew.graph.build import build_graph
-from clew.graph.namespaces import RDF, RDFS, XSD
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.hints import Hints

@@ -16,9 +16,8 @@ from clew.index.corpus import CorpusSettings, WalkIndex, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.backends import MilvusPlace, MilvusVectors, VectorChoice
 from clew.index.vectors.nearest import VectorStoreError
-from clew.index.vectors.registry import VectorChoice
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 

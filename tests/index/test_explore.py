@@ -12,7 +12,7 @@ from clew import Clew, UsageError
 from clew.graph.graph import Names
 from clew.index.explore import Prefixes
 from clew.index.update.edits import EditFiles
-from clew.opening.index_files import index_sources, update_index_files
+from clew.opening.graph_view import index_sources, update_index_files
 from clew.query.vocabulary import questions_about
 from clew.types import TripleText
 

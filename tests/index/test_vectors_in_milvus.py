@@ -15,10 +15,9 @@ from clew.index.info import info_of
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
+from clew.index.vectors.backends import MilvusPlace, MilvusVectors, VectorAccess, VectorChoice
 from clew.index.vectors.entities import IndexDistances, open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
-from clew.index.vectors.milvus import MilvusPlace, MilvusVectors
-from clew.index.vectors.registry import VectorAccess, VectorChoice
 from clew.index.vectors.triples import TripleVectors, triple_search
 from clew.llm.testing import ScriptedModel
 from clew.methods.baselines.method import VectorRag

@@ -6,8 +6,7 @@ import pytest
 from clew.graph.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
 from clew.index.corpus import WalkEmbedder, root_of_walks
-from clew.text.embedder import Additive
-from clew.text.embedders import StaticEmbedder
+from clew.text.embedders import Additive, StaticEmbedder
 
 NAMES = ["Amélie", "Jean-Pierre_Jeunet", "O'Brien’s", "2001", "ÆØ İstanbul", "!!!", "Rock & Roll", "x" * 1200]
 

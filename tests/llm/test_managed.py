@@ -10,8 +10,7 @@ import pytest
 
 from clew.errors import InputError, LlmError
 from clew.llm import Reply, Request, ask, run_sync
-from clew.llm.budget import Limits, Price
-from clew.llm.cache import ReplyCache, TraceFile
+from clew.llm.budget import Limits, Price, ReplyCache, TraceFile
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedLine, ScriptedModel
 from clew.llm.types import (

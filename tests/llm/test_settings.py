@@ -10,8 +10,7 @@ import pytest
 from clew.errors import InputError, MissingExtra, UsageError
 from clew.foundation.redaction import redacted
 from clew.llm import Reply, Settings, ask, open_model, run_sync, settings_from
-from clew.llm.budget import Limits, Price, Prices, read_prices
-from clew.llm.cache import ReplyCache
+from clew.llm.budget import Limits, Price, Prices, ReplyCache, read_prices
 from clew.llm.providers import ollama_url, split_name
 from clew.types import Usage
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.foundation.bounds import COMPILING
+from clew.foundation.system import COMPILING
 from clew.index.store import files
 from clew.index.update.edits import EditFiles
 from clew.opening.environment import cache_folder, keep_machine_code
-from clew.opening.index_files import index_sources, update_index_files
+from clew.opening.graph_view import index_sources, update_index_files
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from clew.engine import Clew
 from clew.index.build import build_index
 from clew.index.update.edits import EditFiles
-from clew.opening.index_files import update_index_files
+from clew.opening.graph_view import update_index_files
 from clew.text.embedders import StaticEmbedder
 
 

@@ -122,7 +122,7 @@ def test_a_hop_that_the_sample_missed_is_looked_for_before_it_is_called_illegal(
     ],
 )
 def test_a_hop_is_found_where_it_is(rare, heads, types, tails, found):
-    from clew.stores.cypher.schema import HopSearch, SchemaHop
+    from clew.stores.store import HopSearch, SchemaHop
 
     hops = rare.store.find_hops(HopSearch(heads, types, tails))
     assert hops == (() if found is None else (SchemaHop(*found),))

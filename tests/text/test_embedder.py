@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from clew.errors import EmbedderError, MissingExtra, UsageError
 from clew.foundation.system import require
-from clew.text.embedder import Embedder
-from clew.text.embedders import EMBEDDER_DATA, StaticEmbedder, embedder
+from clew.text.embedders import EMBEDDER_DATA, Embedder, StaticEmbedder, embedder
 
 ONNX = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 STATIC = StaticEmbedder.load()

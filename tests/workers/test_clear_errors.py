@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from clew.workers.on_ray import ClusterError, RayWorkers, do_piece
+from clew.workers import ClusterError, RayWorkers, do_piece
 from workers.work import Failing, Missing, nothing
 
 MISMATCH = (

@@ -22,7 +22,7 @@ from ray.cluster_utils import Cluster
 from clew.llm.budget import Charge, Limits
 from clew.llm.ray_shared import RayLedger
 from clew.llm.types import BudgetReached
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 from workers.work import spend
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]

@@ -43,7 +43,7 @@ from clew.reading.mentions import PARTIAL
 from clew.reading.mutual import either_way
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.types import ClaimPart, Step, Verdict, Verification
 

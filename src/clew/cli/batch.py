@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.managed import ManagedModel
     from clew.types import Answer, Verification
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
 
 _LINE_START = b'{"id": '
@@ -268,7 +268,7 @@ class BatchRun:
             failure = counts.first_failure.rstrip(".")
             problems.append(f"{counted(failed, kind.item)} of {total:,} failed, the first with {failure}")
         if problems:
-            from clew.workers.base import Stopped
+            from clew.workers import Stopped
 
             advice = "The same command asks them again" if file is not None else "Its line says why"
             raise Stopped(". ".join([*problems, advice]))

@@ -20,9 +20,9 @@ import typer
 from typer.core import TyperGroup
 
 from clew.errors import ClewError
-from clew.foundation.bounds import COMPILING
 from clew.foundation.forms import json_line
 from clew.foundation.redaction import RedactedStream
+from clew.foundation.system import COMPILING
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import RunCounts
     from clew.llm.managed import ManagedModel
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
     Models = Callable[[str], ManagedModel]
 

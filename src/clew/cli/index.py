@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from clew.index.update.update import Updated, UpdateStage
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
     from clew.stores.export import ImportFolder
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
 
 # `--verbalise`: the chat model that says the walks of a corpus, its limits, and messages on its work.
@@ -200,7 +200,7 @@ def index(
     """
     from clew.engine import Clew
     from clew.index.build import stem
-    from clew.opening.index_files import index_sources
+    from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 
     if files.vocabulary is not None:
@@ -425,7 +425,7 @@ def update(
     it failed to say.
     """
     from clew.index.update.edits import EditRules
-    from clew.opening.index_files import update_index_files, walk_model
+    from clew.opening.graph_view import update_index_files, walk_model
     from clew.stores.opening import refuse_address
 
     for address in (source, *(edits.add or ()), *(edits.remove or ())):

@@ -78,7 +78,7 @@ def print_info(description: Info) -> None:
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.index.store.directory import open_index
-    from clew.opening.index_files import is_index
+    from clew.opening.graph_view import is_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -87,7 +87,7 @@ def _verify(source: str) -> int:
 
 def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
-    from clew.opening.index_files import is_index
+    from clew.opening.graph_view import is_index
 
     if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.info import info_of

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.llm.budget import Ledger, Limits
     from clew.llm.managed import Listener, ManagedModel
     from clew.llm.providers import Settings
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
 
 # What a chat model says, on stderr while it says it.

@@ -19,8 +19,8 @@ import typer
 from clew.cli.console import Bar, BarUnit, warn
 from clew.cli.options import option
 from clew.errors import ClewError, InputError, ParseError, UsageError
-from clew.foundation.bounds import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.foundation.forms import json_lines
+from clew.foundation.system import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.opening.environment import keep_machine_code
 from clew.text.normalise import clean_question, counted
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clew.graph.readers.hints import Hints
     from clew.index.store.writing import Progress, Stage
     from clew.llm.types import ChatModel
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
 
 # What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once.
@@ -406,7 +406,7 @@ def opened_cluster(
     if address is None:
         yield None
         return
-    from clew.workers.on_ray import RayWorkers
+    from clew.workers import RayWorkers
 
     with RayWorkers(address, keep_machine_code, ahead) as workers:
         try:

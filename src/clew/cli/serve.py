@@ -127,9 +127,9 @@ def _run_on_ray(
 ) -> None:
     """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
     from clew.llm.ray_shared import RayLedger
-    from clew.serve.on_ray import serve_on_ray
+    from clew.serve.run import serve_on_ray
     from clew.serve.service import named_sources
-    from clew.workers.on_ray import RayWorkers
+    from clew.workers import RayWorkers
 
     if settings.port == 0:
         raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
@@ -215,7 +215,7 @@ def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContex
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
-    from clew.foundation.bounds import Bounds
+    from clew.foundation.system import Bounds
     from clew.serve.service import Graphs, ServedGraph, named_sources
 
     opens = partial(open_source, options=reading, bounds=Bounds(limits.seconds, limits.answers))

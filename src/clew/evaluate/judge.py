@@ -19,13 +19,11 @@ from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
 from clew.foundation.forms import fields_json
-from clew.llm.managed import ManagedModel, run_sync
-from clew.llm.prompting import Prompt, data_line, prompt_named
+from clew.llm.managed import ManagedModel, Prompt, data_line, prompt_named, run_sync
 from clew.llm.reply import without_thoughts
 from clew.llm.types import BudgetReached, ask
-from clew.text.embedder import unit_rows
-from clew.text.embedders import TOKEN_OUTPUTS, open_session
-from clew.workers.base import Stopped
+from clew.text.embedders import TOKEN_OUTPUTS, open_session, unit_rows
+from clew.workers import Stopped
 
 # Judging a run by models that compare an answer with the gold; resumable, kept in `judgements.jsonl`.
 #

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32
-from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
+from clew.graph import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.hints import MOST_INFERRED
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float64, UInt8
+from clew.graph import XSD
 from clew.graph.graph import Names, ValueKind, Values
-from clew.graph.namespaces import XSD
 
 # Units of time, length, mass, volume and money, and words for powers of ten.
 

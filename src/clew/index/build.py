@@ -52,6 +52,7 @@ from clew.index.store.directory import (
 from clew.index.store.files import usable
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
+from clew.index.vectors.backends import MilvusVectors, VectorChoice
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_SEARCH,
@@ -63,12 +64,10 @@ from clew.index.vectors.entities import (
     vector_part,
 )
 from clew.index.vectors.in_milvus import MilvusCorpus, finish
-from clew.index.vectors.milvus import MilvusVectors
 from clew.index.vectors.nearest import VectorStoreError
-from clew.index.vectors.registry import VectorChoice
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.version import __version__
-from clew.workers.base import Workers
+from clew.workers import Workers
 
 # The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written.
 

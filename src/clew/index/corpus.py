@@ -19,6 +19,7 @@ from clew.graph.neighbourhood import best_of
 from clew.graph.walks.kernels import WordSums
 from clew.graph.walks.walks import Walker, Walks, WalkSettings, joined_walks, spread
 from clew.index.store.directory import Index
+from clew.index.vectors.backends import open_collection, open_vectors
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
@@ -29,9 +30,8 @@ from clew.index.vectors.entities import (
 )
 from clew.index.vectors.in_milvus import NONE, MilvusCorpus
 from clew.index.vectors.nearest import VectorIndex
-from clew.index.vectors.registry import open_collection, open_vectors
 from clew.index.vectors.triples import dots
-from clew.text.embedder import Additive, Embedder, unit_rows
+from clew.text.embedders import Additive, Embedder, unit_rows
 from clew.text.verbalise import Templates
 
 # Walks and nodes said by templates or a model, and embedded (section 2.1).

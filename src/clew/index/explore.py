@@ -13,8 +13,8 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.foundation.arrays import Int32, Int64, UInt64
-from clew.foundation.bounds import check
 from clew.foundation.forms import fields_json
+from clew.foundation.system import check
 from clew.graph.graph import Adjacency, Graph, Names, named_triple
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index

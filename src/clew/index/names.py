@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, UInt16, UInt32, UInt64, chunks_of
-from clew.foundation.bounds import check
 from clew.foundation.forms import local_name
+from clew.foundation.system import check
 from clew.graph.graph import Graph, Names, offsets_of
 from clew.text.normalise import POSSESSIVE, Token, normalise
 

@@ -27,7 +27,7 @@ from clew.index.names import NamePart, differing_labels
 from clew.index.store.sections import written_graph
 from clew.index.store.writing import NewIndex
 from clew.index.vectors.entities import vector_part
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.embedders import embedder as embedder_named
 
 ShardKind = Literal["names", "vectors"]

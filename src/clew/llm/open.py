@@ -10,8 +10,7 @@ from typing import Literal
 
 from clew.errors import ClewError, LlmError
 from clew.llm.adapter import PydanticModel
-from clew.llm.budget import Ledger
-from clew.llm.cache import ReplyCache, TraceFile
+from clew.llm.budget import Ledger, ReplyCache, TraceFile
 from clew.llm.managed import Listener, ManagedModel, run_sync
 from clew.llm.providers import LocalServer, OpenedModel, Settings, open_provider, split_name
 from clew.llm.ray_shared import RayLedger, opened_files

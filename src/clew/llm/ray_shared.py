@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import ClewError, LlmError, UsageError
-from clew.llm.budget import Charge, Ledger, Limits
-from clew.llm.cache import ReplyCache, TraceFile
+from clew.llm.budget import Charge, Ledger, Limits, ReplyCache, TraceFile
 from clew.llm.types import BudgetReached
 
 NAMESPACE = "clew"

@@ -13,9 +13,8 @@ from rapidfuzz.distance import OSA
 from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
-from clew.llm.prompting import data_line
-from clew.methods.asked import Judge, asked_of
-from clew.methods.topic_entities import Called
+from clew.llm.managed import data_line
+from clew.methods.question import Called, Judge, asked_of
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 

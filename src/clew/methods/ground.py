@@ -17,10 +17,10 @@ from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
-from clew.llm.prompting import Prompt, Sampling, Talk, short
+from clew.llm.managed import Prompt, Sampling, Talk, short
 from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
-from clew.methods.asked import adds_up, counts, misfit_of_value, says
 from clew.methods.evidence import Fact, Linked, Proofs, ReadEvidence, prove_stated
+from clew.methods.question import adds_up, counts, misfit_of_value, says
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import Abstention, AnswerEntity, Citation

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
 from clew.errors import UsageError
-from clew.foundation.bounds import COMPILING, Bounds, OutOfTime, bounded
+from clew.foundation.system import COMPILING, Bounds, OutOfTime, bounded
 from clew.methods.settings import options_of
 from clew.opening.environment import NamedModels
 from clew.plugins import imported, is_plugin
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.llm.types import ChatModel
     from clew.stores.store import CypherStore
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
 
 
 @dataclass(frozen=True, slots=True)

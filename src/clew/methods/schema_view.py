@@ -25,14 +25,14 @@ import numpy as np
 
 from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph, ValueKind
-from clew.llm.prompting import data_line
+from clew.llm.managed import data_line
 from clew.query.notation import stored_relation
 from clew.query.tree import steps_of
 from clew.query.vocabulary import DATE, LEAF, NUMBER, Vocabulary, words_of_label
 from clew.reading.account import SPELT
 from clew.reading.likeness import Likeness
 from clew.reading.reader import QuestionReader, Reading
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.verbalise import relation_text
 from clew.vocabulary.file import Naming
 

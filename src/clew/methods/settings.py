@@ -18,7 +18,7 @@ from clew.errors import UsageError
 
 if TYPE_CHECKING:
     from clew.methods.kg_rag.decompose import Demonstration
-    from clew.methods.simgrag.examples import Shots
+    from clew.methods.simgrag.write_pattern import Shots
     from clew.methods.synaptiqa.write_query import Solved
 
 _KEY = "clew.option"
@@ -194,7 +194,10 @@ class SimgragSettings(MethodSettings):
         None, "with candidates, types that an unknown is of, k(t)", "C.1", kind=int, least=1, unset="16"
     )
     examples: Shots | None = option(
-        None, "worked examples for this graph", kind=str, reads="clew.methods.simgrag.examples:read_shots"
+        None,
+        "worked examples for this graph",
+        kind=str,
+        reads="clew.methods.simgrag.write_pattern:read_shots",
     )
     schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
     bound: float = option(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from clew.foundation.bounds import most_answers
+from clew.foundation.system import most_answers
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget, difference

@@ -14,7 +14,7 @@ from clew.foundation.arrays import Float32
 from clew.query.tree import OfType, Query, steps_of
 from clew.query.vocabulary import Vocabulary, is_short_for, written_out
 from clew.reading.english import FUNCTION
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 

@@ -32,7 +32,7 @@ from clew.reading.operators import Operators
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.vocabulary.file import TeamVocabulary

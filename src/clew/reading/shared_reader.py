@@ -8,7 +8,7 @@ from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.vocabulary.terms import team_vocabulary
 
 

@@ -17,7 +17,6 @@ from typing import IO, Any, cast
 from clew.errors import InputError
 from clew.foundation.system import replace_file
 from clew.stores.cypher.guard import Guarded
-from clew.stores.cypher.schema import naming_property
 from clew.stores.errors import StoreError
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.sparql.endpoint import (
@@ -30,7 +29,7 @@ from clew.stores.sparql.endpoint import (
     rows_of,
     send_query,
 )
-from clew.stores.store import StoredTerm
+from clew.stores.store import StoredTerm, naming_property
 
 # Where the graph of a database is put while it is read: finished shards stay after an interruption.
 

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.system import require
+from clew.graph import XSD
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.namespaces import XSD
+from clew.graph.schema import WHOLE, kind_of, kind_of_text, value_relations
 from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.cypher.ladybug_forms import (
@@ -29,11 +30,18 @@ from clew.stores.cypher.ladybug_forms import (
     with_dots,
     without_dots,
 )
-from clew.stores.cypher.schema import LONGEST_EXAMPLE, GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import StoreError, UnknownName
 from clew.stores.process import QueryProcesses
-from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
-from clew.stores.value_columns import WHOLE, kind_of, kind_of_text, value_relations
+from clew.stores.store import (
+    LONGEST_EXAMPLE,
+    GraphSchema,
+    HopSearch,
+    Rows,
+    SchemaHop,
+    StoredEdge,
+    StoredNode,
+    StoredPath,
+)
 
 # A graph as typed tables of ladybug: what they are, the statements that make them, and their rows.
 #

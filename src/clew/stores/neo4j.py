@@ -16,18 +16,21 @@ from urllib.parse import urlsplit
 
 from clew.foundation.system import require
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded, guard
-from clew.stores.cypher.schema import (
+from clew.stores.cypher.tree import quote_name
+from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
+from clew.stores.store import (
     LONGEST_EXAMPLE,
     GraphSchema,
     HopSearch,
     Naming,
+    Rows,
     SampledProperty,
     SchemaHop,
+    StoredEdge,
+    StoredNode,
+    StoredPath,
     naming_of,
 )
-from clew.stores.cypher.tree import quote_name
-from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
-from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 
 # The schema of a Neo4j database, from samples of its labels and types that take bounded time.
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from clew.errors import FormatError
 from clew.foundation.arrays import LOADING, Float64, Int32
-from clew.foundation.bounds import check
+from clew.foundation.system import check
 
 # The arrays of the lexicon as its file packs them, and as they are looked into.
 

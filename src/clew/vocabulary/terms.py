@@ -28,13 +28,13 @@ from clew.graph.graph import DERIVED, Graph, listed_places, triple_text
 from clew.index.store.directory import Index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.registry import VectorAccess
+from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
 from clew.query.notation import NameLookup, NotationError, lookup_of, read_query
 from clew.query.prove import prove
 from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Walk, Without
 from clew.query.vocabulary import words_of_label
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import plural
 from clew.types import Answer, AnswerEntity, Citation, ClaimPart, Verification
 from clew.vocabulary.file import Naming, TeamVocabulary, raise_problems, read_vocabulary

@@ -16,8 +16,8 @@ from clew.llm.testing import ScriptedModel
 from clew.llm.types import BudgetReached, ModelUnreachable
 from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
+from clew.methods.question import entities_of
 from clew.methods.settings import KgRagSettings
-from clew.methods.topic_entities import entities_of
 from clew.types import Answer
 
 

@@ -21,12 +21,12 @@ from clew.evaluate.run.rundir import MethodVariant, OptionValue
 from clew.llm.budget import Price
 from clew.llm.managed import ManagedModel
 from clew.llm.types import ChatModel
+from clew.methods.question import names_of_graph
 from clew.methods.registry import VERIFIERS, Method, method_named, settings_of
 from clew.methods.settings import read_options
-from clew.methods.topic_entities import names_of_graph
 from clew.text.normalise import clean_question
 from clew.types import Abstention, Usage, Verification
-from clew.workers.base import Stopped, Workers, in_order
+from clew.workers import Stopped, Workers, in_order
 
 # Asking: one question after the other, in worker processes, or (with a model, which waits) in threads.
 #

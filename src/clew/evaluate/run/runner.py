@@ -19,9 +19,9 @@ from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.writing import Progress
 from clew.llm.budget import Limits, Price
 from clew.llm.types import ChatModel
-from clew.opening.index_files import is_index
+from clew.opening.graph_view import is_index
 from clew.version import __version__
-from clew.workers.base import Processes, Workers
+from clew.workers import Processes, Workers
 
 # Opening the graph of a part: indexed once into the cache, or made from the data set's own files first.
 

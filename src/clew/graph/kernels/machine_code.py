@@ -28,7 +28,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import typeof_impl
 
 from clew.errors import OutputError
-from clew.foundation.bounds import COMPILING
+from clew.foundation.system import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
 _DIGEST_BYTES = 32

@@ -20,7 +20,7 @@ import numpy as np
 
 from clew.errors import PatternError, UsageError
 from clew.foundation.arrays import AnyArray
-from clew.foundation.bounds import check
+from clew.foundation.system import check
 from clew.graph.graph import Graph
 from clew.graph.kernels import GraphColumns, Kernel, graph_columns
 from clew.graph.match.distances import Distances

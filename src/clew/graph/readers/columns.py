@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from clew.graph.namespaces import XSD
+from clew.graph import XSD
 from clew.graph.readers.hints import LINKED_TO
 from clew.graph.values import (
     CURRENCIES,

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import converted
-from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
+from clew.graph import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
 from clew.graph.readers.stream import ByteSource, DepthGuard, EntityGuard, is_plain, line_blocks
 

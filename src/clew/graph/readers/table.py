@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError, MissingExtra, ParseError, UsageError
-from clew.graph.namespaces import XSD
+from clew.graph import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
     WEIGHT_COLUMN,

@@ -36,10 +36,10 @@ from clew.index.store.sections import (
     with_prefix,
     without_prefix,
 )
-from clew.index.vectors.registry import VectorAccess
+from clew.index.vectors.backends import VectorAccess
 
 if TYPE_CHECKING:
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
 
 
 # The manifest of an index: what it was made from, with what, and which files belong to it.

@@ -37,11 +37,10 @@ from clew.index.store.files import (
     write_piece,
 )
 from clew.index.store.sections import graph_of_sections, with_prefix, without_prefix, written_graph
-from clew.index.vectors.registry import VectorChoice
-from clew.text.embedder import Embedder
-from clew.text.embedders import embedder
+from clew.index.vectors.backends import VectorChoice
+from clew.text.embedders import Embedder, embedder
 from clew.version import __version__
-from clew.workers.base import Workers
+from clew.workers import Workers
 
 if TYPE_CHECKING:
     from clew.graph.schema import Schema

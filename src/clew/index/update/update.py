@@ -39,6 +39,7 @@ from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.writing import IndexWriter, write_changed, write_updated_schema, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.resolve import resolve
+from clew.index.vectors.backends import VectorAccess, open_vectors
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_SEARCH,
@@ -53,9 +54,8 @@ from clew.index.vectors.entities import (
     quantise,
 )
 from clew.index.vectors.in_milvus import InMilvus
-from clew.index.vectors.registry import VectorAccess, open_vectors
 from clew.index.vectors.triples import TripleEmbedder
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 

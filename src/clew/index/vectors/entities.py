@@ -25,10 +25,9 @@ from clew.graph.match.distances import (
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
-from clew.index.vectors.milvus import MOST_RESULTS, MilvusVectors
+from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, faiss_for, open_vectors
 from clew.index.vectors.nearest import Nearest, VectorIndex
-from clew.index.vectors.registry import faiss_for, open_vectors
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 from clew.types import PatternEdge, PatternNode

@@ -17,11 +17,17 @@ from clew.errors import ClewError, FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter, NewIndex
+from clew.index.vectors.backends import (
+    DistanceMetric,
+    MilvusPlace,
+    MilvusVectors,
+    VectorAccess,
+    cells_of,
+    open_collection,
+)
 from clew.index.vectors.entities import ENTITY_SEARCH, IN_MILVUS, dequantised
-from clew.index.vectors.milvus import DistanceMetric, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.nearest import check_file
-from clew.index.vectors.registry import VectorAccess, open_collection
-from clew.text.embedder import unit_rows
+from clew.text.embedders import unit_rows
 
 # Vectors of names and triples in Milvus, a collection each.
 #

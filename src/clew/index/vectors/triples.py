@@ -18,6 +18,13 @@ from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import NewIndex, Progress, Span, say_nothing, write_changed, writing
+from clew.index.vectors.backends import (
+    MOST_RESULTS,
+    MilvusPlace,
+    MilvusVectors,
+    VectorChoice,
+    open_collection,
+)
 from clew.index.vectors.entities import (
     TRIPLE_IDS,
     TRIPLE_SCALES,
@@ -34,9 +41,7 @@ from clew.index.vectors.in_milvus import (
     triple_sections,
     upload,
 )
-from clew.index.vectors.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
-from clew.index.vectors.registry import VectorChoice, open_collection
-from clew.text.embedder import Additive, Embedder
+from clew.text.embedders import Additive, Embedder
 from clew.text.verbalise import readable, relation_text
 
 # Dot products of stored int8 rows with one query.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor

@@ -18,12 +18,13 @@ from clew.foundation.arrays import Float32, Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
-from clew.llm.prompting import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
+from clew.llm.managed import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import ChatModel
 from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
 from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstrations
 from clew.methods.kg_rag.method import reformulate, table_3
+from clew.methods.question import Called, entities_of
 from clew.methods.settings import (
     Document,
     KapingSettings,
@@ -33,9 +34,8 @@ from clew.methods.settings import (
     TripleRagSettings,
     VectorRagSettings,
 )
-from clew.methods.simgrag.examples import default_shots
-from clew.methods.topic_entities import Called, entities_of
-from clew.text.embedder import Embedder, unit_rows
+from clew.methods.simgrag.write_pattern import default_shots
+from clew.text.embedders import Embedder, unit_rows
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text
 from clew.types import Abstention, Answer, Chain, Step, SubAnswer

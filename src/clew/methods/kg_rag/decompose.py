@@ -16,12 +16,12 @@ from msgspec import Meta
 from clew.errors import InputError
 from clew.foundation.forms import read_json
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.reply import ShapeError, build, read_value
 from clew.llm.types import ReplyInvalid
 from clew.methods.evidence import Proofs
 from clew.methods.ground import GroundedReply
-from clew.methods.simgrag.examples import DECOMPOSITIONS
+from clew.methods.simgrag.write_pattern import DECOMPOSITIONS
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import SubAnswer

@@ -54,10 +54,9 @@ from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, triple_search
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
+from clew.llm.managed import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import BudgetReached, ChatModel
-from clew.methods.asked import AskedSteps
 from clew.methods.base import GraphMethod, Retrieved, Run, lists_are_whole
 from clew.methods.evidence import (
     LONG_LIST,
@@ -82,10 +81,17 @@ from clew.methods.kg_rag.decompose import (
     owned_values,
 )
 from clew.methods.names_view import NamesView
+from clew.methods.question import (
+    AskedSteps,
+    Called,
+    entities_named_in,
+    entities_of,
+    shared_names,
+    without_names,
+)
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import KgRagSettings
-from clew.methods.topic_entities import Called, entities_named_in, entities_of, shared_names, without_names
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, Chain, Step
 

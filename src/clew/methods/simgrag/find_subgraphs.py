@@ -26,12 +26,12 @@ from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
 from clew.methods.evidence import ARTICLES
 from clew.methods.settings import FITTING_GSD
-from clew.methods.simgrag.examples import ShownTriples
+from clew.methods.simgrag.write_pattern import ShownTriples
 from clew.query.execute import against
 from clew.query.values import values_in
 from clew.query.vocabulary import words_of_label
 from clew.reading.shared_reader import reader_of
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text
 from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Reason

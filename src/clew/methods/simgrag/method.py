@@ -39,18 +39,16 @@ from clew.graph.match.distances import Distances
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
-from clew.llm.managed import run_sync
-from clew.llm.prompting import Talk, short
+from clew.llm.managed import Talk, run_sync, short
 from clew.llm.reply import TypedReplies
 from clew.llm.types import ChatModel, ContextOverflow, OutputForm, Reply, ReplyInvalid, Request
-from clew.methods.asked import misfit_of_value
 from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
 from clew.methods.evidence import Proofs
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.names_view import NamesView
+from clew.methods.question import Called, FindTopicEntities, misfit_of_value, shared_names
 from clew.methods.schema_view import RelationRanking, SchemaView
 from clew.methods.settings import SimgragSettings
-from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots, read_prompt
 from clew.methods.simgrag.find_subgraphs import (
     Cut,
     FewCandidates,
@@ -66,17 +64,20 @@ from clew.methods.simgrag.find_subgraphs import (
 from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (
+    ExampleKind,
     PatternPlan,
     WrittenPattern,
     answer_nodes,
+    as_name,
+    default_shots,
     hint_text,
+    read_prompt,
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import Called, FindTopicEntities, shared_names
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Step
 
 MOST_NEAR_RELATIONS = 12

@@ -25,10 +25,10 @@ from clew.llm.types import BudgetReached, ReplyInvalid
 from clew.methods.base import Run
 from clew.methods.evidence import other_names
 from clew.methods.schema_view import path_scores
-from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
 from clew.methods.simgrag.method import Found, PatternSearch, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
+from clew.methods.simgrag.write_pattern import ShownTriples
 from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Step, Verdict, Verification
 
 # Paths of up to three edges between two named things of a claim.

@@ -19,10 +19,10 @@ from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Pl
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction, admits_type
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, naming_property
 from clew.stores.cypher.tree import NodePattern, Statement, quote_name, render
 from clew.stores.cypher.uses import NameKind, NameUse, ValueUse, uses_of
-from clew.text.embedder import Embedder
+from clew.stores.store import GraphSchema, naming_property
+from clew.text.embedders import Embedder
 from clew.text.lexicon import Lexicon
 
 CANDIDATES = 5

@@ -10,7 +10,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from clew.foundation.arrays import Float32
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.reply import build, read_value
 from clew.llm.types import ReplyInvalid
 from clew.query.vocabulary import written_out
@@ -18,7 +18,7 @@ from clew.stores.cypher.tree import quote_name
 from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
 from clew.stores.store import CypherStore
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text

@@ -35,11 +35,11 @@ from dataclasses import dataclass, field, replace
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
-from clew.llm.prompting import Talk
+from clew.llm.managed import Talk
 from clew.llm.types import BudgetReached, ChatModel
-from clew.methods.asked import Judge
 from clew.methods.base import Run, needs_model
 from clew.methods.names_view import NamesView
+from clew.methods.question import FindTopicEntities, Judge, shared_names
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
@@ -58,14 +58,13 @@ from clew.methods.synaptiqa.write_query import (
     most_similar,
     short,
 )
-from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import text_of
 from clew.reading.shared_reader import reader_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tree import Statement, render
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
 

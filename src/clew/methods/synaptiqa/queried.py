@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.llm.prompting import query_text
+from clew.llm.managed import query_text
 from clew.methods.schema_view import MEASURING, NAMED, SchemaLine, left_out_names, lines_that_fit
 from clew.methods.synaptiqa.check_names import NameCheck
 from clew.methods.synaptiqa.choose_name import NamesOf, NameSpace, StoredValues, words_of
@@ -36,7 +36,6 @@ from clew.stores.cypher.guard import (
     with_evidence,
 )
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, SchemaHop, naming_property
 from clew.stores.cypher.tree import (
     Call,
     Expression,
@@ -50,8 +49,8 @@ from clew.stores.cypher.tree import (
 from clew.stores.cypher.uses import uses_of
 from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.ladybug import LadybugStore
-from clew.stores.store import CypherStore, Rows
-from clew.text.embedder import Embedder
+from clew.stores.store import CypherStore, GraphSchema, Rows, SchemaHop, naming_property
+from clew.text.embedders import Embedder
 from clew.text.lexicon import Lexicon
 
 # The part of a schema that a prompt shows, in Cypher: what a question may need, in so many tokens.

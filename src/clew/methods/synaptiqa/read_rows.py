@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.graph.schema import BOOLEANS
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.reply import build, declines, is_none, read_value, stated_answer
 from clew.llm.types import ReplyInvalid
-from clew.methods.asked import Judge, asked_of, misfit_of_label, misfit_of_value
-from clew.stores.cypher.schema import Naming, node_key, node_name
-from clew.stores.store import StoredEdge, StoredNode, StoredPath
-from clew.stores.value_columns import BOOLEANS
+from clew.methods.question import Judge, asked_of, misfit_of_label, misfit_of_value
+from clew.stores.store import Naming, StoredEdge, StoredNode, StoredPath, node_key, node_name
 from clew.text.normalise import normalise
 from clew.types import TripleText
 

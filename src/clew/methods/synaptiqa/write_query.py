@@ -15,7 +15,7 @@ import numpy as np
 
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import json_lines
-from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, prompt_named, query_text
 from clew.llm.reply import statements
 from clew.methods.synaptiqa.choose_name import Unknown
 from clew.methods.synaptiqa.queried import QueryResult, SchemaSlice, SchemaSlicer
@@ -24,7 +24,7 @@ from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tree import LONGEST_STATEMENT, Relationship, Statement, Syntax
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Reason
 
 # From a model's reply to the one statement in it, and rules that mend what is nearly Cypher.

@@ -38,18 +38,18 @@ from itertools import chain
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.graph.walks.relation_paths import RelationPath, relation_paths
+from clew.graph.walks.walks import RelationPath, relation_paths
 from clew.index.corpus import NearWalk, WalkIndex
 from clew.index.store.directory import Index
-from clew.llm.prompting import Sampling, Talk, data_line
+from clew.llm.managed import Sampling, Talk, data_line
 from clew.llm.types import ChatModel
 from clew.methods.base import GraphMethod, Retrieved, Run
 from clew.methods.evidence import Fact, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
+from clew.methods.question import Called, entities_of, without_names
 from clew.methods.schema_view import RelationRanking, path_scores
 from clew.methods.settings import WalkRetrieveSettings
-from clew.methods.topic_entities import Called, entities_of, without_names
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 from clew.types import Step

@@ -21,12 +21,11 @@ from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus import NearWalk, root_of_walks
 from clew.llm.budget import Price, estimate
-from clew.llm.managed import run_sync
-from clew.llm.prompting import data_line, prompt_named
+from clew.llm.managed import data_line, prompt_named, run_sync
 from clew.llm.reply import clean
 from clew.llm.types import BudgetReached, ChatModel, KeyRefused, LlmError, Reply, Request
 from clew.methods.walk_retrieve.method import LONGEST_SENTENCE, triples_of
-from clew.workers.base import Workers
+from clew.workers import Workers
 
 WALKS_OF_FILE = 256
 """Walks of one file: what a kill may lose."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tree import (
     CypherQuery,
     Expression,
@@ -25,6 +24,7 @@ from clew.stores.cypher.tree import (
     Syntax,
 )
 from clew.stores.errors import IllegalHop
+from clew.stores.store import GraphSchema, HopSearch, SchemaHop
 
 # What a label expression admits, and which pairs of labels a hop may connect.
 

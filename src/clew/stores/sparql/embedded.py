@@ -16,14 +16,14 @@ from urllib.parse import quote
 
 import numpy as np
 
+from clew.graph import RDF, RDFS, SKOS, XSD
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
+from clew.graph.schema import value_relations
 from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import StoreError
 from clew.stores.process import QueryProcesses
 from clew.stores.store import Rows, StoredTerm
-from clew.stores.value_columns import value_relations
 
 # Terms of RDF as text of N-Triples and SPARQL, which write them the same way.
 

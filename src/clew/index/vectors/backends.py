@@ -1,8 +1,4 @@
-"""Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
-
-A collection is all that this backend has; what it saves is a small file that says where the collection is. A
-Milvus that does not answer is waited for, since one that restarts is back within seconds.
-"""
+"""Backends for vectors: which one for how many, and Milvus, for more than one machine holds."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
@@ -20,18 +17,27 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, UsageError
+from clew.errors import FormatError, MissingExtra, UsageError
 from clew.foundation.arrays import Float32, Int64
-from clew.foundation.redaction import keep_secret
+from clew.foundation.redaction import keep_address, keep_secret
 from clew.foundation.system import require
 from clew.index.vectors.nearest import (
+    FaissCells,
+    FaissFlat,
+    FlatVectors,
     Nearest,
+    VectorIndex,
     VectorStoreError,
     check_file,
     check_query,
     check_rows,
     save_file,
 )
+
+# Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
+#
+# A collection is all that this backend has; what it saves is a small file that says where the collection is.
+# A Milvus that does not answer is waited for, since one that restarts is back within seconds.
 
 T = TypeVar("T")
 DistanceMetric = Literal["L2", "IP"]
@@ -379,3 +385,94 @@ def _reason(error: Exception) -> str:
     )
     line = " ".join(str(message).split())
     return line if len(line) <= 200 else line[:199] + "…"
+
+
+# Which backend for how many vectors, by name or by what wrote a file.
+
+Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
+"""All backends; adding one is a line here."""
+FEW_VECTORS, MANY = 200_000, 500_000
+"""Vectors up to which all are compared by NumPy, and by faiss."""
+
+
+VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChoice:
+    """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
+
+    `milvus` holds all vectors at `place`, and none of them are in the index directory. Raises
+    UsageError without a place, MissingExtra if the package is not installed.
+    """
+
+    kind: VectorKind = "auto"
+    place: MilvusPlace | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "faiss" and not has_faiss():
+            raise MissingExtra("faiss-cpu", "faiss")
+        if self.kind == "milvus" and self.place is None:
+            raise UsageError(
+                "--vectors milvus needs a Milvus. Give --milvus http://HOST:19530, --milvus NAME.db for a "
+                "file of milvus-lite, or $MILVUS_URI"
+            )
+
+    def uses_faiss(self, count: int) -> bool:
+        """Whether so many vectors are searched by faiss."""
+        return self.kind == "faiss" or (self.kind == "auto" and count > FEW_VECTORS and has_faiss())
+
+
+@dataclass(frozen=True, slots=True)
+class VectorAccess:
+    """How to reach a vector database: the URI instead of the one that an index has noted, and the token."""
+
+    uri: str | None = None
+    token: str | None = None
+
+    def __post_init__(self) -> None:
+        """Remember what must not be shown."""
+        keep_secret(self.token)
+        keep_address(self.uri)
+
+
+def backend_named(name: str) -> Backend:
+    """Return the backend of a name; UsageError if there is none."""
+    for backend in BACKENDS:
+        if backend.name == name:
+            return backend
+    raise UsageError(f"unknown backend {name!r}. Backends are: {', '.join(b.name for b in BACKENDS)}")
+
+
+def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
+    """Return the backend of faiss for so many vectors."""
+    return FaissFlat if count <= MANY else FaissCells
+
+
+def has_faiss() -> bool:
+    """Whether faiss is installed."""
+    return find_spec("faiss") is not None
+
+
+def open_vectors(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
+) -> VectorIndex:
+    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
+
+    `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
+    """
+    name, _ = check_file(path)
+    backend = backend_named(name)
+    if not issubclass(backend, MilvusVectors):
+        return backend.open(path, dimension, writable=writable)
+    return open_collection(path, dimension, writable=writable, access=access)
+
+
+def open_collection(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
+) -> MilvusVectors:
+    """Open a file that says where a collection of Milvus is; raises as `open_vectors`."""
+    access = access or VectorAccess()
+    place = None if access.uri is None else MilvusPlace(access.uri, access.token)
+    return MilvusVectors.open(path, dimension, writable=writable, place=place, token=access.token)
