@@ -397,9 +397,6 @@ def _sorted_groups(
     return order, np.flatnonzero(starts)
 
 
-# Sources → `Graph`: interning of names, duplicates, adjacency, values, side files, and a report.
-
-
 MAX_SOURCES = np.iinfo(np.uint16).max
 
 FEW_TRIPLES = 20

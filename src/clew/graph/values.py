@@ -1,4 +1,12 @@
-"""Numbers, units, dates and times in the names of nodes and the cells of columns."""
+"""Numbers, units, dates and times in the names of nodes and the cells of columns.
+
+Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`; `007` is a
+code) and a date if nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12,
+1999`, `44 BC`, ISO date and time); `03/04/1999` is neither. A time of day (`09:30`, `9:30 pm`) is a date
+too, a part of the first day. A bare year such as `1999` is a number, as is every other integer; only
+`xsd:gYear` makes it a date. Literals of RDF follow their datatype, cells of a table that of their column,
+which says how they are written (`ColumnType`).
+"""
 
 from __future__ import annotations
 
@@ -92,16 +100,6 @@ def unit_in(label: Sequence[str], measure: str = "") -> str:
         ),
         "",
     )
-
-
-# Numbers, dates and times in the names of nodes and the cells of columns.
-#
-# Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`; `007` is a
-# code) and a date if nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12,
-# 1999`, `44 BC`, ISO date and time); `03/04/1999` is neither. A time of day (`09:30`, `9:30 pm`) is a date
-# too, a part of the first day. A bare year such as `1999` is a number, as is every other integer; only
-# `xsd:gYear` makes it a date. Literals of RDF follow their datatype, cells of a table that of their column,
-# which says how they are written (`ColumnType`).
 
 
 MAX_LENGTH = 40

@@ -194,9 +194,6 @@ def _new_collections(new_index: NewIndex, settings: CorpusSettings) -> MilvusCor
     return MilvusCorpus.create(new_index, new_index.vectors.place, walks)
 
 
-# Sources → index directory: read the graph, make its sections, write them as one generation.
-
-
 @dataclass(frozen=True, slots=True)
 class Built:
     """A finished index and what was read for it."""

@@ -156,8 +156,6 @@ def _keys(blob: np.ndarray, starts: Int64, stops: Int64) -> np.ndarray:  # pyrig
     return keys
 
 
-# Looking into a graph: names that a text may mean, what is around an entity, paths; all within bounds.
-
 Direction = Literal["out", "in"]
 """`out`: the entity is the head of the triples; `in`: their tail."""
 

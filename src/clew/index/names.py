@@ -1,4 +1,8 @@
-"""The names index: which entities a text names, exactly by hash or with typos."""
+"""The names index: which entities a text names, exactly by hash or with typos.
+
+An *entry* is a name, a label that differs from it, or an alias, in this order. No string is stored twice:
+entries point into the graph's own names, and all arrays may be memory-mapped.
+"""
 
 from __future__ import annotations
 
@@ -249,11 +253,6 @@ def _differing_bits(words: UInt32, signature: np.uint32) -> NDArray[np.uint8]:
     bits = bits + (bits >> np.uint32(4)) & np.uint32(0x0F0F0F0F)
     return (bits * np.uint32(0x01010101) >> np.uint32(24)).astype(np.uint8)
 
-
-# The names index: which entities a text names, exactly or with typos.
-#
-# An *entry* is a name, a label that differs from it, or an alias, in this order. No string is stored twice:
-# entries point into the graph's own names, and all arrays may be memory-mapped.
 
 NameSource = Literal["name", "label", "alias"]
 _KINDS: tuple[NameSource, ...] = ("name", "label", "alias")

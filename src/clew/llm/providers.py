@@ -1,4 +1,9 @@
-"""From settings and `provider/model` to a model of pydantic-ai with a bounded HTTP client."""
+"""From settings and `provider/model` to a model of pydantic-ai with a bounded HTTP client.
+
+The rows of `SERVERS` speak OpenAI's chat completions at an address of the user's choice. `gguf/FILE` is
+served in this process. Every other provider of pydantic-ai works by its name there, with the
+environment variables that its documentation names.
+"""
 
 from __future__ import annotations
 
@@ -68,12 +73,6 @@ class LocalServer:
         except RuntimeError as error:
             raise InputError(f"{self._path}: llama.cpp cannot load it as a model ({error}).") from error
 
-
-# From `provider/model` to a model of pydantic-ai with a bounded HTTP client.
-#
-# The rows of `SERVERS` speak OpenAI's chat completions at an address of the user's choice. `gguf/FILE` is
-# served in this process (`local.py`). Every other provider of pydantic-ai works by its name there, with the
-# environment variables that its documentation names.
 
 OLD_HTTPX = frozenset({"cohere", "groq"})
 """Providers whose SDK takes clients of httpx; the others take those of httpx2."""

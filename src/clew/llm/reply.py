@@ -85,7 +85,7 @@ def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
 #
 # Taken off first: thoughts (`<think>…</think>`), an echoed prompt, the model's stop tokens and what follows
 # them, and backslashes of Markdown.
-# Nothing is mended: what is not JSON goes back to the model once, with the reason (see `typed.py`).
+# Nothing is mended: what is not JSON goes back to the model once, with the reason.
 
 
 LONGEST_JSON_REPLY = 1_000_000

@@ -213,8 +213,6 @@ def _contains(tokens: Sequence[str], words: Sequence[str]) -> bool:
     return any(tokens[at : at + len(words)] == list(words) for at in range(len(tokens) - len(words) + 1))
 
 
-# What a model was given to read, and which of its triples prove an entity.
-
 Proofs = Mapping[int, tuple[int, ...]]
 """Entity → the path of triples that proves it, from an entity of the question."""
 

@@ -2,8 +2,8 @@
 
 It is code, not a prompt. An entity counts if it stands in the facts that were given, a path through them
 leads to it from what was known (the question's entities, and in a chain the answers before), and it is what
-is asked for (`asked.py`). A number counts if it stands in the facts that the reply names, if they come to it
-(counted, added up, compared), or if a query graph of the question does; yes and no by a query graph alone.
+is asked for (`question.py`). A number counts if it stands in the facts that the reply names, if they come to
+it (counted, added up, compared), or if a query graph of the question does; yes and no by a query graph alone.
 What a model only says is ungrounded. What is rejected is told, with why.
 """
 

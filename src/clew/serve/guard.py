@@ -133,8 +133,6 @@ class RequestSpans:
             yield ended
 
 
-# What stands before every request: who asks, from where, how much, and what is noted of it.
-
 log = logging.getLogger("clew.serve")
 
 POLICY = "; ".join(

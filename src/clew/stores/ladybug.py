@@ -370,7 +370,7 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
     return f"COPY {table} FROM ({rows}) {ends}"
 
 
-# The embedded Cypher store: an index in ladybug, as `ladybug_tables` has it, in processes of its own.
+# The embedded Cypher store: an index in ladybug, in typed tables, in processes of its own.
 
 
 class _LoadedGraph:

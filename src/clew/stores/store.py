@@ -160,9 +160,6 @@ def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:
     return GraphSchema(tuple(dict.fromkeys(SchemaHop(*hop) for hop in hops)))
 
 
-# What Cypher and SPARQL stores are, and what their rows hold.
-
-
 @dataclass(frozen=True, slots=True)
 class StoredNode:
     """A node of a row: the store's own `id`, its labels and properties."""

@@ -1,4 +1,7 @@
-"""Question sets on Wikidata and Freebase, without a graph: QALD, WebQSP, LC-QuAD 2.0, Mintaka."""
+"""Question sets on Wikidata and Freebase, without a graph: QALD, WebQSP, LC-QuAD 2.0, Mintaka.
+
+None of them was at hand: each reader follows the published format. The graph is named with --graph.
+"""
 
 from __future__ import annotations
 
@@ -107,10 +110,6 @@ def iri_answer(iri: str) -> GoldAnswer:
     last = unquote(iri.rstrip("/").replace("#", "/").rsplit("/", 1)[-1])
     return GoldAnswer(iri, (last,) if last and last != iri else ())
 
-
-# Question sets on Wikidata and Freebase, without a graph: WebQSP, WebQSP-WD, LC-QuAD 2.0, Mintaka.
-#
-# None of them was at hand: each reader follows the published format. The graph is named with --graph.
 
 WIKIDATA_ENTITY = "http://www.wikidata.org/entity/"
 _QID = re.compile(r"Q\d+\Z")

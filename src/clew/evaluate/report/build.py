@@ -193,7 +193,7 @@ def build_report(
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
-    `also` are endings of further files (`files.py`): `DRAWN` for charts, `TYPESET` for tables.
+    `also` are endings of further files: `DRAWN` for charts, `TYPESET` for tables.
 
     Raises InputError (a path is no run directory, or nothing can be written), UsageError (a run has no
     records) and MissingExtra (PNG is wanted and the extra `report` is not installed).

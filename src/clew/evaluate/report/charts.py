@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Charts and tables as data; `drawing.py` and the page draw them, CSV comes from the same values.
+# Charts and tables as data, of which drawings, the page and CSV are made.
 
 
 @dataclass(frozen=True, slots=True)

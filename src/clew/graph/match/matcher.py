@@ -1,7 +1,7 @@
 """Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG, 4 and 5).
 
-`kernels/growth.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
-every part, `kernels/enumeration.py` enumerates. This goes in rounds of a rising cap on the cost, with the
+`kernels/layers.py` cuts the graph down to what can take part, `kernels/search.py` finds the least cost of
+every part, and enumerates. This goes in rounds of a rising cap on the cost, with the
 candidates and relations that a match within the cap can have; a round is the last when it gives as many
 matches as are asked for, so that the result is that of unlimited candidates. Distances are rounded to
 multiples of 1e-9, so that ties do not depend on the order of a sum.

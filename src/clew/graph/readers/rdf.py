@@ -1,4 +1,14 @@
-"""N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, parsed by pyoxigraph in a process of its own."""
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, parsed by pyoxigraph in a process of its own.
+
+`rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
+themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label`
+and `skos:prefLabel` are labels, those of the user's language first (English), then those without a
+language; after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel`
+are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
+(N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
+reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
+source states that too; so are the qualifiers of Wikibase.
+"""
 
 from __future__ import annotations
 
@@ -150,18 +160,6 @@ def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> Par
     else:
         reason = f"it ends the parser ({words[-1] if words else f'exit {code}'})"
     return ParseError(str(path), 0, f"after line {line:,}: {reason}", "Remove what is not data")
-
-
-# N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD through pyoxigraph.
-#
-# `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
-# themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label`
-# and `skos:prefLabel` are labels, those of the user's language first (English), then those without a
-# language; after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel`
-# are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
-# (N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
-# reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
-# source states that too; so are the qualifiers of Wikibase (`wikibase.py`).
 
 
 _TYPE = RDF + "type"

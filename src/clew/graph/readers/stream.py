@@ -144,9 +144,6 @@ class EntityGuard:
         )
 
 
-# Bytes and lines of a source file: compression, byte order mark, UTF-8, line length, progress.
-
-
 MAX_LINE_BYTES = 1 << 20
 """A longer line is an error: it is a file of another kind or damaged, and would fill the memory."""
 

@@ -1,4 +1,13 @@
-"""Tables of edges, of nodes, of both, or wide ones: text files, Parquet and Excel, or a folder of them."""
+"""Tables of edges, of nodes, of both, or wide ones: text files, Parquet and Excel, or a folder of them.
+
+What the columns are is found by `layout`, their types and what refers to what by `survey`, and all is
+noted. Headers of Neo4j's import are read as Neo4j does: ID groups (`:ID(Film)`) become prefixes (`Film:7`)
+since ids are unique within a group only; those of Gremlin (`~id`) likewise. A column of names is what
+people read. Every other property of a node becomes a triple (node, property, value); an empty cell, also
+one of `NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the
+header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the
+edges. An edge without direction becomes one each way. A matrix has an edge a cell.
+"""
 
 from __future__ import annotations
 
@@ -116,17 +125,6 @@ def cell_text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value).strip()
-
-
-# Tables: of edges, of nodes, of both, or wide ones; a file, or a folder of them.
-#
-# What the columns are is found by `layout`, their types and what refers to what by `survey`, and all is
-# noted. Headers of Neo4j's import are read as Neo4j does: ID groups (`:ID(Film)`) become prefixes (`Film:7`)
-# since ids are unique within a group only; those of Gremlin (`~id`) likewise. A column of names is what
-# people read. Every other property of a node becomes a triple (node, property, value); an empty cell, also
-# one of `NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the
-# header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the
-# edges. An edge without direction becomes one each way. A matrix has an edge a cell.
 
 
 MOST_SEEN = 1 << 20

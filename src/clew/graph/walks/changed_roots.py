@@ -299,9 +299,6 @@ def trees_that_fit(
             fits[i] = whole_tree(root, depth, cap, walked, scratch, scratch.stamp[0]) >= 0
 
 
-# Roots whose walks an edit changes, by the stored walks and the edit.
-
-
 MOST_BIT_WORDS = 8
 MARK_BYTES = 1 << 28
 

@@ -192,9 +192,6 @@ def _degrees(graph: Graph, *, directed: bool) -> Int64:
     return graph.out.degrees() if directed else graph.out.degrees() + graph.into.degrees()
 
 
-# Walks of Walk&Retrieve over a graph: which, how many, and in which direction.
-
-
 WalkKind = Literal["bfs", "random"]
 
 ROOTS_OF_THREAD = 512

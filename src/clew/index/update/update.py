@@ -1,4 +1,8 @@
-"""Updating an index: arrays, names and walks merged with the edits into a new generation."""
+"""Updating an index: arrays, names and walks merged with the edits into a new generation.
+
+Files that do not change are shared with the generation before, which readers that have it open keep. Ids of
+entities and relations stay; new ones come after them.
+"""
 
 from __future__ import annotations
 
@@ -443,11 +447,6 @@ def _update_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tu
     result = _with_nodes(corpus, maker, part, graph.nodes)
     return result, CorpusChange(len(roots), len(roots), len(part.q))
 
-
-# Updating an index: its arrays merged with the edits into a new generation, as a build writes it.
-#
-# Files that do not change are shared with the generation before, which readers that have it open keep. Ids of
-# entities and relations stay; new ones come after them.
 
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]

@@ -4,8 +4,8 @@ Linders and Tomczak, *Knowledge graph-extended retrieval augmented generation fo
 Intelligence, 2025. Steps, in the paper's order, with their files:
 
     3.4.1 question decomposition        decompose.py
-    3.4.2 candidate triple retrieval    graph/neighbourhood.py; index/vectors/triple_vectors.py, when indexed
-    3.4.3 sub-question answering        here, retrieve.py
+    3.4.2 candidate triple retrieval    graph/neighbourhood.py; index/vectors/triples.py, when indexed
+    3.4.3 sub-question answering        here
     3.4.4 answer synthesis              here
     then  grounding                     methods/ground.py
 

@@ -17,7 +17,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   bijection): the writer of a film may be its director.
 - Of matches with equal GSD those that run in the direction of the pattern come first.
 - Distances are the embedder's or smaller: where what a relation means, a misspelt name or a value agrees
-  with the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
+  with the graph (`find_subgraphs.py`). A pattern is written without having seen the graph.
 - Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
   pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
   paper reads whatever is nearest.

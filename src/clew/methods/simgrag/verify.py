@@ -2,7 +2,7 @@
 
 The claim becomes a pattern, its best subgraphs are read, and the model says *True*, *False* or *Unknown*.
 Its verdict stands only on evidence: what fits no part of the claim well supports and refutes nothing. Where
-the pattern fits nothing well, the paths between the things that it names are evidence too (`connect.py`).
+the pattern fits nothing well, the paths between the things that it names are evidence too.
 FactKG's verdicts are two; a third is needed where a graph is not all that is known. In a closed world the
 model is told that silence means *not so*, also where there is nothing to show: it knows whether the claim
 denies.

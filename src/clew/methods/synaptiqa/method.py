@@ -2,14 +2,14 @@
 
 | section | step | where |
 |---|---|---|
-| III.A | schema, cheat-sheet | `schema_slice.py` |
-| III.A | query generation, few-shots from solved questions | `write_query_llm.py` |
-| III.B | statement: extract, clean, rules | `extract_query.py` |
+| III.A | schema, cheat-sheet | `queried.py` |
+| III.A | query generation, few-shots from solved questions | `write_query.py` |
+| III.B | statement: extract, clean, rules | `write_query.py` |
 | III.B | statement: directions | `stores/cypher/direction.py` |
 | III.B | validity: names and values compared with the graph's | `check_names.py` |
 | III.B | validity: the chooser | `choose_name.py` |
 | III.C | query, with the triples behind its rows | `queried.py` |
-| III.C | answer from rows, or the model's own with a confidence | `read_rows_llm.py` |
+| III.C | answer from rows, or the model's own with a confidence | `read_rows.py` |
 
 Defaults and deviations, each with its reason:
 

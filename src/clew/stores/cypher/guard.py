@@ -1,4 +1,9 @@
-"""The guard: which statements are run, in which form, and what the rows of one rest on."""
+"""The guard: which statements are run, in which form, and what the rows of one rest on.
+
+The parser lets reading clauses through and nothing else. Here the functions and procedures are compared
+with those allowed, values leave the text and become parameters, comments are dropped, and every RETURN gets
+a limit. A store adds the rest: a session that cannot write, limits of time and memory.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +49,6 @@ PROCEDURES = frozenset(
     db.index.vector.queryNodes db.index.vector.queryRelationships""".split()
 )
 
-
-# The guard: which statements are run, and the form in which they are sent.
-#
-# The parser lets reading clauses through and nothing else. Here the functions and procedures are compared
-# with those allowed, values leave the text and become parameters, comments are dropped, and every RETURN gets
-# a limit. A store adds the rest: a session that cannot write, limits of time and memory.
 
 PARAMETER_PREFIX = "clew_"
 """Of the parameters that values become; a caller's must not begin like it."""

@@ -1,4 +1,7 @@
-"""Patterns and statements of the read-only Cypher language; what is not known to be one is refused."""
+"""Patterns and statements of the read-only Cypher language; what is not known to be one is refused.
+
+Written from the Cypher 5 manual ("Clauses", "Subqueries"). `parse` is the way in.
+"""
 
 from __future__ import annotations
 
@@ -198,10 +201,6 @@ class PatternParser(ExpressionParser):
         name = self.name("a label")
         return tree.LabelExpression(start, self.at, "label", name, ())
 
-
-# Statements of the read-only Cypher language; what is not known to be one is refused.
-#
-# Written from the Cypher 5 manual ("Clauses", "Subqueries"). `parse` is the way in.
 
 _CLAUSES = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL")
 _REFUSED = {

@@ -1,4 +1,8 @@
-"""Cypher as tokens and as a syntax tree, whose every node knows its tokens, `[start, stop)`."""
+"""Cypher as tokens and as a syntax tree, whose every node knows its tokens, `[start, stop)`.
+
+The tree is for looking at; the tokens are what is printed. A change of a statement is a set of new texts
+for tokens (see `tokens.render`), so that whatever is not changed prints back as it was written.
+"""
 
 from __future__ import annotations
 
@@ -172,11 +176,6 @@ def _quoted_name(text: str, at: int, space: str) -> CypherToken:
         )
     return CypherToken("name", match[0], space, at, match[0][1:-1].replace("``", "`"))
 
-
-# The syntax tree of a Cypher statement; every node knows its tokens, `[start, stop)`.
-#
-# The tree is for looking at; the tokens are what is printed. A change of a statement is a set of new texts
-# for tokens (see `tokens.render`), so that whatever is not changed prints back as it was written.
 
 T = TypeVar("T")
 ArrowDirection = Literal["right", "left", "both"]

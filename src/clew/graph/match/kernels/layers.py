@@ -1,4 +1,9 @@
-"""The part of a graph that can hold a match: layers, one a node of the pattern, and how they grow."""
+"""The part of a graph that can hold a match: layers, one a node of the pattern, and how they grow.
+
+Layers grow from the known node with the fewest edges towards the other known nodes, always by the
+cheapest join; edges between two layers are kept, so that later stages never look anything up. What hangs
+off with no known node beyond it is left to the enumeration, which reads the graph there directly.
+"""
 
 from __future__ import annotations
 
@@ -584,13 +589,6 @@ def join_two(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> 
     lowest_of[:] = source_lowest
     mark_layer(layers, other, scratch, c.NO)
     return layers, buffer
-
-
-# The part of the graph that can hold a match, as one layer of entities per pattern node.
-#
-# Layers grow from the known node with the fewest edges towards the other known nodes, always by the
-# cheapest join; edges between two layers are kept, so that later stages never look anything up. What hangs
-# off with no known node beyond it is left to the enumeration, which reads the graph there directly.
 
 
 FREE_LIMIT = 100_000

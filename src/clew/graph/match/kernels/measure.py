@@ -1,4 +1,8 @@
-"""Costs of any entity for one name: from a hash table, or from the stored vectors, asked for ahead."""
+"""Costs of any entity for one name: from a hash table, or from the stored vectors, asked for ahead.
+
+Products of int8 rows with a query of int16 are summed as integers, so that a distance does not depend on
+where it is taken.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +53,6 @@ soon_read: Callable[[Array, int], None] = cast(Any, intrinsic)(_read)
 """Have the cache line of `array[place]` fetched; a place outside the array does no harm."""
 soon_written: Callable[[Array, int], None] = cast(Any, intrinsic)(_write)
 """Have the cache line of `array[place]` fetched for writing."""
-
-
-# Costs of any entity for one name: from a hash table, or from the stored vectors.
-#
-# Products of int8 rows with a query of int16 are summed as integers, so that a distance does not depend on
-# where it is taken.
 
 
 APART = 1e-9
