@@ -1,4 +1,8 @@
-"""Work that is many independent pieces: in threads or processes of this machine, or on a Ray cluster."""
+"""Work that is many independent pieces: in threads or processes of this machine, or on a Ray cluster.
+
+A piece is done by the same function wherever it is done, and results come in the order of the pieces, so that
+one core, many processes and many machines write the same bytes.
+"""
 
 from __future__ import annotations
 

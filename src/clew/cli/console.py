@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
 
-
-# What is written where: data on stdout, all else on stderr; safe to show, whatever a graph holds.
-
 # Control characters drive a terminal, and bidirectional overrides make a text look like another one.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

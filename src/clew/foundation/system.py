@@ -21,8 +21,6 @@ from typing import Any, BinaryIO, cast
 
 from clew.errors import MissingExtra, UsageError
 
-# How long one question may take, also while machine code is made, and how many answers it lists.
-
 # Where machine code is kept, whether some is being made, and how long that took; imports no numba.
 
 

@@ -33,17 +33,15 @@ from clew.llm.types import (
 )
 from clew.types import Usage
 
-# Hard limits on calls, tokens and money, for a question and for a run; and prices of models.
-
 # Prices of models, from a file that the user writes; Clew knows none.
 #
-# currency = "USD"
-# [models."openai/gpt-4o"]
-# input = 2.5        # for a million tokens
-# output = 10
-# [models."ollama/*"]
-# input = 0
-# output = 0
+#     currency = "USD"
+#     [models."openai/gpt-4o"]
+#     input = 2.5        # for a million tokens
+#     output = 10
+#     [models."ollama/*"]
+#     input = 0
+#     output = 0
 
 MILLION = 1_000_000
 
