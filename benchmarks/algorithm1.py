@@ -29,8 +29,8 @@ from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
 from clew.graph.match.matcher import match
 from clew.graph.match.patterns import pattern_from_json
-from clew.index.vectors.distances import IndexDistances
-from clew.methods.simgrag.pattern_distances import Cut, FewCandidates
+from clew.index.vectors.entities import IndexDistances
+from clew.methods.simgrag.find_subgraphs import Cut, FewCandidates
 from clew.types import Pattern
 
 Step = tuple[int, int, int]

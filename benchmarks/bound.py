@@ -17,8 +17,7 @@ from questions import GRAPHS
 from results import publish
 
 from clew import Clew
-from clew.methods.simgrag.find_subgraphs import FITTING_GSD
-from clew.methods.simgrag.pattern_distances import PatternDistances
+from clew.methods.simgrag.find_subgraphs import FITTING_GSD, PatternDistances
 from clew.types import PatternEdge
 
 WORDINGS: dict[str, dict[str, list[str]]] = {

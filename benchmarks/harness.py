@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from questions import Item
 
-from clew.index.cache import cached_index
+from clew.index.build import cached_index
 from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
 from clew.methods.settings import AutoSettings
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 CACHE = Path.home() / ".cache" / "clew-benchmarks"
 

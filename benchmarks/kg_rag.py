@@ -24,8 +24,8 @@ import numpy as np
 from clew.engine import Clew
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import find_candidates
-from clew.index.new_index import NewIndex
-from clew.index.vectors.triple_vectors import (
+from clew.index.store.writing import NewIndex
+from clew.index.vectors.triples import (
     TRIPLE_VECTORS,
     TripleVectors,
     add_triple_vectors,
@@ -115,7 +115,7 @@ def peak_gb() -> float:
 def large(path: Path, triples: int) -> None:
     """Triple vectors of a large graph, and questions at its hub."""
     from clew.llm.testing import ScriptedModel
-    from clew.methods.baselines.retrieval import Kaping
+    from clew.methods.baselines.method import Kaping
     from clew.methods.kg_rag.method import KgRag
 
     if not path.exists():

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.engine import Clew
+from clew.graph.match.distances import Tables
 from clew.graph.match.patterns import pattern_from_json
-from clew.graph.match.tables import Tables
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -110,9 +110,8 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
-    from clew.index.vectors.backends.registry import open_vectors
-    from clew.index.vectors.entity_search import ENTITY_SEARCH, nearest_stored
-    from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
+    from clew.index.vectors.backends import open_vectors
+    from clew.index.vectors.entities import ENTITY_SCALES, ENTITY_SEARCH, ENTITY_VECTORS, nearest_stored
 
     if ENTITY_SEARCH not in clew.index.files:
         return {}
@@ -165,7 +164,7 @@ def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
 
 def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
     """The same patterns from the names as text: linking, vectors and search, no table."""
-    from clew.index.vectors.distances import IndexDistances
+    from clew.index.vectors.entities import IndexDistances
 
     records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
     clocks, shapes, right, complete = Clocks(), dict[str, Clocks](), 0, 0

@@ -35,8 +35,8 @@ import numpy as np
 from results import publish
 
 from clew import Clew
-from clew.index.update.edit_files import EditFiles
-from clew.opening.index_files import index_sources, update_index_files
+from clew.index.update.edits import EditFiles
+from clew.opening.graph_view import index_sources, update_index_files
 
 CONNECTIONS = 8
 

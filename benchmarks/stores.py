@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from questions import ROOT, SHARED, lines_of, metaqa_graph
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.cypher.direction import correct_directions
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, schema_of
 from clew.stores.errors import QueryError
-from clew.stores.import_folder import open_folder
+from clew.stores.export import open_folder
+from clew.stores.store import GraphSchema, schema_of
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -111,9 +111,9 @@ def benchmark_sparql() -> None:
     """MetaQA behind Oxigraph's server → N-Triples → graph."""
     from sparql_server import oxigraph_server
 
+    from clew.stores.export import export_sparql
     from clew.stores.sparql.embedded import statements
-    from clew.stores.sparql.export import export
-    from clew.stores.sparql.wire import address_of
+    from clew.stores.sparql.endpoint import address_of
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -125,7 +125,7 @@ def benchmark_sparql() -> None:
 
             def read() -> None:
                 name = f"import-{time.monotonic_ns()}"
-                export(address_of(address), open_folder(folder / name, name))
+                export_sparql(address_of(address), open_folder(folder / name, name))
 
             timed("import of MetaQA from a SPARQL endpoint", len(lines), "triples", read, 5)
         imported_file = next(folder.glob("import-*/data/graph.nt"))
@@ -138,8 +138,8 @@ def benchmark_neo4j() -> None:
     """MetaQA into Neo4j and back."""
     from neo4j_server import PASSWORD, neo4j_server
 
+    from clew.stores.export import export_neo4j
     from clew.stores.neo4j import Neo4jStore
-    from clew.stores.neo4j_export import export
 
     triples = metaqa()
     with neo4j_server() as address, tempfile.TemporaryDirectory() as scratch:
@@ -151,7 +151,7 @@ def benchmark_neo4j() -> None:
 
             def read() -> None:
                 name = f"import-{time.monotonic_ns()}"
-                export(store, open_folder(folder / name, name))
+                export_neo4j(store, open_folder(folder / name, name))
 
             timed("import of MetaQA from Neo4j", len(triples), "triples", read, 5)
             timed("its schema", 1, "schemas", store.schema, 3)

@@ -37,8 +37,7 @@ from strong_model_sets import DOMAINS, SPIDER, Row, rows_of, set_named
 
 from clew.engine import Clew
 from clew.errors import LlmError
-from clew.evaluate.metrics.answers import exact_set, hits_at_1
-from clew.evaluate.metrics.outcome import truthfulness
+from clew.evaluate.metrics import exact_set, hits_at_1, truthfulness
 from clew.evaluate.records import Record, record_from_json
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request

@@ -27,7 +27,7 @@ from clew.llm.types import Request
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import MOST_ROWS_READ, SECONDS, QueriedGraph, embedded_store
 from clew.stores.cypher.parser import parse
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 HERE = Path(__file__).resolve().parent
 QUESTIONS = HERE / "synaptiqa_questions.jsonl"

@@ -24,15 +24,14 @@ import numpy as np
 from questions import lines_of
 
 from clew.engine import Clew
-from clew.graph.walks.kernels.walks import random_walks
-from clew.graph.walks.walk_tables import spread, with_choices
-from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.graph.walks.kernels import random_walks
+from clew.graph.walks.walks import ROOTS_OF_THREAD, Walker, WalkSettings, spread, with_choices
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.opening.environment import make_embedder
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 
 
 @contextmanager

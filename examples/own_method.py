@@ -6,7 +6,7 @@ from pathlib import Path
 from clew import Abstention, Answer, AnswerEntity, Clew
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 
 
 class Newest:

@@ -32,9 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.text.embedder import unit_rows
-from clew.text.embedders.registry import embedder
-from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder
+from clew.text.embedders import EMBEDDER_DATA, StaticEmbedder, embedder, unit_rows
 
 Encode = Callable[[list[str]], Float32]
 """A teacher: texts to unit rows, float32 [texts, any dimension]."""

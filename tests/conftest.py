@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from clew.engine import Clew
-from clew.foundation.compiling import COMPILING
-from clew.index.cache import cached_index
+from clew.foundation.system import COMPILING
+from clew.index.build import cached_index
 from clew.methods.built_in import BuiltInReader
 from clew.opening.environment import keep_machine_code
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 with contextlib.suppress(ImportError):
     import xllamacpp  # noqa: F401

@@ -18,7 +18,7 @@ from clew import (
     UsageError,
 )
 from clew.methods import registry
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 from clew.types import Answer
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from clew import Clew
 from clew.errors import FormatError, UsageError
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 
 FILMS = """Memento\tdirected_by\tChristopher Nolan

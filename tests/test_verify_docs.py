@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
-from clew.methods.simgrag.examples import shots_from
+from clew.methods.simgrag.write_pattern import shots_from
 
 ROOT = Path(__file__).resolve().parents[1]
 

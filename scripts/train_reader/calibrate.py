@@ -31,7 +31,7 @@ from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of
 from clew.reading.candidates import Option
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 SCHEMAS = ROOT / "training" / "calibration"
 SEEDS = (1, 3)

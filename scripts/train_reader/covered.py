@@ -16,7 +16,7 @@ from clew.query.vocabulary import Vocabulary
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.likeness import WordMatcher
 from clew.reading.mention_finder import MentionFinder
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 

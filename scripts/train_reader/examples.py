@@ -55,11 +55,9 @@ from clew.reading.tokens import (
     tokens_of,
     view_of,
 )
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 from clew.text.lexicon import Lexicon
-from clew.workers.base import Workers
-from clew.workers.local import Processes
-from clew.workers.on_ray import RayWorkers
+from clew.workers import Processes, RayWorkers, Workers
 
 SCHEMAS, ASKED = ROOT / "training" / "schemas", ROOT / "training" / "asked"
 LONGEST = 48

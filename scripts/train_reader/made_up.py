@@ -13,7 +13,7 @@ from typing import Any
 
 from notation import LITERALS, Parser, Tree, Witness
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.graph import Graph
 
 LOW_CHANCE = 0.25

@@ -27,7 +27,7 @@ from clew.reading.answer import meanings_of
 from clew.reading.certainty import how_sure
 from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 STAGES = ("a candidate", "kept", "a meaning", "the surest", "answered", "wrong")
 

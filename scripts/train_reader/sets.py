@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

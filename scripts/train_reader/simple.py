@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from notation import Tree
 from sets import DATA
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.graph import Graph
 
 MOST_OF_ONE = 130

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from notation import Tree
 from sets import DATA
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.graph import Graph
 
 _SELECT = re.compile(

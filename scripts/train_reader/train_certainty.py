@@ -30,7 +30,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from clew.errors import ClewError
 from clew.graph.graph import Graph
-from clew.graph.implied_types import with_implied_types
+from clew.graph.schema import with_implied_types
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
 from clew.reading.answer import Meaning, answer_of, meanings_of
@@ -39,7 +39,7 @@ from clew.reading.mutual import both_ways
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
 from clew.reading.trees import Trees
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 ASKED, SCHEMAS = ROOT / "training" / "asked", ROOT / "training" / "calibration"
 WEIGHTS = {"asked": 0.7, "reduced": 0.7, "made-up": 1.0, "composed": 0.5, "handfuls": 0.5}

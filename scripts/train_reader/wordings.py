@@ -30,7 +30,7 @@ from clew.query.vocabulary import words_of_label
 from clew.reading.answer import answer_of, meanings_of
 from clew.reading.certainty import how_sure
 from clew.reading.reader import QuestionReader
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 
 QUESTIONS, RELATIONS = 14, 6
 """Questions with one name, and relations, of each schema."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from clew.graph.readers.hints import Hints
     from clew.index.info import Info, RelationInfo
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
     from clew.types import (
         Abstention,
         Alternative,
@@ -102,7 +102,7 @@ __all__ = [
 
 _ELSEWHERE = {
     "Clew": "clew.engine",
-    "Embedder": "clew.text.embedder",
+    "Embedder": "clew.text.embedders",
     "Hints": "clew.graph.readers.hints",
     "Info": "clew.index.info",
     "RelationInfo": "clew.index.info",

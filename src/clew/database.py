@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
 from clew.errors import UsageError
-from clew.methods.asking import Asks
+from clew.methods.registry import Asks
 from clew.opening.environment import make_embedder, neo4j_login
 from clew.stores.opening import open_neo4j
-from clew.text.clean import clean, clean_question
+from clew.text.normalise import clean, clean_question
 from clew.types import Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
 
 
 class Database(Asks):

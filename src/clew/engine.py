@@ -14,37 +14,37 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from clew.errors import UsageError
-from clew.methods.asking import Asks
+from clew.methods.registry import Asks
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
-from clew.opening.graph_view import GraphView, sound
-from clew.opening.index_files import (
+from clew.opening.graph_view import (
     FilesOrTriples,
+    GraphView,
     index_in_memory,
     index_sources,
     is_index,
     local_paths,
     refuse_options,
+    sound,
     update_index_by,
 )
-from clew.text.clean import clean, clean_question
+from clew.text.normalise import clean, clean_question
 from clew.types import Answer, Thread, Verification
 
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
-    from clew.index.build import IndexOptions
-    from clew.index.cache import CachedIndex, SideFiles
-    from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.new_index import Progress
+    from clew.index.build import CachedIndex, IndexOptions, SideFiles
+    from clew.index.corpus import CorpusSettings
     from clew.index.store.directory import Index
+    from clew.index.store.writing import Progress
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
     from clew.llm.types import ChatModel
     from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory, Verifier
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
     from clew.vocabulary.file import TeamVocabulary
-    from clew.vocabulary.stored import VocabularyReport
+    from clew.vocabulary.terms import VocabularyReport
 
 
 Source = str | Path | Sequence[str | Path] | object
@@ -150,7 +150,7 @@ class Clew(GraphView, Asks):
         progress: Progress | None,
         reading: Mapping[str, Any],
     ) -> Self:
-        from clew.index.cache import cached_index
+        from clew.index.build import cached_index
 
         maker, start = make_embedder(embedder), time.monotonic()
         cached = cached_index(paths, cache_dir=cache_dir, embedder=maker, progress=progress, **reading)
@@ -185,7 +185,7 @@ class Clew(GraphView, Asks):
         Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
         there are none.
         """
-        from clew.graph.readers.written import write_pairs, write_triples
+        from clew.graph.readers.networks import write_pairs, write_triples
 
         if not isinstance(triples, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
             raise UsageError(f"Triples are several (head, relation, tail), not {triples!r:.80}")
@@ -213,7 +213,7 @@ class Clew(GraphView, Asks):
         Nodes are called by their *name*, *label* or *title*, relations by *relation*, *type* or *label*.
         Raises UsageError for another object, InputError without edges and attributes.
         """
-        from clew.graph.readers.written import write_network
+        from clew.graph.readers.networks import write_network
 
         options: IndexOptions = {"format": "json", "hints": hints}
         return cls._from_memory(
@@ -231,7 +231,7 @@ class Clew(GraphView, Asks):
         They are read as a folder of tables is. Raises UsageError for another object, InputError and
         ParseError as `open`.
         """
-        from clew.graph.readers.written import write_frames
+        from clew.graph.readers.networks import write_frames
 
         options: IndexOptions = {"hints": hints}
         return cls._from_memory(lambda folder: (write_frames(folder / "tables", frames), options), embedder)
@@ -306,7 +306,7 @@ class Clew(GraphView, Asks):
 
         def work() -> Answer:
             if thread is not None and reading is None:
-                from clew.methods.auto.follow import answer_follow_up
+                from clew.methods.auto.method import answer_follow_up
 
                 return answer_follow_up(
                     answerer, chat_model, self.index.names, question, thread, id=id, entities=names
@@ -319,7 +319,7 @@ class Clew(GraphView, Asks):
                 cast("BuiltInReader", answerer), question, reading, id=id, entities=names
             )
 
-        from clew.vocabulary.cited import with_meanings
+        from clew.vocabulary.terms import with_meanings
 
         answer = with_meanings(
             self.index,
@@ -356,7 +356,7 @@ class Clew(GraphView, Asks):
         names = tuple(name for text in texts if (name := clean(str(text))))
         if not names:
             return ()
-        from clew.methods.topic_entities import names_of_graph
+        from clew.methods.question import names_of_graph
 
         return names_of_graph(self.index.names, names)
 
@@ -374,9 +374,9 @@ class Clew(GraphView, Asks):
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
         Without it the first question of such a method does so. Raises as
-        `clew.index.vectors.triple_vectors.with_triple_vectors`.
+        `clew.index.vectors.triples.with_triple_vectors`.
         """
-        from clew.index.vectors.triple_vectors import with_triple_vectors
+        from clew.index.vectors.triples import with_triple_vectors
 
         self.index = with_triple_vectors(self.index, self.embedder, progress)
 
@@ -405,21 +405,21 @@ class Clew(GraphView, Asks):
     @sound
     def verify(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401 (of `Asks.verify`)
         """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
-        from clew.vocabulary.cited import verified_with_meanings
+        from clew.vocabulary.terms import verified_with_meanings
 
         return verified_with_meanings(self.index, super().verify(claim, **options))
 
     @property
     def vocabulary(self) -> TeamVocabulary:
         """What a team calls things, as it was set; empty where nothing was."""
-        from clew.vocabulary.stored import team_vocabulary
+        from clew.vocabulary.terms import team_vocabulary
 
         return team_vocabulary(self.index)
 
     def draft_vocabulary(self) -> str:
         """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
-        from clew.index.store.stored_schema import schema_of_index
-        from clew.vocabulary.draft import draft
+        from clew.index.store.writing import schema_of_index
+        from clew.vocabulary.file import draft
 
         return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)
 
@@ -431,7 +431,7 @@ class Clew(GraphView, Asks):
         """
         from clew.index.store.directory import open_index
         from clew.vocabulary.file import open_vocabulary
-        from clew.vocabulary.stored import set_vocabulary
+        from clew.vocabulary.terms import set_vocabulary
 
         self._refuse_cached("give it a vocabulary")
         team, file = open_vocabulary(vocabulary)
@@ -450,7 +450,7 @@ class Clew(GraphView, Asks):
     @sound
     def example_questions(self, limit: int = 6) -> tuple[str, ...]:
         """Questions about this graph that are answered here, without a model, as the graph has it."""
-        from clew.query.examples import questions_about
+        from clew.query.vocabulary import questions_about
 
         questions: list[str] = []
         for number, relation in enumerate(self.info().relations[: 4 * limit]):
@@ -491,7 +491,7 @@ def _make_index(
 ) -> Clew:
     """Index graph files (a name, or several) in the directory `out`, and open the index.
 
-    `options` are those of `clew.opening.index_files.index_sources`, which says what is raised.
+    `options` are those of `clew.opening.graph_view.index_sources`, which says what is raised.
     """
     if not _is_path(sources):
         raise UsageError(f"An index is made of files, not of {type(sources).__name__}. See Clew.from_frames")

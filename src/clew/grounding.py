@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.foundation.bounds import check
-from clew.graph.graph import Graph
-from clew.graph.named import triple_text
+from clew.foundation.system import check
+from clew.graph.graph import Graph, triple_text
 from clew.types import Abstention, AnswerEntity, Citation, Match
 
 

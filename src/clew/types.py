@@ -12,9 +12,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast
 
 from clew.errors import UsageError
-from clew.foundation.html_form import answer_html, frame_of, verification_html
-from clew.foundation.json_form import fields_json, json_form
-from clew.foundation.short import local_name, shorten
+from clew.foundation.forms import (
+    answer_html,
+    fields_json,
+    frame_of,
+    json_form,
+    local_name,
+    shorten,
+    verification_html,
+)
 
 Reason = Literal[
     "no_entity",

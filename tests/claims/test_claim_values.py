@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.claims.claim_values import find_values
+from clew.claims.claim_text import find_values
 from clew.graph.graph import ValueKind
 from clew.graph.values import days_since_epoch, parse_value
 from clew.query.execute import against

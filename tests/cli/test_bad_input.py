@@ -167,7 +167,7 @@ def test_a_spoilt_index_is_named_and_can_be_made_again(seen, index, spoil, messa
 
 
 def test_an_index_of_another_embedder_can_be_described_but_not_asked(seen, index):
-    from clew.index.store.manifest import _checksum  # pyright: ignore[reportPrivateUsage]
+    from clew.index.store.directory import _checksum  # pyright: ignore[reportPrivateUsage]
 
     body = json.loads((index / "manifest.json").read_bytes())
     del body["checksum"]

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.cli.answer_view import draw_path, fill_lines
-from clew.cli.paths import paths_of
+from clew.cli.answer_view import draw_path, fill_lines, paths_of
 from clew.types import TripleText
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli.progress import explained_wait
-from clew.foundation.compiling import COMPILING
+from clew.cli.console import explained_wait
+from clew.foundation.system import COMPILING
 
 FILMS = Path(__file__).parents[2] / "examples" / "films.tsv"
 NEEDLESS = {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clew.cli.verify import NOT_ENOUGH
+from clew.cli.ask import NOT_ENOUGH
 
 TRUE, FALSE, NEITHER = (
     "Christopher Nolan directed Memento.",

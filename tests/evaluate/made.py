@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath
-from clew.evaluate.records import Failure, Key, Record
-from clew.evaluate.report.scoring import score
+from clew.evaluate.records import EvalQuestion, Failure, GoldAnswer, GoldPath, Key, Record
+from clew.evaluate.report.summary import score
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"

@@ -8,7 +8,7 @@ import os
 import time
 
 from clew.cli import main
-from clew.index.corpus.corpus import open_corpus
+from clew.index.corpus import open_corpus
 from clew.methods import registry
 from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
 

@@ -7,7 +7,7 @@ import pytest
 from made import record
 
 from clew.errors import EmbedderError, UsageError
-from clew.evaluate.judge.bertscore import bert_score, open_tokens, score_batch
+from clew.evaluate.judge import bert_score, open_tokens, score_batch
 
 MODEL = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 

@@ -15,7 +15,7 @@ from made import SHARED
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
-from clew.evaluate.questions import GoldAnswer, GoldPath
+from clew.evaluate.records import GoldAnswer, GoldPath
 
 METAQA = {
     "kb.txt": "Heat|directed_by|Michael Mann\n",

@@ -3,8 +3,7 @@
 import pytest
 from made import record
 
-from clew.evaluate.metrics.errors_by_step import error_step
-from clew.evaluate.metrics.evidence import retrieval_hits
+from clew.evaluate.metrics import error_step, retrieval_hits
 
 PATHS = [("Memento", "directed_by", "year")]
 FORMS = {"directed_by": "directed_by", "year": "year", "written_by": "written_by"}

@@ -6,7 +6,7 @@ import pytest
 from made import record
 
 from clew.errors import LlmError, UsageError
-from clew.evaluate.judge.judging import SILENT, AnswerJudge, judge_run, prompt_of, read_verdict
+from clew.evaluate.judge import SILENT, AnswerJudge, judge_run, prompt_of, read_verdict
 from clew.evaluate.records import Key
 from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, LineFile, RunDirectory
 

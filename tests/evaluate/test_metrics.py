@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from made import record, row
 
 from clew.errors import UsageError
-from clew.evaluate.metrics import answers, evidence, outcome, run
-from clew.evaluate.metrics.intervals import bootstrap, compare, holm
-from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, metric_named
-from clew.evaluate.report.scoring import figures, score, shape_of
+from clew.evaluate import metrics
+from clew.evaluate.metrics import METRICS, QUESTION_METRICS, metric_named
+from clew.evaluate.report.summary import bootstrap, compare, figures, holm, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
 checked = settings(max_examples=200)
@@ -21,13 +20,13 @@ checked = settings(max_examples=200)
 
 def test_a_hand_computed_example():
     got = record(["Nolan", "Mann", "Lee"], ["Nolan", "Lee", "Scott", "Ford"])
-    assert answers.hits_at_1(got) == 1.0
-    assert answers.precision(got) == pytest.approx(2 / 3)
-    assert answers.recall(got) == 0.5
-    assert answers.f1(got) == pytest.approx(4 / 7)
-    assert answers.exact_set(got) == 0.0
-    assert answers.exact_match(got) == 1.0  # its first entity
-    assert outcome.built_in(got) == "incorrect"
+    assert metrics.hits_at_1(got) == 1.0
+    assert metrics.precision(got) == pytest.approx(2 / 3)
+    assert metrics.recall(got) == 0.5
+    assert metrics.f1(got) == pytest.approx(4 / 7)
+    assert metrics.exact_set(got) == 0.0
+    assert metrics.exact_match(got) == 1.0  # its first entity
+    assert metrics.built_in(got) == "incorrect"
 
 
 @checked
@@ -37,11 +36,11 @@ def test_set_metrics_are_those_of_sets(given_names, gold):
     both = set(given_names) & set(gold)
     p = len(both) / len(given_names) if given_names else 0.0
     r = len(both) / len(gold)
-    assert answers.precision(got) == p
-    assert answers.recall(got) == r
-    assert answers.f1(got) == pytest.approx(2 * p * r / (p + r) if p + r else 0.0)
-    assert answers.exact_set(got) == float(set(given_names) == set(gold))
-    assert answers.hits_at_1(got) == float(bool(both))
+    assert metrics.precision(got) == p
+    assert metrics.recall(got) == r
+    assert metrics.f1(got) == pytest.approx(2 * p * r / (p + r) if p + r else 0.0)
+    assert metrics.exact_set(got) == float(set(given_names) == set(gold))
+    assert metrics.hits_at_1(got) == float(bool(both))
 
 
 @checked
@@ -61,9 +60,9 @@ def test_every_metric_keeps_its_range(given_names, gold):
 @given(NAMES.filter(bool), NAMES.filter(bool))
 def test_accurate_incorrect_and_missing_add_up(given_names, gold):
     got = record(given_names, gold)
-    assert outcome.accuracy(got) + outcome.hallucination(got) + outcome.missing(got) == 1.0
-    assert outcome.truthfulness(got) == outcome.accuracy(got) - outcome.hallucination(got)
-    assert outcome.accuracy(got) <= answers.hits_at_1(got)
+    assert metrics.accuracy(got) + metrics.hallucination(got) + metrics.missing(got) == 1.0
+    assert metrics.truthfulness(got) == metrics.accuracy(got) - metrics.hallucination(got)
+    assert metrics.accuracy(got) <= metrics.hits_at_1(got)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +76,18 @@ def test_accurate_incorrect_and_missing_add_up(given_names, gold):
     ],
 )
 def test_names_and_aliases(said, gold, hit):
-    assert answers.hits_at_1(record([said], [gold])) == hit
+    assert metrics.hits_at_1(record([said], [gold])) == hit
 
 
 def test_an_alias_given_twice_is_one_found_answer():
     got = record(["Michael Mann", "M. Mann"], [("Michael Mann", "M. Mann"), "Nolan"])
-    assert (answers.precision(got), answers.recall(got)) == (1.0, 0.5)
+    assert (metrics.precision(got), metrics.recall(got)) == (1.0, 0.5)
 
 
 def test_a_text_without_entities_is_searched_for_whole_words():
-    assert answers.hits_at_1(record(gold=["Nolan"], text="It was Christopher Nolan, I think.")) == 1.0
-    assert answers.hits_at_1(record(gold=["Nola"], text="It was Christopher Nolan.")) == 0.0
-    assert answers.hits_at_1(record(gold=["Nolan"], text="Nolan", reason="no_relation")) == 0.0
+    assert metrics.hits_at_1(record(gold=["Nolan"], text="It was Christopher Nolan, I think.")) == 1.0
+    assert metrics.hits_at_1(record(gold=["Nola"], text="It was Christopher Nolan.")) == 0.0
+    assert metrics.hits_at_1(record(gold=["Nolan"], text="Nolan", reason="no_relation")) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -101,50 +100,50 @@ def test_a_text_without_entities_is_searched_for_whole_words():
     ],
 )
 def test_the_text_of_an_answer_may_hold_the_gold(text, names, hit):
-    assert answers.text_hit(record(names, ["Brad Pitt"], text=text)) == hit
+    assert metrics.text_hit(record(names, ["Brad Pitt"], text=text)) == hit
 
 
 def test_exact_match_is_that_of_kg_rag():
-    assert answers.exact_match(record(gold=["Brad Pitt"], text=" brad PITT ")) == 1.0
-    assert answers.exact_match(record(gold=["Brad Pitt"], text="Pitt is the actor in question")) == 0.0
-    assert answers.exact_match(record(gold=["Zoe"], text="Zoë")) == 0.0
+    assert metrics.exact_match(record(gold=["Brad Pitt"], text=" brad PITT ")) == 1.0
+    assert metrics.exact_match(record(gold=["Brad Pitt"], text="Pitt is the actor in question")) == 0.0
+    assert metrics.exact_match(record(gold=["Zoe"], text="Zoë")) == 0.0
 
 
 def test_without_gold_abstaining_is_right():
-    assert answers.hits_at_1(record(reason="no_relation")) == 1.0
-    assert answers.f1(record(["x"])) == 0.0
-    assert outcome.built_in(record(reason="no_relation")) == "accurate"
-    assert outcome.built_in(record(["x"])) == "incorrect"
+    assert metrics.hits_at_1(record(reason="no_relation")) == 1.0
+    assert metrics.f1(record(["x"])) == 0.0
+    assert metrics.built_in(record(reason="no_relation")) == "accurate"
+    assert metrics.built_in(record(["x"])) == "incorrect"
 
 
 def test_a_failure_is_wrong_and_no_abstention():
     failed = record(gold=["x"], failure=True)
-    assert answers.hits_at_1(failed) == 0.0
-    assert outcome.built_in(failed) == "missing"
+    assert metrics.hits_at_1(failed) == 0.0
+    assert metrics.built_in(failed) == "missing"
     assert score(failed).abstained is None
-    assert run.failures([score(failed)]) == 1
+    assert metrics.failures([score(failed)]) == 1
 
 
 def test_unknown_gold_is_not_scored():
     got = record(["x"], known=False)
-    assert answers.hits_at_1(got) is None
-    assert outcome.accuracy(got) is None
+    assert metrics.hits_at_1(got) is None
+    assert metrics.accuracy(got) is None
 
 
 def test_judges_are_averaged_and_asked_only_where_it_is_open():
     wrong = record(["x"], ["y"], judgements={"one": "accurate", "two": "incorrect", "three": None})
-    assert outcome.accuracy(wrong) == 0.5
-    assert outcome.hallucination(wrong) == 0.5
-    assert outcome.truthfulness(wrong) == 0.0
-    assert outcome.unjudged(wrong) == pytest.approx(1 / 3)
-    assert outcome.accuracy(record(["y"], ["y"], judgements={"one": "incorrect"})) == 1.0
-    assert outcome.accuracy(record(["x"], ["y"], judgements={"one": None})) is None
+    assert metrics.accuracy(wrong) == 0.5
+    assert metrics.hallucination(wrong) == 0.5
+    assert metrics.truthfulness(wrong) == 0.0
+    assert metrics.unjudged(wrong) == pytest.approx(1 / 3)
+    assert metrics.accuracy(record(["y"], ["y"], judgements={"one": "incorrect"})) == 1.0
+    assert metrics.accuracy(record(["x"], ["y"], judgements={"one": None})) is None
 
 
 def test_judge_accuracy_is_of_its_own_kind_of_judge():
     got = record(["x"], ["y"], judgements={"match:kimi": "yes", "other": "incorrect"})
-    assert outcome.judge_accuracy(got) == 1.0
-    assert outcome.accuracy(got) == 0.0
+    assert metrics.judge_accuracy(got) == 1.0
+    assert metrics.accuracy(got) == 0.0
 
 
 PATH = [("Memento", "directed_by", "year")]
@@ -154,24 +153,24 @@ PROOF = (("Memento", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
 def test_citations_are_held_against_gold_paths():
     other = (("Memento", "written_by", "Nolan"), ("Nolan", "year", "1970"))
     got = record(["1970", "1971"], ["1970", "1980"], paths=PATH, citations=[("1970", PROOF), ("1970", other)])
-    assert evidence.citation_precision(got) == 0.5
-    assert evidence.citation_recall(got) == 0.5
+    assert metrics.citation_precision(got) == 0.5
+    assert metrics.citation_recall(got) == 0.5
 
 
 def test_a_citation_must_hold_the_topic_and_inverses_count_as_one():
     away = (("Heat", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
     assert (
-        evidence.citation_precision(record(["1970"], ["1970"], paths=PATH, citations=[("1970", away)])) == 0.0
+        metrics.citation_precision(record(["1970"], ["1970"], paths=PATH, citations=[("1970", away)])) == 0.0
     )
     back = (("Nolan", "director_of", "Memento"), ("Nolan", "year", "1970"))
     forms = {"directed_by": "directed_by", "director_of": "directed_by", "year": "year"}
     got = record(["1970"], ["1970"], paths=PATH, citations=[("1970", back)], forms=forms)
-    assert evidence.citation_precision(got) == 1.0
+    assert metrics.citation_precision(got) == 1.0
 
 
 def test_citation_metrics_need_paths():
-    assert evidence.citation_recall(record(["x"], ["x"])) is None
-    assert evidence.citation_precision(record(["x"], ["x"], paths=PATH)) is None
+    assert metrics.citation_recall(record(["x"], ["x"])) is None
+    assert metrics.citation_precision(record(["x"], ["x"], paths=PATH)) is None
 
 
 def test_claims_by_hand():
@@ -181,9 +180,9 @@ def test_claims_by_hand():
         row(["no"], verdict="refuted", id="3"),
         row(reason="no_entity", verdict="refuted", id="4"),
     ]
-    assert run.claim_accuracy(rows) == 0.5
+    assert metrics.claim_accuracy(rows) == 0.5
     # supported: 1 right, 1 said, 2 gold → 2/3; refuted: 1 right, 2 said, 2 gold → 1/2
-    assert run.claim_macro_f1(rows) == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert metrics.claim_macro_f1(rows) == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 def test_abstention_by_hand():
@@ -193,28 +192,28 @@ def test_abstention_by_hand():
         row(reason="no_entity", gold=["x"], id="3"),  # wrong
         row(["x"], in_graph=0, gold=["y"], id="4"),  # should have
     ]
-    assert run.abstention_precision(rows) == pytest.approx(2 / 3)
-    assert run.abstention_recall(rows) == pytest.approx(2 / 3)
-    assert run.coverage(rows) == 0.25
+    assert metrics.abstention_precision(rows) == pytest.approx(2 / 3)
+    assert metrics.abstention_recall(rows) == pytest.approx(2 / 3)
+    assert metrics.coverage(rows) == 0.25
 
 
 @checked
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12))
 def test_risk_and_coverage_against_thresholds(items):
     rows = [row(["x"], ["x" if ok else "y"], scores=[c], id=str(i)) for i, (c, ok) in enumerate(items)]
-    points = run.risk_coverage(rows)
+    points = metrics.risk_coverage(rows)
     for point in points:
         kept = [ok for c, ok in items if c >= point.threshold]
         assert point.coverage == pytest.approx(len(kept) / len(items))
         assert point.risk == pytest.approx(1 - sum(kept) / len(kept))
     assert len(points) == len({c for c, _ in items})
-    assert 0.0 <= run.aurc(rows) <= 1.0
+    assert 0.0 <= metrics.aurc(rows) <= 1.0
 
 
 def test_percentiles_are_those_of_numpy():
     rows = [row(["x"], ["x"], ms=float(v), id=str(v)) for v in (5, 1, 9, 3)]
-    assert run.percentile(rows, "total", 0.95) == pytest.approx(np.percentile([1, 3, 5, 9], 95))
-    assert run.percentile(rows, "absent", 0.5) is None
+    assert metrics.percentile(rows, "total", 0.95) == pytest.approx(np.percentile([1, 3, 5, 9], 95))
+    assert metrics.percentile(rows, "absent", 0.5) is None
 
 
 def test_bootstrap_is_repeatable_and_holds_the_mean():

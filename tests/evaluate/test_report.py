@@ -20,11 +20,11 @@ from clew.evaluate.report.charts import (
     Point,
     PointChart,
     TableCell,
+    inline_svg,
 )
-from clew.evaluate.report.drawing import inline_svg
-from clew.evaluate.run.config import toml_text
-from clew.evaluate.run.engine_ask import accepted
+from clew.evaluate.run.asking import accepted
 from clew.evaluate.run.experiments import experiment_of, read_experiment
+from clew.evaluate.run.rundir import toml_text
 from clew.methods.registry import METHODS
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
@@ -384,7 +384,7 @@ def test_clew_datasets_lists_them(run):
 
 def test_pages_mention_every_data_set_and_metric():
     from clew.evaluate.datasets.registry import DATASETS
-    from clew.evaluate.metrics.registry import METRICS
+    from clew.evaluate.metrics import METRICS
 
     text = Path(ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
     for name in (*(reader.about.name for reader in DATASETS), *METRICS):

@@ -9,9 +9,8 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.questions import DatasetPart, EvalQuestion
-from clew.evaluate.run.config import QuestionSampling
-from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, RunDirectory
+from clew.evaluate.records import DatasetPart, EvalQuestion
+from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, QuestionSampling, RunDirectory
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from clew.evaluate.report.charts import ChartTable, TableCell
-from clew.evaluate.report.files import escaped, latex
+from clew.evaluate.report.charts import ChartTable, TableCell, escaped, latex
 
 TABLE = ChartTable(
     "answers",

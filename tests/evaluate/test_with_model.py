@@ -10,12 +10,11 @@ from clew.cli.app import app
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
-from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
-from clew.evaluate.run.rundir import RunDirectory
+from clew.evaluate.run.asking import accepted, check_methods, needs_model
+from clew.evaluate.run.rundir import MethodVariant, QuestionSampling, RunDirectory, RunSettings
 from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
-from clew.llm.prices import Price
+from clew.llm.budget import Price
 from clew.llm.testing import ScriptedModel
 from clew.methods import registry
 from clew.types import Answer

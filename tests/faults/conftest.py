@@ -11,8 +11,8 @@ FILMS = ROOT / "examples" / "films.tsv"
 @pytest.fixture(scope="session")
 def films(tmp_path_factory):
     """An index with walks and vectors of triples, some of whose files are larger than what samples cover."""
-    from clew.index.corpus.corpus import CorpusSettings
-    from clew.opening.index_files import index_sources
+    from clew.index.corpus import CorpusSettings
+    from clew.opening.graph_view import index_sources
 
     path = tmp_path_factory.mktemp("faults") / "films.clew"
     index_sources([FILMS], path, corpus=CorpusSettings("bfs", depth=3), triple_vectors=True)

@@ -11,8 +11,8 @@ import pytest
 
 from clew import Clew
 from clew.errors import FormatError
+from clew.index.store.directory import _checksum
 from clew.index.store.files import full_checksum, sample_checksum
-from clew.index.store.manifest import _checksum
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from clew import Clew
 from clew.cli.app import app
 from clew.errors import UsageError
-from clew.foundation.bounds import Bounds
+from clew.foundation.system import Bounds
 from clew.text.lexicon import Lexicon
 
 

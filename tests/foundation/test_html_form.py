@@ -67,9 +67,9 @@ def test_frames(films):
 
 def test_without_a_library_of_frames_it_is_said(films, monkeypatch):
     from clew import MissingExtra
-    from clew.foundation import html_form
+    from clew.foundation import forms
 
-    monkeypatch.setattr(html_form, "find_spec", lambda name: None)
+    monkeypatch.setattr(forms, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="frames"):
         films.info().to_frame()
 

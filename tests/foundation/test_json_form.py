@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from clew.errors import ParseError
-from clew.foundation.json_form import json_lines
+from clew.foundation.forms import json_lines
 
 _MANY = """
 import sys, threading
 from dataclasses import make_dataclass
-from clew.foundation.json_form import converted
+from clew.foundation.forms import converted
 
 sys.setswitchinterval(1e-6)
 for round in range(200):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.foundation.whole_file import replace_file
+from clew.foundation.system import replace_file
 
 
 @pytest.mark.parametrize("synced", [False, True])

@@ -8,9 +8,9 @@ from itertools import product
 
 import numpy as np
 
-from clew.graph.cooccurrence import Cooccurrence
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.graph.match.distances import Measure, NearestEntities
+from clew.graph.schema import Cooccurrence
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError
-from clew.graph.build import assemble
-from clew.graph.build.build import build_graph, graph_of
+from clew.graph import XSD, build
+from clew.graph.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
-from clew.graph.namespaces import XSD
-from clew.graph.readers.source_files import source_bytes
+from clew.graph.readers.registry import source_bytes
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -59,7 +58,7 @@ SMALL = st.lists(
 @given(triples=SMALL)
 def test_both_directions_are_sorted_and_hold_every_triple_once(bits: int, triples: list[Triple]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assemble, "PACKED_BITS", bits)
+        patch.setattr(build, "PACKED_BITS", bits)
         graph = graph_of(triples)
     out, into = rows(graph.out), rows(graph.into)
     names, relations = list(graph.entities), list(graph.relations)

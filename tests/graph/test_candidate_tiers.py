@@ -7,10 +7,10 @@ import pytest
 from reference import Tables, make_graph
 
 from clew.graph.graph import Graph
-from clew.graph.match.candidate_lists import Rounds
 from clew.graph.match.distances import Measure, NearestEntities, Rounded
 from clew.graph.match.kernels.measure import distances_from
 from clew.graph.match.matcher import match
+from clew.graph.match.query import Rounds
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
 NODES, RELATIONS = 60, 3

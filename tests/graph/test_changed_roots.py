@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import MOST_LAYER_EDGES, Walker, WalkSettings

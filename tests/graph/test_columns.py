@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from clew import Clew, ClewError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.readers.hints import Hints, names_of, split_of
 
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph import cooccurrence, schema
-from clew.graph.cooccurrence import Cooccurrence
-from clew.graph.schema import schema_of
+from clew.graph import schema
+from clew.graph.schema import Cooccurrence, schema_of
 from graph.reference import dense, make_graph
 
 NODES, RELATIONS = 6, 5
@@ -23,8 +22,8 @@ TRIPLES = st.lists(
 def without_square(most_pairs: int) -> Iterator[None]:
     """Count as graphs of many relations are, with room for so many pairs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cooccurrence, "MOST_PAIRS", most_pairs)
-        patch.setattr(cooccurrence, "PAIRS_AT_ONCE", 30)
+        patch.setattr(schema, "MOST_PAIRS", most_pairs)
+        patch.setattr(schema, "PAIRS_AT_ONCE", 30)
         patch.setattr(schema, "MOST_CELLS", 0)
         yield
 

@@ -8,9 +8,8 @@ from typer.testing import CliRunner
 from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError, PatternError, UsageError
-from clew.graph.build.build import build_graph
-from clew.index.store.sections import graph_sections
-from clew.index.store.structure import DamagedSection, check_structure
+from clew.graph.build import build_graph
+from clew.index.store.sections import DamagedSection, check_structure, graph_sections
 
 FLIGHTS = """from,to,relationship,airline,since,weight
 Oslo,Bergen,flight,SAS,2005,3.5

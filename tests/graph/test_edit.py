@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph.cooccurrence import MOST_CELLS
 from clew.graph.edit import GraphEdit, edited
 from clew.graph.graph import Graph
 from clew.graph.match.distances import FixedDistances
 from clew.graph.match.matcher import match
 from clew.graph.neighbourhood import find_candidates
-from clew.graph.schema import Schema, schema_after, schema_of
+from clew.graph.schema import MOST_CELLS, Schema, schema_after, schema_of
 from clew.graph.walks.walks import Walker, WalkSettings
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import dense, make_graph
@@ -79,7 +78,7 @@ def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names,
     """However pairs of ends are counted, one by one or in a square of at most so many `cells`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clew.graph.schema.MOST_CELLS", cells)
-        patch.setattr("clew.graph.cooccurrence.MOST_PAIRS", 30)
+        patch.setattr("clew.graph.schema.MOST_PAIRS", 30)
         check_schemas(start, changes, names)
 
 

@@ -38,7 +38,7 @@ def run(folder, cache):
         "NUMBA_CACHE_DIR": str(cache),
     }
     code = (
-        "from called import called; from clew.foundation.compiling import COMPILING;"
+        "from called import called; from clew.foundation.system import COMPILING;"
         "print(called(1), sum(called.dispatcher.stats.cache_hits.values()), COMPILING.milliseconds > 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)

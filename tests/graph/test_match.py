@@ -14,9 +14,9 @@ from reference import Tables, brute_force, make_graph
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.match import matcher
-from clew.graph.match.candidate_lists import USUAL_ROUNDS, Rounds
 from clew.graph.match.distances import FixedDistances, NameVectors, TextDistances
 from clew.graph.match.matcher import Budget, match
+from clew.graph.match.query import USUAL_ROUNDS, Rounds
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import UsageError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.graph import INFERRED, Graph
 from clew.graph.readers.hints import Hints
 

@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.graph.build.build import build_graph
-from clew.graph.namespaces import RDF, RDFS, XSD
+from clew.graph import RDF, RDFS, XSD
+from clew.graph.build import build_graph
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import NTRIPLES, SMALL
 from clew.graph.readers.registry import choose_reader, formats
-from clew.graph.readers.xml_guards import DEEPEST_FILE, DepthGuard
+from clew.graph.readers.stream import DEEPEST_FILE, DepthGuard
 
 Triple = tuple[str, str, str]
 

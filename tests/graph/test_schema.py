@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.graph import schema
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.schema import schema_of
 from graph.reference import dense, make_graph
 

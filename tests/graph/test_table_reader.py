@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import ParseError, UsageError
-from clew.graph.build.build import build_graph
-from clew.graph.namespaces import XSD
+from clew.graph import XSD
+from clew.graph.build import build_graph
 from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints, columns_of
 from clew.graph.readers.registry import choose_reader

@@ -10,9 +10,9 @@ from reference import make_graph
 
 from clew.errors import InputError, PatternError
 from clew.graph.graph import Graph
+from clew.graph.match.distances import Tables
 from clew.graph.match.matcher import match
 from clew.graph.match.patterns import pattern_from_json
-from clew.graph.match.tables import Tables
 
 NODES, RELATIONS, CANDIDATES = 400, 6, 120
 SHAPES = {

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.graph import XSD
 from clew.graph.graph import Names, ValueKind
-from clew.graph.namespaces import XSD
 from clew.graph.values import days_since_epoch, node_values, parse_value
 
 NUMBER, DATE = ValueKind.NUMBER, ValueKind.DATE

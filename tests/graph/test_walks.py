@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
 
 TRIPLES = st.lists(

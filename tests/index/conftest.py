@@ -5,8 +5,8 @@ import pytest
 from film_corpus import Letters
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
-from clew.index.names.names import NamesIndex
-from clew.index.store.manifest import IndexAbout
+from clew.index.names import NamesIndex
+from clew.index.store.directory import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
 from clew.index.store.writing import writing
 from clew.index.update.update import update_index

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clew.index.vectors.triple_vectors import triple_line
+from clew.index.vectors.triples import triple_line
 from clew.opening.environment import keep_machine_code
 
 keep_machine_code()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
-from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.vectors.backends.registry import (
+from clew.index.vectors.backends import (
     BACKENDS,
+    MilvusPlace,
+    MilvusVectors,
     VectorAccess,
     VectorChoice,
     backend_named,
@@ -19,6 +19,7 @@ from clew.index.vectors.backends.registry import (
     has_faiss,
     open_vectors,
 )
+from clew.index.vectors.nearest import VectorStoreError
 
 DIMENSION = 16
 

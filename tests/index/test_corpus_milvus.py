@@ -11,16 +11,13 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
 from clew.errors import IndexAccessError, UsageError
-from clew.index.build import build_index
-from clew.index.corpus.build_corpus import build_corpus
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
-from clew.index.corpus.nearest import WalkIndex
+from clew.index.build import build_corpus, build_index
+from clew.index.corpus import CorpusSettings, WalkIndex, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.backends.base import VectorStoreError
-from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.vectors.backends.registry import VectorChoice
+from clew.index.vectors.backends import MilvusPlace, MilvusVectors, VectorChoice
+from clew.index.vectors.nearest import VectorStoreError
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 

@@ -4,8 +4,8 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import ParseError, UsageError
-from clew.index.update.edit_files import EditFiles
-from clew.opening.index_files import update_index_files
+from clew.index.update.edits import EditFiles
+from clew.opening.graph_view import update_index_files
 
 PREFIXES = """@prefix ex: <http://ex.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -33,7 +33,7 @@ def turtle(tmp_path):
 @pytest.fixture
 def shop(turtle, tmp_path):
     """An index of `SHOP`, and what opens it."""
-    from clew.opening.index_files import index_sources
+    from clew.opening.graph_view import index_sources
 
     index_sources([turtle("shop", SHOP)], tmp_path / "shop.clew")
     return tmp_path / "shop.clew"

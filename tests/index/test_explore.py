@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from clew import Clew, UsageError
 from clew.graph.graph import Names
-from clew.index.names.containing import Prefixes
-from clew.index.update.edit_files import EditFiles
-from clew.opening.index_files import index_sources, update_index_files
-from clew.query.examples import questions_about
+from clew.index.explore import Prefixes
+from clew.index.update.edits import EditFiles
+from clew.opening.graph_view import index_sources, update_index_files
+from clew.query.vocabulary import questions_about
 from clew.types import TripleText
 
 NAMES = st.lists(st.text("aAbB _-é1", min_size=1, max_size=14), max_size=12)

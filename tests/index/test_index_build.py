@@ -6,9 +6,8 @@ import pytest
 
 from clew.errors import EmbedderMismatch, InputError, ParseError
 from clew.index.build import build_index
-from clew.index.store.directory import open_index
-from clew.index.store.manifest import check_embedder
-from clew.text.embedders.registry import embedder as embedder_of
+from clew.index.store.directory import check_embedder, open_index
+from clew.text.embedders import embedder as embedder_of
 
 METAQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "metaqa" / "kb.txt.gz"
 

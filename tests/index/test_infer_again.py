@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from clew import Clew, Hints
 from clew.errors import UsageError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.graph.edit import edited
 from clew.graph.graph import INFERRED
-from clew.index.names.names import NamesIndex
-from clew.index.update.edit_files import EditFiles, read_edits
-from clew.index.update.edits import EditRules
+from clew.index.names import NamesIndex
+from clew.index.update.edits import EditFiles, EditRules, read_edits
 from clew.index.update.resolve import resolve
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

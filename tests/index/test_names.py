@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from clew.index.names import names as names_module
-from clew.index.names.names import NameHit, NamesIndex
-from clew.index.names.typos import edits_allowed
+from clew.index import names as names_module
+from clew.index.names import NameHit, NamesIndex, edits_allowed
 from clew.text.normalise import POSSESSIVE, normalise, tokens
 
 WORDS = st.lists(

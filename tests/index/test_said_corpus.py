@@ -10,16 +10,14 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import LlmError, UsageError
-from clew.index.build import build_index
-from clew.index.corpus.build_corpus import build_corpus
-from clew.index.corpus.corpus import CorpusSettings, open_corpus
-from clew.index.corpus.nearest import WalkIndex
+from clew.index.build import build_corpus, build_index
+from clew.index.corpus import CorpusSettings, WalkIndex, open_corpus
 from clew.index.store.directory import open_index
 from clew.index.store.writing import SAID_FOLDER
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached
 from clew.methods.walk_retrieve.verbalise import WALKS_OF_FILE, ModelVerbaliser
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)

@@ -10,7 +10,7 @@ from clew.errors import IndexAccessError
 from clew.index import build, shards
 from clew.index.build import build_index
 from clew.index.store.directory import open_index
-from clew.text.embedders.registry import embedder as embedder_of
+from clew.text.embedders import embedder as embedder_of
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
-from clew.index.names.names import NamesIndex
-from clew.index.store.directory import open_index
-from clew.index.store.manifest import IndexAbout
-from clew.index.store.sections import graph_sections, with_prefix
-from clew.index.store.stored_schema import schema_arrays
-from clew.index.store.structure import DamagedSection, check_structure
-from clew.index.store.writing import writing
+from clew.index.names import NamesIndex
+from clew.index.store.directory import IndexAbout, open_index
+from clew.index.store.sections import DamagedSection, check_structure, graph_sections, with_prefix
+from clew.index.store.writing import schema_arrays, writing
 
 
 @pytest.fixture(scope="module")

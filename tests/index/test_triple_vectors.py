@@ -10,8 +10,8 @@ import pytest
 from clew.engine import Clew
 from clew.errors import IndexAccessError
 from clew.index.store.directory import open_index
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.opening.index_files import index_sources
+from clew.index.vectors.triples import TripleVectors, with_triple_vectors
+from clew.opening.graph_view import index_sources
 
 LINES = (
     "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"

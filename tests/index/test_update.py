@@ -9,22 +9,20 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said_by_a_model
 
 from clew.errors import FormatError, LockedError, UsageError
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
-from clew.index.build import build_index
-from clew.index.corpus.build_corpus import build_corpus
-from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
-from clew.index.names.names import NamesIndex
+from clew.index.build import build_corpus, build_index
+from clew.index.corpus import WALK_VERSION, CorpusSettings, open_corpus
+from clew.index.names import NamesIndex
 from clew.index.store.directory import open_index
 from clew.index.store.writing import write_changed, writing
 from clew.index.update.edits import EditRules, Edits
-from clew.index.update.update import update_index
-from clew.index.update.update_corpus import EditedGraph, updated_corpus
-from clew.index.vectors.vectors import quantise
+from clew.index.update.update import EditedGraph, update_index, updated_corpus
+from clew.index.vectors.entities import quantise
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
-from clew.text.labels import relation_text
 from clew.text.normalise import tokens
+from clew.text.verbalise import relation_text
 
 
 @pytest.fixture

@@ -10,20 +10,17 @@ from film_corpus import EMBEDDER, FILMS
 from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.graph.match.matcher import match
 from clew.index.build import build_index
-from clew.index.corpus.nearest import WalkIndex
+from clew.index.corpus import WalkIndex
 from clew.index.info import info_of
 from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
-from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.vectors.backends.registry import VectorAccess, VectorChoice
-from clew.index.vectors.distances import IndexDistances
-from clew.index.vectors.entity_search import open_entity_search
+from clew.index.vectors.backends import MilvusPlace, MilvusVectors, VectorAccess, VectorChoice
+from clew.index.vectors.entities import IndexDistances, open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
-from clew.index.vectors.triple_search import triple_search
-from clew.index.vectors.triple_vectors import TripleVectors
+from clew.index.vectors.triples import TripleVectors, triple_search
 from clew.llm.testing import ScriptedModel
-from clew.methods.baselines.retrieval import VectorRag
+from clew.methods.baselines.method import VectorRag
 from clew.types import Pattern, PatternEdge, PatternNode
 
 QUESTIONS = ("who directed Memento?", "year of Heat", "Nolan films")

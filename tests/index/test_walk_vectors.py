@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.walks.walks import Walker, WalkSettings
-from clew.index.corpus.corpus_parts import root_of_walks
-from clew.index.corpus.walk_vectors import WalkEmbedder
-from clew.text.embedder import Additive
-from clew.text.embedders.static import StaticEmbedder
+from clew.index.corpus import WalkEmbedder, root_of_walks
+from clew.text.embedders import Additive, StaticEmbedder
 
 NAMES = ["Amélie", "Jean-Pierre_Jeunet", "O'Brien’s", "2001", "ÆØ İstanbul", "!!!", "Rock & Roll", "x" * 1200]
 

@@ -16,8 +16,8 @@ from clew.errors import EmbedderError
 from clew.foundation import bounded_http
 from clew.foundation.bounded_http import MOST_REPLY_BYTES, ReplyRefused, refused
 from clew.llm import Settings, ask, open_model, run_sync
-from clew.llm.errors import ModelFailed
-from clew.text.embedders.openai import OpenAIEmbedder
+from clew.llm.types import ModelFailed
+from clew.text.embedders import OpenAIEmbedder
 from servers.fake_server import Answer, completion, serving
 
 pytest.importorskip("openai")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew.llm import Settings
-from clew.llm.doctor import Check, doctor
-from clew.llm.prices import Price, Prices
+from clew.llm.budget import Price, Prices
+from clew.llm.open import Check, doctor
 from servers.fake_server import Answer, Seen, completion, events, piece, serving
 
 pytest.importorskip("openai")

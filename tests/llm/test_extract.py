@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import LONGEST_JSON_REPLY, clean, read_value
-from clew.llm.shapes import build
-from clew.llm.types import Message
+from clew.llm.reply import LONGEST_JSON_REPLY, build, clean, read_value
+from clew.llm.types import Message, ReplyInvalid
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from clew.llm import Settings, ask, open_model, run_sync
-from clew.llm.errors import ModelUnreachable
+from clew.llm.types import ModelUnreachable
 
 
 def test_another_host_cannot_be_reached():

@@ -13,7 +13,7 @@ def test_the_python_of_the_docs_runs():
 
 
 def test_the_prices_of_the_docs_are_a_prices_file(tmp_path: Path):
-    from clew.llm.prices import read_prices
+    from clew.llm.budget import read_prices
 
     (text,) = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
     assert tomllib.loads(text)

@@ -10,21 +10,18 @@ import pytest
 
 from clew.errors import InputError, LlmError
 from clew.llm import Reply, Request, ask, run_sync
-from clew.llm.budget import Limits
-from clew.llm.cache import ReplyCache
-from clew.llm.errors import (
+from clew.llm.budget import Limits, Price, ReplyCache, TraceFile
+from clew.llm.managed import ManagedModel, Policy
+from clew.llm.testing import ScriptedLine, ScriptedModel
+from clew.llm.types import (
     BudgetReached,
+    Hear,
     KeyRefused,
     ModelFailed,
     ModelTimeout,
     ModelUnreachable,
     RateLimited,
 )
-from clew.llm.managed import ManagedModel, Policy
-from clew.llm.prices import Price
-from clew.llm.testing import ScriptedLine, ScriptedModel
-from clew.llm.trace import TraceFile
-from clew.llm.types import Hear
 from clew.types import Usage
 
 REQUEST = ask("hello", max_tokens=10)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
+from clew.llm.managed import run_sync
 from clew.llm.open import open_model
-from clew.llm.run import run_sync
-from clew.llm.settings import Settings as ModelSettings
+from clew.llm.providers import Settings as ModelSettings
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.verify import VerifyWithModel
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.llm.prompting import LONGEST_LINE, as_data, data_line, prompt_named
+from clew.llm.managed import LONGEST_LINE, as_data, data_line, prompt_named
 from clew.text.normalise import normalise
 
 

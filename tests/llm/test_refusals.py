@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.llm.refusals import declines
+from clew.llm.reply import declines
 
 NAME = "Christopher Nolan"
 

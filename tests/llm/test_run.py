@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from clew.llm.run import run_sync
+from clew.llm.managed import run_sync
 
 
 async def double(number: int) -> int:

@@ -13,7 +13,8 @@ import pytest
 
 from clew.errors import LlmError
 from clew.llm import Settings, ask, open_model, run_sync
-from clew.llm.errors import (
+from clew.llm.managed import ManagedModel
+from clew.llm.types import (
     ContextOverflow,
     KeyRefused,
     ModelFailed,
@@ -21,7 +22,6 @@ from clew.llm.errors import (
     ModelUnreachable,
     RateLimited,
 )
-from clew.llm.managed import ManagedModel
 from clew.types import Usage
 from servers.fake_server import (
     Answer,

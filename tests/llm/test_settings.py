@@ -10,11 +10,8 @@ import pytest
 from clew.errors import InputError, MissingExtra, UsageError
 from clew.foundation.redaction import redacted
 from clew.llm import Reply, Settings, ask, open_model, run_sync, settings_from
-from clew.llm.budget import Limits
-from clew.llm.cache import ReplyCache
-from clew.llm.prices import Price, Prices, read_prices
-from clew.llm.providers import split_name
-from clew.llm.settings import ollama_url
+from clew.llm.budget import Limits, Price, Prices, ReplyCache, read_prices
+from clew.llm.providers import ollama_url, split_name
 from clew.types import Usage
 
 # Names and profiles

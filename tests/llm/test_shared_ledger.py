@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from clew.llm.budget import Charge, Limits
-from clew.llm.errors import BudgetReached
+from clew.llm.types import BudgetReached
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are not forked there")
 

@@ -6,9 +6,9 @@ import pytest
 
 from clew.errors import LlmError
 from clew.llm import ask, run_sync
-from clew.llm.errors import ModelFailed, ModelRefused, ReplyInvalid
+from clew.llm.reply import complete_parsed
 from clew.llm.testing import ScriptedModel
-from clew.llm.typed import complete_parsed
+from clew.llm.types import ModelFailed, ModelRefused, ReplyInvalid
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import pytest
 
 from clew.errors import LlmError
 from clew.llm import Settings, ask, open_model, run_sync
-from clew.llm.errors import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid
 from clew.llm.managed import ManagedModel
+from clew.llm.types import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid
 
 LONG = "tell me about the film " * 10
 

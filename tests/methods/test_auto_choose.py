@@ -4,7 +4,7 @@ import pytest
 
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel
-from clew.llm.settings import Policy
+from clew.llm.providers import Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.auto.method import make_auto
 from clew.methods.settings import AutoSettings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as given_that
 from hypothesis import strategies as st
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.llm.reply import stated_answer
 from clew.methods.evidence import Fact, ReadEvidence
 from clew.methods.ground import GroundedReply, ground_reply

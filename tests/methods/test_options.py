@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from clew.cli.app import app
-from clew.cli.method_options import ClaimOptions, MethodOptions
+from clew.cli.options import ClaimOptions, MethodOptions
 from clew.errors import InputError, UsageError
-from clew.evaluate.run.engine_ask import accepted
+from clew.evaluate.run.asking import accepted
 from clew.methods.registry import METHODS, settings_of
 from clew.methods.settings import SimgragSettings, options_of, read_options
 

@@ -12,7 +12,7 @@ from clew.engine import Clew
 from clew.llm import open_model, run_sync
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel
-from clew.llm.settings import Settings
+from clew.llm.providers import Settings
 from clew.methods.registry import METHODS
 
 QUERYING = ("synaptiqa", "kg-query")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.foundation.compiling import COMPILING
-from clew.index.store import folders
-from clew.index.update.edit_files import EditFiles
+from clew.foundation.system import COMPILING
+from clew.index.store import files
+from clew.index.update.edits import EditFiles
 from clew.opening.environment import cache_folder, keep_machine_code
-from clew.opening.index_files import index_sources, update_index_files
+from clew.opening.graph_view import index_sources, update_index_files
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_a_user_without_a_home_directory_has_a_cache(monkeypatch):
     for name in ("CLEW_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    assert cache_folder() == folders.private_folder()
+    assert cache_folder() == files.private_folder()
     assert cache_folder().is_absolute()

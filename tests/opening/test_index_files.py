@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew import Clew, UsageError
-from clew.opening.index_files import is_index, local_paths, refuse_options, update_index_by
+from clew.opening.graph_view import is_index, local_paths, refuse_options, update_index_by
 
 TRIPLES = [("Memento", "directed_by", "Nolan"), ("Heat", "directed_by", "Mann")]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
 from clew.query.notation import NameLookup, read_query
 from clew.query.vocabulary import Vocabulary

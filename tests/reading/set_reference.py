@@ -8,7 +8,7 @@ from datetime import date
 
 from hypothesis import strategies as st
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.graph import Graph
 from clew.query.tree import (
     Anchor,

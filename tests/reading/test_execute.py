@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from set_reference import Reference, graphs, parts
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
     Anchor,

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.likeness import WordMatcher
-from clew.text.embedders.static import StaticEmbedder
+from clew.text.embedders import StaticEmbedder
 from clew.text.inflection import singular
 from clew.text.lexicon import LEXICON_FILE, Lexicon
 

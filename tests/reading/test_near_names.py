@@ -2,9 +2,9 @@
 
 from clew.engine import Clew
 from clew.index.build import build_index
-from clew.index.update.edit_files import EditFiles
-from clew.opening.index_files import update_index_files
-from clew.text.embedders.static import StaticEmbedder
+from clew.index.update.edits import EditFiles
+from clew.opening.graph_view import update_index_files
+from clew.text.embedders import StaticEmbedder
 
 
 def test_a_question_is_not_told_of_what_was_removed(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from set_reference import Reference, graphs, parts, provable_parts
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.query.execute import Executor
 from clew.query.prove import pattern_of, prove
 from clew.query.tree import (

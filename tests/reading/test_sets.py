@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.query.sets import SetCache, difference, distinct, intersection, union
+from clew.query.execute import SetCache, difference, distinct, intersection, union
 
 IDS = st.lists(st.integers(0, 30), max_size=40).map(lambda ids: np.array(ids, np.int64))
 

@@ -9,7 +9,7 @@ import pytest
 
 for package in ("fastapi", "uvicorn", "prometheus_client", "mcp", "httpx"):
     pytest.importorskip(package, reason=f"{package} is not installed (pip install 'clew[dev]')")
-from clew.opening.index_files import index_sources  # noqa: E402
+from clew.opening.graph_view import index_sources  # noqa: E402
 from servers.served import EVIL, FILMS, Process, Running  # noqa: E402
 
 

@@ -9,10 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from clew import Clew, UsageError
-from clew.llm.errors import ModelFailed
 from clew.llm.managed import ManagedModel
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import Reply
+from clew.llm.types import ModelFailed, Reply
 from clew.serve.work import hear_reply
 from clew.types import Usage
 from servers.served import FILMS, small

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from clew.serve import connection
+from clew.serve import run
 from clew.serve.run import listen
 from clew.serve.settings import Access, ServeSettings
 from servers.served import small
@@ -156,7 +156,7 @@ def exchange(server, data, seconds=5):
 
 
 def test_idle_connections_do_not_keep_others_out(running, films_index, monkeypatch):
-    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(run, "MOST_CONNECTIONS", 20)
     server = running({"films": films_index})
     idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
     assert server.client.get("/healthz").text == "ok\n"
@@ -165,7 +165,7 @@ def test_idle_connections_do_not_keep_others_out(running, films_index, monkeypat
 
 
 def test_a_client_has_so_many_connections(running, films_index, monkeypatch):
-    monkeypatch.setattr(connection, "MOST_OF_CLIENT", 5)
+    monkeypatch.setattr(run, "MOST_OF_CLIENT", 5)
     server = running({"films": films_index})
     with socket.create_connection(("127.0.0.1", server.port)) as first:
         rest = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
@@ -177,7 +177,7 @@ def test_a_client_has_so_many_connections(running, films_index, monkeypatch):
 
 @pytest.mark.parametrize("begun", [b"", b"GET /healthz HTTP/1.1\r\nHost: loc"])
 def test_a_head_has_to_come_in_time(running, films_index, monkeypatch, begun):
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(run, "HEAD_SECONDS", 0.3)
     server = running({"films": films_index})
     assert exchange(server, begun) == (b"", True)
 

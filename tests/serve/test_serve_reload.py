@@ -6,8 +6,8 @@ import threading
 import httpx
 import pytest
 
-from clew.index.update.edit_files import EditFiles
-from clew.opening.index_files import index_sources, update_index_files
+from clew.index.update.edits import EditFiles
+from clew.opening.graph_view import index_sources, update_index_files
 from servers.served import wait_for
 
 

@@ -6,7 +6,7 @@ import pytest
 from clew.llm.adapter import PydanticModel
 from clew.llm.managed import ManagedModel
 from clew.llm.providers import OpenedModel
-from clew.serve.tracing import RequestSpans
+from clew.serve.guard import RequestSpans
 from servers.served import Running
 
 pytest.importorskip("pydantic_ai")

@@ -9,8 +9,8 @@ from types import FunctionType
 import httpx
 import pytest
 
-from clew.llm.run import run_sync
-from clew.serve.problems import Problem
+from clew.llm.managed import run_sync
+from clew.serve.settings import Problem
 from clew.serve.work import Gone, Work
 from clew.types import Step
 from servers.served import small

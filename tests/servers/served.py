@@ -20,9 +20,8 @@ import uvicorn
 from clew import Clew
 from clew.llm.types import ChatModel
 from clew.serve.app import make_app
-from clew.serve.connection import Connection
-from clew.serve.graphs import Graphs, ServedGraph
-from clew.serve.service import Models
+from clew.serve.run import Connection
+from clew.serve.service import Graphs, Models, ServedGraph
 from clew.serve.settings import Access, ServerLimits, ServeSettings
 
 ROOT = Path(__file__).resolve().parents[2]

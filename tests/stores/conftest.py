@@ -16,7 +16,7 @@ FILMS = HERE.parents[1] / "examples" / "films.tsv"
 @pytest.fixture(scope="session")
 def films():
     """The film graph of the examples."""
-    from clew.graph.build.build import build_graph
+    from clew.graph.build import build_graph
 
     return build_graph([FILMS], types=FILMS.with_name("films.types.tsv"))
 

@@ -19,7 +19,7 @@ def movies(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         load(driver, "movies")
@@ -78,7 +78,7 @@ def rare(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         driver.execute_query("MATCH (n) DETACH DELETE n")
@@ -122,7 +122,7 @@ def test_a_hop_that_the_sample_missed_is_looked_for_before_it_is_called_illegal(
     ],
 )
 def test_a_hop_is_found_where_it_is(rare, heads, types, tails, found):
-    from clew.stores.cypher.schema import HopSearch, SchemaHop
+    from clew.stores.store import HopSearch, SchemaHop
 
     hops = rare.store.find_hops(HopSearch(heads, types, tails))
     assert hops == (() if found is None else (SchemaHop(*found),))
@@ -136,7 +136,7 @@ def shop(neo4j_address):
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         driver.execute_query("MATCH (n) DETACH DELETE n")

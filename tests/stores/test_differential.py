@@ -7,7 +7,7 @@ import pytest
 from graphs import EXAMPLES, EXTRA, load, queries
 from random_queries import Writer
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.errors import QueryError, QueryRefused
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
@@ -22,17 +22,16 @@ def stores(request, neo4j_address, tmp_path_factory):
     import neo4j
     from neo4j_server import PASSWORD
 
-    from clew.stores.import_folder import open_folder
+    from clew.stores.export import export_neo4j, open_folder
     from clew.stores.ladybug import LadybugStore
     from clew.stores.neo4j import Neo4jStore
-    from clew.stores.neo4j_export import export
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         load(driver, request.param)
     folder = tmp_path_factory.mktemp(request.param)
     with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rows=ROWS)) as server:
         imported = open_folder(folder, "a server")
-        export(server, imported)
+        export_neo4j(server, imported)
         graph = build_graph([imported.data])[0]
         with closing(LadybugStore.of_graph(graph, seconds=30, rows=ROWS)) as embedded:
             yield request.param, server, embedded

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from clew.errors import ClewError
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 

@@ -190,7 +190,7 @@ def test_a_server_that_restarts_in_mid_question_is_an_error_and_the_next_questio
 
     from clew.database import Database
     from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders.static import StaticEmbedder
+    from clew.text.embedders import StaticEmbedder
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", login.password)) as driver:
         driver.execute_query("MERGE (:Restarted {name: 'Ana'})-[:KNOWS]->(:Restarted {name: 'Bo'})")

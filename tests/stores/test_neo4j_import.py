@@ -4,10 +4,9 @@ from contextlib import closing
 
 import pytest
 
-from clew.graph.build.build import build_graph
+from clew.graph.build import build_graph
 from clew.stores.errors import StoreError
-from clew.stores.import_folder import open_folder
-from clew.stores.neo4j_export import ExportSizes, export
+from clew.stores.export import ExportSizes, export_neo4j, open_folder
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ EXPECTED = {
 @pytest.mark.parametrize("hub", [10, 10_000])
 def test_all_of_a_graph_is_read(store, tmp_path, hub):
     folder, shown = open_folder(tmp_path / "import", "x"), []
-    export(store, folder, lambda *state: shown.append(state), ExportSizes(hub=hub))
+    export_neo4j(store, folder, lambda *state: shown.append(state), ExportSizes(hub=hub))
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
@@ -74,17 +73,17 @@ def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(store, folder, interrupt, sizes)
+        export_neo4j(store, folder, interrupt, sizes)
     folder = open_folder(tmp_path / "import", "x")
     finished = dict(folder.finished)
     assert sum(finished.values()) > 0
     counts = []
-    export(store, folder, lambda what, done, total: counts.append(done), sizes)
+    export_neo4j(store, folder, lambda what, done, total: counts.append(done), sizes)
     assert min(counts) > sum(finished.values())
     assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
 
 
 def test_an_empty_database_is_said(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("clew.stores.neo4j_export._numbers", lambda *_: [0, 0])
+    monkeypatch.setattr("clew.stores.export._numbers", lambda *_: [0, 0])
     with pytest.raises(StoreError, match="no nodes that this user may read"):
-        export(store, open_folder(tmp_path / "import", "x"))
+        export_neo4j(store, open_folder(tmp_path / "import", "x"))

@@ -16,10 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import EmbedderError, MissingExtra, UsageError
-from clew.text.embedder import Embedder
-from clew.text.embedders.extras import require
-from clew.text.embedders.registry import embedder
-from clew.text.embedders.static import EMBEDDER_DATA, StaticEmbedder
+from clew.foundation.system import require
+from clew.text.embedders import EMBEDDER_DATA, Embedder, StaticEmbedder, embedder
 
 ONNX = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 STATIC = StaticEmbedder.load()
@@ -195,7 +193,7 @@ def test_a_missing_or_damaged_table_is_an_embedder_error(tmp_path):
 
 def test_the_static_embedder_imports_nothing_heavy():
     code = (
-        "import sys; from clew.text.embedders.registry import embedder; embedder().embed(['x']);"
+        "import sys; from clew.text.embedders import embedder; embedder().embed(['x']);"
         "heavy = {'numba', 'openai', 'onnxruntime', 'torch', 'rapidfuzz'} & set(sys.modules);"
         "print(heavy); sys.exit(bool(heavy))"
     )
@@ -241,7 +239,7 @@ class TwoTokens:
 
 def test_token_vectors_are_averaged_without_the_padding(tmp_path):
     tokenizers = pytest.importorskip("tokenizers")
-    from clew.text.embedders.onnx import OnnxEmbedder
+    from clew.text.embedders import OnnxEmbedder
 
     words = tokenizers.models.WordLevel({"a": 0, "?": 1}, unk_token="?")  # noqa: S106
     tokenizer = tokenizers.Tokenizer(words)
@@ -265,7 +263,7 @@ def test_token_vectors_are_averaged_without_the_padding(tmp_path):
 )
 def test_an_endpoint_that_fails_says_what_to_check(endpoint, model, says):
     pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders.openai import OpenAIEmbedder
+    from clew.text.embedders import OpenAIEmbedder
 
     with pytest.raises(EmbedderError, match=says):
         OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
@@ -276,7 +274,7 @@ def test_an_endpoint_that_fails_says_what_to_check(endpoint, model, says):
 )
 def test_an_endpoint_with_wrong_vectors_is_an_error(endpoint, model, says):
     pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders.openai import OpenAIEmbedder
+    from clew.text.embedders import OpenAIEmbedder
 
     served = OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
     with pytest.raises(EmbedderError, match=says):
@@ -285,7 +283,7 @@ def test_an_endpoint_with_wrong_vectors_is_an_error(endpoint, model, says):
 
 def test_an_endpoint_that_is_not_there(endpoint):
     pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders.openai import OpenAIEmbedder
+    from clew.text.embedders import OpenAIEmbedder
 
     with pytest.raises(EmbedderError, match="cannot be reached"):
         OpenAIEmbedder.connect("small", base_url="http://127.0.0.1:9/v1", api_key="x", retries=0)
@@ -295,7 +293,7 @@ def test_an_endpoint_that_is_not_there(endpoint):
 
 def test_an_endpoint_gives_the_vectors_that_it_serves_in_small_batches(endpoint):
     pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders.openai import OpenAIEmbedder
+    from clew.text.embedders import OpenAIEmbedder
 
     texts = [f"text {i}" for i in range(7)]
     served = OpenAIEmbedder.connect("small", base_url=endpoint, api_key="secret", batch=3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.graph.build.build import graph_of
+from clew.graph.build import graph_of
 from clew.text.verbalise import Templates, phrases_of
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from clew.workers.on_ray import ClusterError, RayWorkers, do_piece
+from clew.workers import ClusterError, RayWorkers, do_piece
 from workers.work import Failing, Missing, nothing
 
 MISMATCH = (
@@ -50,7 +50,7 @@ def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
 
 ENDS = """
 import os, sys
-from clew.cli.cluster import _warn_if_ended
+from clew.cli.opening import _warn_if_ended
 with _warn_if_ended("10.0.0.7:6379"):
     if sys.argv[1] == "ends":
         os._exit(1)

@@ -21,7 +21,7 @@ serve(lambda: answer, listen(ServeSettings(port=0, workers=2)), lambda: print("s
 """
 WORKING = """
 import time
-from clew.workers.local import Processes
+from clew.workers import Processes
 
 def begin():
     print("started", flush=True)

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 from clew.cli.app import app
 from clew.errors import ParseError
 from clew.llm.budget import Limits
-from clew.llm.errors import BudgetReached, KeyRefused
 from clew.llm.open import open_model, opened_everywhere
-from clew.llm.settings import Settings
-from clew.opening.index_files import index_sources
-from clew.workers.on_ray import RayWorkers
+from clew.llm.providers import Settings
+from clew.llm.types import BudgetReached, KeyRefused
+from clew.opening.graph_view import index_sources
+from clew.workers import RayWorkers
 from servers.fake_server import Answer, completion, serving
 from workers.work import nothing
 

@@ -12,11 +12,9 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'
 
 from ray.cluster_utils import Cluster
 
+from clew import workers as of_clew
 from clew.errors import ClewError
-from clew.workers import on_ray
-from clew.workers.base import MOST_LOST, Stopped
-from clew.workers.local import Processes
-from clew.workers.on_ray import ClusterError, RayWorkers
+from clew.workers import MOST_LOST, ClusterError, Processes, RayWorkers, Stopped
 from workers.work import Dying, Missing, Squares, nothing
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
@@ -47,7 +45,7 @@ def test_results_come_in_order_from_both_nodes_and_are_those_of_processes(worker
 
 
 LOCAL = """
-from clew.workers.on_ray import RayWorkers
+from clew.workers import RayWorkers
 with RayWorkers("local", print) as opened:
     print(*[node["NodeID"] for node in opened._ray.nodes()])
 """
@@ -94,7 +92,7 @@ def test_an_error_names_the_node(workers):
 
 
 def test_another_version_of_clew_is_refused(workers, monkeypatch):
-    monkeypatch.setattr(on_ray, "__version__", "0.0.1")
+    monkeypatch.setattr(of_clew, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match=r"Clew is 0\.1\.0 there and 0\.0\.1 here"):
         list(workers.map(Squares(), range(3)))
 

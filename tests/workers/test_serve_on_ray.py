@@ -20,9 +20,9 @@ import ray
 from ray.cluster_utils import Cluster
 
 from clew.llm.budget import Charge, Limits
-from clew.llm.errors import BudgetReached
 from clew.llm.ray_shared import RayLedger
-from clew.opening.index_files import index_sources
+from clew.llm.types import BudgetReached
+from clew.opening.graph_view import index_sources
 from workers.work import spend
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]

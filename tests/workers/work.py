@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clew.errors import InputError
 from clew.llm.budget import Charge
-from clew.llm.errors import BudgetReached
+from clew.llm.types import BudgetReached
 
 
 def nothing():

@@ -1,5 +1,5 @@
 """Claims checked without a model: claim → pieces → meanings → verdict. `verify.py` holds the verifier.
 
-`claim_text` and `claim_values` read the claim, `claim_parts` cuts it into pieces, `claim_readings` has the
-shipped ranker say what a piece means over the graph, and `check_claim` gives each its verdict.
+`claim_text` reads the claim, `claim_parts` cuts it into pieces, `claim_readings` has the shipped ranker say
+what a piece means over the graph, and `verify` gives each its verdict.
 """

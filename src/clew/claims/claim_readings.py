@@ -18,8 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_text import BESIDE, ONLY, TOGETHER, Item, Piece
-from clew.claims.claim_values import ClaimedValue
+from clew.claims.claim_text import BESIDE, ONLY, TOGETHER, ClaimedValue, Item, Piece
 from clew.graph.graph import ValueKind
 from clew.query.tree import (
     Anchor,

@@ -8,16 +8,21 @@ something unnamed, negation, numbers, dates, counts and comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Protocol
+from typing import Literal, Protocol
 
-from clew.claims.check_claim import Checked, Checker, judge_claim, judge_part
+import numpy as np
+
 from clew.claims.claim_parts import Alternatives, pieces
-from clew.claims.claim_readings import PieceReading, read_piece
+from clew.claims.claim_readings import PieceReading, Statement, read_piece, walk
 from clew.claims.claim_text import (
+    ONLY,
     ClaimText,
+    Item,
     frame_of,
     is_refusal,
     left_out,
@@ -25,14 +30,301 @@ from clew.claims.claim_text import (
     says_nobody,
     with_items,
 )
+from clew.graph.graph import triple_text
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor
+from clew.query.execute import Executor, OverBudget, difference
+from clew.query.prove import prove
+from clew.query.tree import Anchor, Both, Counted, Part, Query, Walk
+from clew.query.vocabulary import Vocabulary
 from clew.reading.account import quoted
+from clew.reading.denial import denied_words
+from clew.reading.mentions import PARTIAL
+from clew.reading.mutual import either_way
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
-from clew.text.embedder import Embedder
-from clew.types import ClaimPart, Step, Verification
+from clew.text.embedders import Embedder
+from clew.text.inflection import singular
+from clew.types import ClaimPart, Step, Verdict, Verification
+
+# What a graph says of each part of a claim, and of the whole.
+#
+# A part is there, or the graph records something else in its place, or it is not recorded: all of it by query
+# graphs, executed and proved as those of questions are. A negation turns the first two around. In a closed
+# world what is not recorded is not so.
+
+Finding = Literal["there", "otherwise", "unknown", "unread"]
+"""`unread`: the words say nothing that the graph could record."""
+
+LEAST_OTHERWISE = 0.7
+"""Least probability of the statements together that are not so, for a part to be not so."""
+NAMES_MEANING = 0.75
+"""Likeness from which words are the name of what a statement says."""
+CLOSE_SHARE = 0.3
+"""Share of a statement, beside that of the likeliest, from which it may be what was meant."""
+MOST_MIDDLES = 1000
+MOST_SHOWN = 20
+"""Members of a set that are proved where many say otherwise."""
+SPARE = 0.02
+"""Share of the nodes of an end that may have it several times, for what one has to be all."""
+LEAST_ENDS = 5
+"""Nodes of such an end below which it shows nothing that none of them has it several times."""
+_ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A part of a claim as the graph has it: its place in the text, what was found, and its triples.
+
+    `missing` says what there is not enough information for; `group` is that of its piece.
+    """
+
+    start: int
+    stop: int
+    finding: Finding
+    triples: tuple[int, ...] = ()
+    negated: bool = False
+    group: int = -1
+    missing: str = ""
+    read: PieceReading | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Checker:
+    """Checks what the pieces of one claim say against one graph."""
+
+    vocabulary: Vocabulary
+    claim: ClaimText
+    executor: Executor
+    topics: set[int] = field(default_factory=set[int])
+    """Nodes that some part was found to be about."""
+    over_budget: list[Statement] = field(default_factory=list[Statement])
+
+    def check(self, read: PieceReading) -> tuple[Finding, tuple[int, ...]]:
+        """What the graph has of one piece, and the triples that show it."""
+        piece, statement = read.piece, read.statement
+        if statement.kind == "path" and len(statement.steps) > 1 and _ALL.search(piece.text):
+            return self._all_are(statement)
+        if self._says_opposite(read):
+            found = self._find(statement)
+            return ("otherwise", found[1]) if found[0] == "there" else ("unknown", ())
+        finding, triples = self._find(statement)
+        for alternative in read.statements[1:] if finding != "there" else ():
+            found = self._find(alternative)
+            if found[0] == "there":
+                statement, (finding, triples) = alternative, found
+                break
+        if finding == "there":
+            self.topics.update((statement.node, statement.other))
+        # A part of a name is enough beside what the graph has next to it, and nowhere else.
+        partial_items = (item for item in piece.items if _is_part(item))
+        doubtful = any(item.candidates[0].node not in self.topics for item in partial_items)
+        if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
+            return "unknown", ()
+        if finding == "there" and statement.kind == "path":
+            return self._only(read, statement, triples)
+        return finding, triples
+
+    def _says_opposite(self, read: PieceReading) -> bool:
+        """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
+        words = {singular(w) for w in read.piece.words}
+        labels = (self.vocabulary.relations[s // 2] for s in read.statement.relation_steps)
+        return any(words & denied_words(label) for label in labels)
+
+    def _surely_otherwise(self, read: PieceReading) -> bool:
+        """Whether what is not so was likely meant: by the statements together that are not so."""
+        probability = read.probability
+        for statement, share in read.others:
+            if share >= CLOSE_SHARE * read.probability:
+                finding = self._find(statement)[0]
+                probability += share * (finding == "otherwise")
+                if finding == "there" and read.named < NAMES_MEANING:
+                    return False
+        return probability >= LEAST_OTHERWISE
+
+    def _find(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
+        try:
+            if proof := self._proof(statement):
+                return "there", proof[0]
+            denial = self._denied(statement)
+            return ("otherwise", denial) if denial else self._instead(statement)
+        except OverBudget:
+            self.over_budget.append(statement)
+            return "unknown", ()
+
+    def _proof(self, statement: Statement) -> tuple[tuple[int, ...], ...]:
+        """The triples of what is said, in a tuple; an empty one where the graph does not have it."""
+        part = either_way(self.vocabulary, self.executor, Query("yes", statement.said)).part
+        members = self.executor.members(part)
+        if statement.kind == "more":
+            members = members[:1] if members.tolist() == [statement.node] else members[:0]
+            part = Both(part, Counted(Anchor(statement.other), statement.steps[0], ">=", 0))
+        if not len(members):
+            return ()
+        if statement.kind != "more":
+            return (prove(self.executor, part, int(members[0])),)
+        nodes = (statement.node, statement.other)
+        return (tuple(t for n in nodes for t in self._proved(Walk(Anchor(n), statement.steps[0]))),)
+
+    def _proved(self, part: Part) -> tuple[int, ...]:
+        """The triples of the first members of a set."""
+        members = self.executor.members(part)[:MOST_SHOWN].tolist()
+        return tuple(dict.fromkeys(t for member in members for t in prove(self.executor, part, member)))
+
+    def _denied(self, statement: Statement) -> tuple[int, ...]:
+        """The triples of a relation that denies what is said, as its name tells, or that it denies."""
+        if statement.kind != "path" or len(statement.steps) != 1:
+            return ()
+        relation, side = divmod(statement.steps[0], 2)
+        labels = self.vocabulary.relations
+        words, denied = _content(labels[relation]), denied_words(labels[relation])
+        for other, label in enumerate(labels):
+            other_denied = denied_words(label)
+            if other != relation and (
+                (other_denied and words and other_denied >= words) or (denied and denied >= _content(label))
+            ):
+                part = Both(Walk(Anchor(statement.node), 2 * other + side), Anchor(statement.other))
+                if len(self.executor.members(part)):
+                    return prove(self.executor, part, statement.other)
+        return ()
+
+    def _instead(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
+        """What the graph records in the place of what it does not have."""
+        first, second, step = Anchor(statement.node), Anchor(statement.other), statement.steps[-1]
+        recorded: tuple[int, ...] = ()
+        match statement.kind:
+            case "path":
+                recorded = self._other_ends(statement)
+            case "edge":
+                recorded = self._other_edge(statement)
+            case "value":
+                recorded = self._complete(statement.node, statement.steps)
+            case "count":
+                recorded = self._proved(Walk(first, step))
+            case "compare" | "more":
+                of_both = [self._proved(Walk(node, step)) for node in (first, second)]
+                is_told = all(of_both) if statement.kind == "compare" else any(of_both)
+                recorded = (*of_both[0], *of_both[1]) if is_told else ()
+            case "type":
+                is_typed = len(self.vocabulary.types_of(statement.node))
+                return ("otherwise" if is_typed else "unknown"), ()
+            case "exists":
+                pass
+        return ("otherwise", recorded) if recorded else ("unknown", ())
+
+    def _other_edge(self, statement: Statement) -> tuple[int, ...]:
+        """The triple of an edge whose property is another than is said; none where it has none."""
+        if statement.value is None:
+            return ()
+        least = replace(statement.value, number=-math.inf, width=math.inf, yearly=False)
+        known = replace(statement, sign=">=", value=least)
+        part = known.said
+        return prove(self.executor, part, statement.other) if len(self.executor.members(part)) else ()
+
+    def _complete(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
+        """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
+        before = walk(Anchor(node), steps[:-1])
+        if len(steps) > 1 and len(self.executor.members(Counted(before, steps[-1], "=", 0))):
+            return ()
+        return self._proved(walk(Anchor(node), steps))
+
+    def _tells(self, steps: Sequence[int]) -> bool:
+        """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
+        schema = self.vocabulary.schema
+        return all(
+            s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])
+            for s in steps
+        )
+
+    def _other_ends(self, statement: Statement) -> tuple[int, ...]:
+        """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
+        steps, back = statement.steps, tuple(s ^ 1 for s in reversed(statement.steps))
+        for node, way in ((statement.node, steps), (statement.other, back)):
+            if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(node, way)):
+                return found
+        if len(steps) > 1 and self._tells((steps[0], back[0])):
+            mine = self._complete(statement.node, steps[:1])
+            theirs = self._complete(statement.other, back[:1])
+            return (*mine, *theirs) if mine and theirs else ()
+        return ()
+
+    def _only(
+        self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
+    ) -> tuple[Finding, tuple[int, ...]]:
+        """Otherwise where the graph has others beside the *only* one: *X is the only director of Y*."""
+        items = read.piece.items
+        if len(statement.steps) != 1 or len(items) != 2:
+            return "there", triples
+        claimed = np.array(sorted({c.node for i in self.claim.items for c in i.candidates[:1]}), np.int64)
+        is_first = any(c.node == statement.node for c in items[0].candidates)
+        for hit in ONLY.finditer(self.claim.text):
+            after = sorted((i for i in items if i.start >= hit.end()), key=lambda i: i.start)
+            before = sorted((i for i in items if i.stop <= hit.start()), key=lambda i: i.start)
+            qualified = before[-1:] if hit["the"] else after[:1]
+            if qualified:
+                back = (qualified[0] is items[0]) == is_first
+                reached = statement.walk(back=back)
+                own = np.array([statement.node if back else statement.other], np.int64)
+                rivals = difference(difference(self.executor.members(reached), claimed), own)
+                if len(rivals):
+                    shown = rivals[:MOST_SHOWN].tolist()
+                    return "otherwise", tuple(t for n in shown for t in prove(self.executor, reached, n))
+        return "there", triples
+
+    def _all_are(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
+        """*All films of X star Y*: every node in the middle of a path leads to its end."""
+        first, second = statement.steps
+        middles, ends = Walk(Anchor(statement.node), first), Walk(Anchor(statement.other), second ^ 1)
+        try:
+            if self.executor.holds(Query("every", middles, ends)):
+                return "there", (*self._proved(middles), *self._proved(Both(middles, ends)))
+            outside = difference(self.executor.members(middles), self.executor.members(ends))[:MOST_MIDDLES]
+        except OverBudget:
+            self.over_budget.append(statement)
+            return "unknown", ()
+        for middle in outside.tolist():
+            if instead := self._proved(Walk(Anchor(middle), second)):
+                return "otherwise", (*prove(self.executor, middles, middle), *instead)
+        return "unknown", ()
+
+
+def _content(label: str) -> frozenset[str]:
+    """The words of a label in the singular, without auxiliaries."""
+    return frozenset(singular(w) for w in label.split() if w not in ("is", "are", "has", "does", "do", "a"))
+
+
+def _is_part(item: Item) -> bool:
+    """Whether an item is by a part of a name, or misspelt."""
+    if not item.candidates or item.value is not None or item.candidates[0].how < PARTIAL:
+        return False
+    code = any(c.isdigit() for c in item.text) and item.candidates[0].how == PARTIAL
+    return not code or len(item.candidates) > 1
+
+
+def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, closed: bool) -> ClaimPart:
+    """The verdict of a part, with its negations."""
+    finding, negated = checked.finding, checked.negated
+    if closed and (finding == "unknown" or (finding == "unread" and not negated)):
+        finding = "otherwise"
+    verdict: Verdict = "not_enough_info"
+    if finding in ("there", "otherwise"):
+        verdict = "supported" if (finding == "there") != negated else "refuted"
+    text = claim.text[max(checked.start, claim.frame) : checked.stop].strip(" ,.;:!?")
+    named = tuple(triple_text(vocabulary.graph, t) for t in checked.triples)
+    return ClaimPart(text, verdict, named, checked.triples)
+
+
+def judge_claim(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
+    """Refuted if a part is, supported if all are; turned around if the whole is denied."""
+    verdicts = {part.verdict for part in parts}
+    if not verdicts or verdicts == {"supported"}:
+        verdict: Verdict = "supported" if verdicts else "not_enough_info"
+    else:
+        verdict = "refuted" if "refuted" in verdicts else "not_enough_info"
+    if denied and verdict != "not_enough_info":
+        return "refuted" if verdict == "supported" else "supported"
+    return verdict
+
 
 LEAST_MEANING = 0.4
 """Least probability of a statement among all of its piece to be checked."""

@@ -1,4 +1,4 @@
-"""The command line, one file a command; `app` names them."""
+"""The command line; `app` names the commands and the modules that they are in."""
 
 from __future__ import annotations
 

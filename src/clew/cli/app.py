@@ -7,24 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from clew.cli.failures import Commands
+from clew.cli.console import Commands
 from clew.cli.options import ShortHelp, defer_coercion
 
 COMMANDS = {
     "index": ("index:index", "Index graph files, or a database."),
-    "update": ("update:update", "Add to an index and remove from it."),
-    "vocabulary": ("vocabulary:vocabulary", "Say what a team calls things."),
+    "update": ("index:update", "Add to an index and remove from it."),
+    "vocabulary": ("info:vocabulary", "Say what a team calls things."),
     "ask": ("ask:ask", "Ask a question, or a file of them."),
-    "verify": ("verify:verify", "Check a claim, or a file of them."),
-    "methods": ("methods:methods", "List the methods and their settings."),
+    "verify": ("ask:verify", "Check a claim, or a file of them."),
+    "methods": ("info:methods", "List the methods and their settings."),
     "shell": ("shell:shell", "Ask one question after the other."),
-    "match": ("match:match", "Find a pattern in the graph."),
+    "match": ("query:match", "Find a pattern in the graph."),
     "info": ("info:info", "Show what an index holds."),
     "query": ("query:query", "Run a reading query of Cypher or SPARQL."),
     "serve": ("serve:serve", "Open a web page, an HTTP API and MCP."),
-    "mcp": ("mcp:mcp", "Serve graphs to an agent (MCP)."),
+    "mcp": ("serve:mcp", "Serve graphs to an agent (MCP)."),
     "eval": ("evaluate:evaluate", "Measure methods on a data set, or run an experiment."),
-    "doctor": ("doctor:doctor", "Check a chat model, a database, or both."),
+    "doctor": ("info:doctor", "Check a chat model, a database, or both."),
 }
 """Name → a function, or a typer application of several, in a module of this folder; and its help in a list,
 where a line has room for a few words."""

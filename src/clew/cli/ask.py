@@ -1,4 +1,4 @@
-"""`clew ask`: one question, or a file of them."""
+"""`clew ask` and `clew verify`: one question or claim, or a file of them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,127 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.batch import BatchRun, refuse_batch_options
-from clew.cli.cluster import RayAddress, source_on_nodes
-from clew.cli.console import warn, write_csv, write_json
-from clew.cli.items import Questions, read_items
-from clew.cli.method_options import AskedMethods, MethodOptions, comma_names
+from clew.cli.batch import BatchRun, Claims, Questions, read_items, refuse_batch_options
+from clew.cli.console import escape, out, put, warn, write_csv, write_json
 from clew.cli.model import AskedModelOptions
-from clew.cli.opening import AskedSource, BoundOptions, RowOptions, SourceOptions, open_to_ask
-from clew.cli.options import option, with_short_help
+from clew.cli.opening import (
+    AskedSource,
+    BoundOptions,
+    Json,
+    RayAddress,
+    RowOptions,
+    Seconds,
+    SourceArgument,
+    SourceOptions,
+    bounds_of,
+    open_source,
+    open_to_ask,
+    source_on_nodes,
+)
+from clew.cli.options import (
+    AskedMethods,
+    ClaimOptions,
+    MethodOptions,
+    comma_names,
+    option,
+    verifiers,
+    with_short_help,
+)
 from clew.errors import UsageError
+from clew.evaluate.compared import MethodAnswers, MethodRow
+from clew.foundation.system import ANSWER_SECONDS
 from clew.methods.registry import method_named, ranks_triples, shown_name
 from clew.stores.opening import is_address, shown_address
-from clew.text.clean import clean_question
+from clew.text.normalise import clean_question
 
 if TYPE_CHECKING:
-    from clew.types import Answer, Citation
+    from clew.types import Answer, Citation, Verification
+
+
+# One question, several methods, one table: `clew ask --method A,B`.
+
+MOST_NAMES_IN_CELL = 6
+"""Answers that a cell of the table names; the rest is counted."""
+
+LONGEST_CELL = 160
+"""Characters of a text without answers that a cell shows."""
+NARROW = 72
+"""A table needs a terminal of so many columns."""
+FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
+
+
+def write_comparison(compared: MethodAnswers, *, json: bool) -> None:
+    """Write what several methods answered, and what it cost. Exits with 1 if all of them failed."""
+    if json:
+        write_json(compared.as_json())
+    else:
+        _print(compared.rows)
+    if all(row.error is not None for row in compared.rows):
+        raise typer.Exit(1)
+
+
+def _print(rows: Sequence[MethodRow]) -> None:
+    """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
+    from rich.text import Text
+
+    console = out()
+    answered_rows = [row for row in rows if row.answer is not None]
+    if answered_rows and console.width >= NARROW:
+        console.print(_table(answered_rows))
+    for row in answered_rows if console.width < NARROW else ():
+        method, answer_text, abstained, *figures = _cells(row)
+        used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
+        console.print(Text(method, "bold cyan"), Text(abstained or answer_text), soft_wrap=True)
+        put(console, f"  {used}", "dim")
+    for row in rows:
+        if row.error is not None:
+            put(console, f"{row.method}: error: {escape(str(row.error))}", "yellow")
+
+
+def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold cyan")
+    table.add_column("method", no_wrap=True)
+    table.add_column("answer", overflow="fold")
+    table.add_column("abstained", no_wrap=True)
+    for title in FIGURES:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in _cells(row)))
+    return table
+
+
+def _cells(row: MethodRow) -> list[str]:
+    answer = row.answer
+    if answer is None:
+        return []
+    used = answer.usage
+    return [
+        row.method,
+        _describe_answer(answer),
+        "" if answer.abstained is None else answer.abstained.reason,
+        f"{row.evidence:,}",
+        f"{row.cited:,}",
+        f"{used.calls:,}",
+        f"{used.input_tokens + used.output_tokens:,}",
+        f"{answer.timings_ms.get('total', 0.0):,.0f}",
+    ]
+
+
+def _describe_answer(answer: Answer) -> str:
+    """The first answers, or the start of a text without any, with marks such as *ungrounded*."""
+    names = [escape(a.label) for a in answer.answers]
+    omitted = len(names) - MOST_NAMES_IN_CELL
+    text = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {omitted:,} more" if omitted > 0 else "")
+    if not names:
+        text = escape(" ".join(answer.text.split())) if answer.abstained is None else "–"
+        text = text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + " …"
+    marks = [] if answer.grounded else ["ungrounded"]
+    marks += [] if answer.complete or not names else ["incomplete"]
+    return text + (f" ({', '.join(marks)})" if marks else "")
+
 
 ABSTAINED = 3
 SHOWN_CITATIONS = 10
@@ -171,7 +277,6 @@ def _compare(
     quiet: bool,
 ) -> None:
     """Ask several methods the same question, and see what each answers and what it costs."""
-    from clew.cli.compare import write_comparison
     from clew.evaluate.compared import ask_each
 
     if not names:
@@ -183,3 +288,86 @@ def _compare(
         entities = question_options.entities or ()
         compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
     write_comparison(compared, json=answer_options.chosen_form == "json")
+
+
+# `clew verify`: one claim, or a file of them.
+
+NOT_ENOUGH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSource:
+    """Which claim is verified, or which file of them, in which world."""
+
+    claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None
+    claims: str | None = option(None, 'A line {"id", "claim"} each; - is stdin.', "FILE.jsonl")
+    out: Path | None = option(None, "Verdicts on --claims; resumable.", "FILE.jsonl")
+    closed_world: bool = option(False, "What the graph does not record is not so.")
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictOptions:
+    """What of a verdict is written, and how."""
+
+    explain: bool = option(False, "Show the steps to the verdict.")
+    limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
+    json: Json = False
+
+    def write(self, result: Verification) -> None:
+        """Write a verdict to stdout."""
+        if self.json:
+            write_json(result.as_json(steps=self.explain))
+        else:
+            from clew.cli.answer_view import print_verdict
+
+            print_verdict(result, self.limit_triples, explain=self.explain)
+
+
+@with_short_help(
+    first=("quiet", "claims", "out", "closed_world", "llm", "explain", "json"),
+    other_titles={"seconds": "Other options", "ray": "Other options"},
+)
+def verify(
+    source: SourceArgument,
+    *,
+    claim_source: ClaimSource,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
+    ] = "auto",
+    calling: AskedModelOptions,
+    options: ClaimOptions,
+    verdict_options: VerdictOptions,
+    seconds: Seconds = ANSWER_SECONDS,
+    ray: RayAddress = None,
+    reading: SourceOptions,
+) -> None:
+    """Check a claim: supported, refuted, or not enough information, with the triples that show it.
+
+    Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
+    """
+    claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
+    start = partial(open_source, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
+    if claim_source.claims is not None:
+        if claim is not None:
+            raise UsageError("--claims has its own claims. Leave out CLAIM")
+        if calling.stream:
+            raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
+        with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
+            claims = Claims(start, method, model, settings, claim_source.closed_world)
+            batch = BatchRun(
+                claims, method, claim_source.out, quiet, verdict_options.explain, at_once, cluster
+            )
+            batch.run(claim_source.claims, read_items(claim_source.claims, Claims))
+        return
+    if claim is None:
+        raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
+    refuse_batch_options(
+        {"--ray": ray, "--concurrency": calling.concurrency, "--out": claim_source.out}, "--claims"
+    )
+    clean_question(claim, "claim")  # before a long indexing, not after it
+    with calling.open_for_one(start, quiet=quiet) as (clew, model):
+        world = claim_source.closed_world
+        result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
+    verdict_options.write(result)
+    if result.verdict == "not_enough_info":
+        raise typer.Exit(NOT_ENOUGH)

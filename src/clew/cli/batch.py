@@ -13,17 +13,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, cast
 
-from clew.cli.console import warn, write_json
-from clew.cli.failures import Interrupted
-from clew.cli.input import STDIN
-from clew.cli.opening import waiting_note
-from clew.cli.progress import Bar, explained_wait
+from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
+from clew.cli.opening import STDIN, item_text, objects, source_name, unique_ids, waiting_note
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
-from clew.foundation.json_form import json_line, json_lines
-from clew.text.counted import counted
-from clew.workers.locks import open_growing, take_lock
+from clew.foundation.forms import json_line, json_lines
+from clew.foundation.system import open_growing, take_lock
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -32,7 +29,8 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.managed import ManagedModel
     from clew.types import Answer, Verification
-    from clew.workers.base import Workers
+    from clew.workers import Workers
+
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
@@ -186,7 +184,7 @@ class BatchRun:
             work = self.cluster.map(replace(self, cluster=None).in_worker, pieces)
             yield (result for results in work for result in results)
             return
-        from clew.evaluate.run.answering import in_threads
+        from clew.evaluate.run.asking import in_threads
 
         with self.kind.opened() as clew:
             results = in_threads(lambda item: self.result(clew, item), items, self.at_once)
@@ -195,7 +193,7 @@ class BatchRun:
 
     def in_worker(self) -> Callable[[Sequence[BatchItem]], list[BatchResult]]:
         """Open the source in a worker of a cluster, as long as it lives; what is made answers some items."""
-        from clew.evaluate.run.answering import in_threads
+        from clew.evaluate.run.asking import in_threads
 
         opened = ExitStack()
         clew = opened.enter_context(self.kind.opened())
@@ -270,7 +268,7 @@ class BatchRun:
             failure = counts.first_failure.rstrip(".")
             problems.append(f"{counted(failed, kind.item)} of {total:,} failed, the first with {failure}")
         if problems:
-            from clew.workers.base import Stopped
+            from clew.workers import Stopped
 
             advice = "The same command asks them again" if file is not None else "Its line says why"
             raise Stopped(". ".join([*problems, advice]))
@@ -319,3 +317,80 @@ def answers_file(path: Path) -> Generator[BinaryIO]:
         if not take_lock(file.fileno()):
             raise LockedError(f"{path}: another process is writing answers here. Wait, or give another --out")
         yield file
+
+
+# What `--questions` and `--claims` name: files of questions and of claims, and how each is asked.
+
+
+@dataclass(frozen=True, slots=True)
+class Questions(BatchKind):
+    """How questions are answered."""
+
+    item, items, field = "question", "questions", "answers"
+    result, results, of = "an answer", "answers", "to another question"
+    doing, done = "asking", "answered"
+
+    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer:
+        """Answer a question."""
+        return clew.ask(
+            item.text,
+            id=item.id,
+            entities=item.entities,
+            method=self.method,
+            model=self.model,
+            settings=self.settings,
+        )
+
+    @staticmethod
+    def outcome(line: dict[str, Any]) -> str:
+        """Whether there is an answer."""
+        return "with an answer" if line["abstained"] is None else "abstained"
+
+
+@dataclass(frozen=True, slots=True)
+class Claims(BatchKind):
+    """How claims are verified."""
+
+    item, items, field = "claim", "claims", "verdict"
+    result, results, of = "a verdict", "verdicts", "on another claim"
+    doing, done = "verifying", "verified"
+    closed_world: bool = False
+
+    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Verification:
+        """Verify a claim."""
+        return clew.verify(
+            item.text,
+            id=item.id,
+            closed_world=self.closed_world,
+            method=self.method,
+            model=self.model,
+            settings=self.settings,
+        )
+
+    @staticmethod
+    def outcome(line: dict[str, Any]) -> str:
+        """The verdict."""
+        return str(line["verdict"]).replace("_", " ")
+
+
+def read_items(path: str, kind: type[BatchKind]) -> list[BatchItem]:
+    """Read all questions or claims before the first is asked, so that a malformed line costs nothing.
+
+    Raises ParseError for a malformed line, an empty text, or an id used twice; InputError for an empty file.
+    """
+    file, field = source_name(path), kind.item
+    batch_items: list[BatchItem] = []
+    for number, id, value in unique_ids(objects(path), file):
+        text = item_text(value, field, file, number, f'Write {{"{field}": "…"}}')
+        batch_items.append(BatchItem(id, text, _entities(value, file, number) if field == "question" else ()))
+    if not batch_items:
+        raise InputError(f'{file}: no {kind.items}. Write a line {{"id": "1", "{field}": "…"}} for each')
+    return batch_items
+
+
+def _entities(value: dict[str, Any], file: str, number: int) -> tuple[str, ...]:
+    raw = value.get("entities")
+    names = cast("list[object]", raw) if isinstance(raw, list) else [] if raw is None else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise ParseError(file, number, "field 'entities' is not a list of strings", 'Write "entities": ["…"]')
+    return tuple(cast("list[str]", names))

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.cluster import RayAddress, opened_cluster
-from clew.cli.console import escape, warn, write, write_json
-from clew.cli.datasets import print_datasets
-from clew.cli.failures import Interrupted
-from clew.cli.method_options import comma_names
+from clew.cli.console import Bar, Interrupted, escape, out, put, warn, write, write_json
 from clew.cli.model import ManyOptions, opened_models
-from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
-from clew.cli.options import option, with_options
-from clew.cli.progress import Bar
-from clew.cli.report import ReportFiles, write_report
+from clew.cli.opening import EmbedderSpec, Json, Quiet, RayAddress, opened_cluster, stage_progress
+from clew.cli.options import comma_names, option, with_options
 from clew.errors import InputError, UsageError
-from clew.text.counted import counted
-from clew.workers.processors import usable_processors
+from clew.foundation.system import usable_processors
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.evaluate.report.summary import LoadedRun
@@ -30,9 +24,64 @@ if TYPE_CHECKING:
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import RunCounts
     from clew.llm.managed import ManagedModel
-    from clew.workers.base import Workers
+    from clew.workers import Workers
 
     Models = Callable[[str], ManagedModel]
+
+# `clew eval --datasets`: which data sets can be read, where to get them, and their licences.
+
+
+def print_datasets(json: Json = False) -> None:
+    """List the data sets that `clew eval` reads. Nothing is downloaded."""
+    from clew.evaluate.datasets.registry import DATASETS
+
+    if json:
+        write_json([asdict(reader.about) | {"splits": list(reader.splits)} for reader in DATASETS])
+        return
+    console = out()
+    for reader in DATASETS:
+        about = reader.about
+        put(console, escape(f"{about.name}: {about.title}"), "bold")
+        facts = {"from": about.source, "licence": about.licence, "files": about.files}
+        facts |= {"splits": ", ".join(reader.splits), "cite": about.cite}
+        for title, text in facts.items():
+            if text:
+                put(console, escape(f"  {title:<8} {text}"))
+
+
+# `clew eval RUN… --report FILE.html`: one page with the tables and plots of runs.
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Which files are written."""
+
+    report: Path | None = option(None, "Write a page with the figures of the runs.", "FILE.html")
+    png: bool = option(False, "Also write each plot as PNG (needs clew[report]).")
+    markdown: bool = option(False, "Also write each table as Markdown.")
+    latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
+
+
+def write_report(runs: Sequence[Path], files: ReportFiles, *, json: bool, quiet: bool) -> None:
+    """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
+    from clew.evaluate.report.build import build_report, can_draw
+
+    page = files.report or runs[0] / "report.html"
+    with Bar(quiet=quiet) as bar:
+
+        def tell(what: str, done: int, total: int) -> None:
+            bar.update(what, done, total, "questions" if what == "reading" else "files")
+
+        choices = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
+        endings = [ending for ending, is_chosen in choices if is_chosen]
+        folder = build_report(runs, page, also=endings, progress=tell)
+    if not can_draw() and not quiet:
+        warn("the page has no charts. Draw them: pip install 'clew[report]'")
+    if json:
+        write_json({"page": str(page), "folder": str(folder)})
+    elif not quiet:
+        write(f"{page} ({byte_size(page.stat().st_size)}); tables and plots: {folder}/")
+
 
 QUESTIONS_FAILED = 1
 """Exit code of a run in which a question or a judgement ended in an error."""
@@ -226,7 +275,7 @@ def _score_answers(
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     failed_judgements = 0
     if scoring.judge:
-        from clew.evaluate.judge.judging import judge_of, judge_run
+        from clew.evaluate.judge import judge_of, judge_run
 
         with Bar(quiet=quiet) as bar:
             judges = [judge_of(spec, models) for spec in scoring.judge]
@@ -238,7 +287,7 @@ def _score_answers(
             warn(f"{missing} without a verdict, the first by {problem}{advice}")
         failed_judgements = judged.failed
     if scoring.bert is not None:
-        from clew.evaluate.judge.bertscore import open_tokens, score_run
+        from clew.evaluate.judge import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
             tell = partial(bar.update, "BERTScore", unit="questions")
@@ -270,8 +319,8 @@ def _tell(outcome: RunCounts, *, quiet: bool) -> None:
 
 def _print(run: LoadedRun) -> None:
     """Print the headline figures: one line for each part and method."""
-    from clew.evaluate.metrics.registry import METRICS
-    from clew.evaluate.report.scoring import figure_text
+    from clew.evaluate.metrics import METRICS
+    from clew.evaluate.report.summary import figure_text
 
     shares = [m for m in HEADLINE if any(m in cell.figures for cell in run.cells)]
     lines = [["part", "method", "n", *(METRICS[m].title for m in shares)]]

@@ -1,4 +1,4 @@
-"""`clew index`: graph files, or a database whose graph is read into a folder first → index directory."""
+"""`clew index` and `clew update`: graph files, or a database, → an index; and its edits."""
 
 from __future__ import annotations
 
@@ -8,27 +8,123 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from clew.cli.cluster import RayAddress, opened_cluster
-from clew.cli.console import escape, warn, write, write_json
-from clew.cli.failures import Interrupted
-from clew.cli.input import STDIN, store_stdin
-from clew.cli.opening import Json, ReadingOptions, describe_counts, reading_notes, stage_progress
+from clew.cli.console import Bar, BarUnit, Interrupted, escape, warn, write, write_json
+from clew.cli.model import ModelOptions, model_of_settings
+from clew.cli.opening import (
+    STDIN,
+    Json,
+    RayAddress,
+    ReadingOptions,
+    describe_counts,
+    opened_cluster,
+    reading_notes,
+    stage_progress,
+    store_stdin,
+)
 from clew.cli.options import option, with_options
-from clew.cli.progress import Bar, BarUnit
-from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.errors import ClewError, UsageError
 from clew.opening.environment import neo4j_login, vector_choice
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
-from clew.text.counted import byte_size, counted
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
-    from clew.index.corpus.corpus import CorpusSettings
-    from clew.stores.import_folder import ImportFolder
+    from clew.index.corpus import CorpusSettings
+    from clew.index.update.edits import EditFiles
+    from clew.index.update.update import Updated, UpdateStage
+    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
+    from clew.stores.export import ImportFolder
+    from clew.workers import Workers
+
+
+# `--verbalise`: the chat model that says the walks of a corpus, its limits, and messages on its work.
+
+
+@dataclass(frozen=True, slots=True)
+class VerbaliserOptions:
+    """What the user said of the model that says walks; the limits are for all of its work together."""
+
+    verbalise: str | None = option(None, "Chat model that says the walks.", "PROVIDER/MODEL")
+    cache: Path | None = option(None, "Record replies of --verbalise, and use them.", "FILE")
+    budget: str | None = option(None, "Limits of --verbalise in all, as calls=N,tokens=N,cost=X.", "LIMITS")
+    prices: Path | None = option(None, "What a million tokens cost.", "FILE.toml")
+
+    @property
+    def calling(self) -> ModelOptions:
+        """How the model is called."""
+        return ModelOptions(cache=self.cache, budget=self.budget, prices=self.prices)
+
+
+@contextmanager
+def opened_verbaliser(
+    options: VerbaliserOptions,
+    index: Path,
+    bar: Bar,
+    *,
+    quiet: bool,
+    walk_model: str | None = None,
+    cluster: Workers | None = None,
+) -> Generator[ModelVerbaliser | None]:
+    """Open the model that says the walks of `index`, else `walk_model`, which says them; None for neither.
+
+    The workers of a `cluster` ask it. What it said before it was stopped is used again. Raises as
+    `opened_model`.
+    """
+    spec = options.verbalise or walk_model
+    if spec is None:
+        options.calling.refuse("--verbalise")
+        yield None
+        return
+    from clew.index.store.writing import SAID_FOLDER
+    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
+
+    settings = options.calling.settings(spec, whole=True)
+    with model_of_settings(settings, everywhere=cluster is not None) as model:
+        verbaliser = ModelVerbaliser(
+            model,
+            index / SAID_FOLDER,
+            price=settings.prices.find(settings.model),
+            estimated=lambda estimate: None if quiet else warn(_describe_estimate(model.name, estimate)),
+            progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),
+            cluster=cluster,
+        )
+        try:
+            yield verbaliser
+        finally:
+            if not quiet and verbaliser.sentence_count:
+                warn(_describe_result(verbaliser))
+
+
+def _describe_estimate(name: str, estimate: VerbaliseEstimate) -> str:
+    money = "" if estimate.money is None else f", at most {estimate.money:,.2f} of money"
+    return (
+        f"{name} is to say about {counted(estimate.calls, 'walk')}, a call each: about "
+        f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. "
+        "Stopped, it goes on where it was"
+    )
+
+
+def _describe_result(verbaliser: ModelVerbaliser) -> str:
+    cost = _cost(verbaliser.cost)
+    walks, calls = counted(verbaliser.sentence_count, "walk"), counted(verbaliser.calls, "call")
+    summary = f"{walks} said by {verbaliser.name} ({calls}{cost})"
+    if not verbaliser.failed:
+        return summary
+    return (
+        f"{summary}; {verbaliser.failed:,} failed and are said by templates. To try them again: "
+        f"clew update INDEX --verbalise {verbaliser.name}"
+    )
+
+
+def _cost(cost: float | None) -> str:
+    return f", {cost:,.4f} so far" if cost else ""
+
+
+# `clew index`: graph files, or a database whose graph is read into a folder first → index directory.
 
 COUNT_SECONDS = 300.0
 """For what is counted of a database before its graph is read."""
@@ -52,7 +148,7 @@ class WalkOptions:
         """The walks that are stored; None for none."""
         if self.corpus == "none":
             return None
-        from clew.index.corpus.corpus import CorpusSettings
+        from clew.index.corpus import CorpusSettings
 
         lengths = self.depth, self.walks, self.max_walks
         return CorpusSettings(self.corpus, *lengths, self.directed, plain=self.plain_vectors)
@@ -103,8 +199,8 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.engine import Clew
-    from clew.index.cache import stem
-    from clew.opening.index_files import index_sources
+    from clew.index.build import stem
+    from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 
     if files.vocabulary is not None:
@@ -117,7 +213,7 @@ def index(
         Bar(quiet=quiet) as bar,
     ):
         out = files.output or Path(f"{stem(inputs.paths[0])}.clew")
-        ahead = ("clew.index.corpus.build_corpus",) if walking.settings is not None else ()
+        ahead = ("clew.index.build",) if walking.settings is not None else ()
         with (
             opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
@@ -203,7 +299,7 @@ def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) 
 
 def _read(source: str, path: Path, bar: Bar) -> Path:
     """Read a graph into a folder; returns what is to be indexed."""
-    from clew.stores.import_folder import open_folder
+    from clew.stores.export import open_folder
 
     folder = open_folder(path, shown_address(source))
     try:
@@ -222,9 +318,8 @@ def _read(source: str, path: Path, bar: Bar) -> Path:
 
 def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
     """Read what a database has into the folder; returns what of it is to be indexed."""
-    from clew.stores import neo4j_export
-    from clew.stores.sparql import export as sparql_export
-    from clew.stores.sparql.wire import address_of
+    from clew.stores.export import export_neo4j, export_sparql
+    from clew.stores.sparql.endpoint import address_of
 
     unit: BarUnit = "triples" if is_sparql(source) else "entities"
 
@@ -232,10 +327,10 @@ def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
         bar.update(f"reading {what}", done, total, unit)
 
     if is_sparql(source):
-        sparql_export.export(address_of(source), folder, tell)
+        export_sparql(address_of(source), folder, tell)
         return folder.data / "graph.nt"
     with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
-        neo4j_export.export(store, folder, tell)
+        export_neo4j(store, folder, tell)
     return folder.data
 
 
@@ -266,4 +361,141 @@ def _lines(built: Built, seconds: float) -> list[str]:
         lines.append(", ".join(side))
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
+    return lines
+
+
+# `clew update`: add to an index and remove from it, without indexing again.
+
+Files = list[str] | None
+
+
+_PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
+    "reading": ("reading", "bytes"),
+    "finding": ("finding triples", "triples"),
+    "walks": ("embedding walks", "walks"),
+    "writing": ("writing", "bytes"),
+}
+"""Title and unit of a part of an update, as a bar shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditOptions:
+    """What is added to an index and removed from it."""
+
+    add: Files = option(None, "Triples to add; repeatable.", "FILE")
+    remove: Files = option(None, "Triples to remove; repeatable.", "FILE")
+    types: Path | None = option(None, "Lines entity<TAB>type to add.", "FILE")
+    aliases: Path | None = option(None, "Lines entity<TAB>alias to add.", "FILE")
+    remove_types: Path | None = option(None, "Lines entity<TAB>type to remove.", "FILE")
+    remove_aliases: Path | None = option(None, "Lines entity<TAB>alias to remove.", "FILE")
+    remove_entities: Path | None = option(None, "Entities, one a line, that lose all triples.", "FILE")
+    strict: bool = option(False, "Refuse new entities and relations.")
+    ignore_missing: bool = option(False, "Go on if what is to be removed is not there.")
+
+    def files(self, reading: ReadingOptions) -> EditFiles:
+        """Return the files with how they are read."""
+        from clew.index.update.edits import EditFiles
+
+        return EditFiles(
+            [Path(file) for file in self.add or ()],
+            [Path(file) for file in self.remove or ()],
+            self.types,
+            self.aliases,
+            self.remove_types,
+            self.remove_aliases,
+            self.remove_entities,
+            reading.format,
+            reading.on_error,
+            reading.hints,
+        )
+
+
+@with_options
+def update(
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    *,
+    edits: EditOptions,
+    saying: VerbaliserOptions,
+    reading: ReadingOptions,
+    json: Json = False,
+) -> None:
+    """Change an index as a whole or not at all; who has it open goes on with what was there.
+
+    Where a chat model says the walks, it says those that are new; --verbalise alone tries again those that
+    it failed to say.
+    """
+    from clew.index.update.edits import EditRules
+    from clew.opening.graph_view import update_index_files, walk_model
+    from clew.stores.opening import refuse_address
+
+    for address in (source, *(edits.add or ()), *(edits.remove or ())):
+        refuse_address(address)
+    files = edits.files(reading)
+    if not (files.has_files or saying.verbalise):
+        raise UsageError(
+            "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
+        )
+    start, path = time.monotonic(), Path(source)
+    with (
+        Bar(quiet=reading.quiet) as bar,
+        opened_verbaliser(saying, path, bar, quiet=reading.quiet, walk_model=walk_model(path)) as verbaliser,
+    ):
+        updated = update_index_files(
+            path,
+            files,
+            rules=EditRules(edits.strict, edits.ignore_missing),
+            embedder=reading.embedder,
+            verbaliser=verbaliser,
+            progress=lambda part, done, total: bar.update(_PARTS[part][0], done, total, _PARTS[part][1]),
+        )
+    seconds = time.monotonic() - start
+    if json:
+        write_json(_update_json(updated, seconds))
+    elif not reading.quiet:
+        for line in _update_lines(updated, seconds):
+            write(escape(line))
+        for line in reading_notes(asdict(updated.report)):
+            warn(line)
+
+
+def _update_json(updated: Updated, seconds: float) -> dict[str, Any]:
+    return {
+        "index": str(updated.path),
+        "generation": updated.manifest.generation,
+        "seconds": round(seconds, 3),
+        "counts": dict(updated.manifest.about.counts),
+        "update": asdict(updated.report),
+        "corpus": None if updated.corpus is None else asdict(updated.corpus),
+    }
+
+
+def _update_lines(updated: Updated, seconds: float) -> list[str]:
+    report, counts = updated.report, updated.manifest.about.counts
+    lines = [
+        f"{updated.path}: {counted(report.added, 'triple')} added, {report.removed:,} removed; now "
+        f"{describe_counts(counts)} ({seconds:.2f} s)"
+    ]
+    if report.new_entities or report.new_relations:
+        entities = counted(report.new_entities, "new entity", "new entities")
+        lines.append(f"{entities}, {counted(report.new_relations, 'new relation')}")
+    if report.duplicates:
+        lines.append(f"{counted(report.duplicates, 'triple was', 'triples were')} there already")
+    if report.missing:
+        examples = "; ".join(report.missing_examples)
+        lines.append(f"{counted(report.missing, 'was', 'were')} not there to be removed: {examples}")
+    if report.types or report.aliases:
+        types, aliases = counted(report.types, "type"), counted(report.aliases, "alias", "aliases")
+        lines.append(f"{types} and {aliases} added")
+    if (following := report.following) is not None:
+        lines.append(
+            "inferred again from the ontology: "
+            f"{counted(following.triples, 'triple')} and {counted(following.types, 'type')} more, "
+            f"{following.triples_gone:,} and {following.types_gone:,} no longer"
+        )
+    if updated.corpus is not None:
+        change = updated.corpus
+        lines.append(
+            f"walks of {counted(change.changed, 'entity', 'entities')} changed, "
+            f"{counted(change.embedded, 'walk')} embedded"
+        )
     return lines

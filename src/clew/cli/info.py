@@ -1,22 +1,29 @@
-"""`clew info`: what an index holds."""
+"""What there is: `clew info` of an index, `clew methods`, `clew vocabulary`, `clew doctor`."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import escape, out, put, write_json
-from clew.cli.opening import Json, SourceArgument, SourceOptions, open_source, reading_notes
+from clew.cli.console import Bar, escape, explained_wait, out, put, write, write_json
+from clew.cli.opening import Json, LlmSpec, Quiet, SourceArgument, SourceOptions, open_source, reading_notes
 from clew.cli.options import with_options
 from clew.errors import UsageError
-from clew.text.counted import byte_size, counted
+from clew.opening.environment import neo4j_address, neo4j_login
+from clew.stores.opening import is_address, shown_address
+from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
     from clew.index.info import Info, RelationInfo, TypeShare
+
+
+# `clew info`: what an index holds.
 
 MOST_SHOWN_RELATIONS = 40
 MOST_SHOWN_TYPES = 12
@@ -39,7 +46,7 @@ def info(
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
     if plot is not None:
-        from clew.evaluate.report.degrees import check_plot
+        from clew.evaluate.report.charts import check_plot
 
         check_plot(plot)
     files = _verify(source) if verify else 0
@@ -71,7 +78,7 @@ def print_info(description: Info) -> None:
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.index.store.directory import open_index
-    from clew.opening.index_files import is_index
+    from clew.opening.graph_view import is_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -80,7 +87,7 @@ def _verify(source: str) -> int:
 
 def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
-    from clew.opening.index_files import is_index
+    from clew.opening.graph_view import is_index
 
     if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.info import info_of
@@ -96,7 +103,7 @@ def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
 
 def _plot(graph: Graph, source: str, plot: Path | None) -> None:
     if plot is not None:
-        from clew.evaluate.report.degrees import degree_chart, write_plot
+        from clew.evaluate.report.charts import degree_chart, write_plot
 
         write_plot(degree_chart(graph, Path(source).name), plot)
 
@@ -172,6 +179,145 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    from clew.foundation.short import local_name
+    from clew.foundation.forms import local_name
 
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"
+
+
+# `clew methods`: the methods, and the settings that each takes.
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(metavar="METHOD", help="One of them alone.")] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """List the methods, and the settings that each takes: `--set NAME=VALUE`."""
+    from clew.methods.registry import METHODS
+
+    if name is not None and name not in METHODS:
+        raise UsageError(f"There is no method {name!r}. There are: {', '.join(METHODS)}")
+    rows = [_row(method) for method in METHODS if name in (None, method)]
+    if json:
+        write_json({"methods": rows})
+        return
+    for row in rows:
+        model = "needs a chat model" if row["needs_model"] else "works without a chat model"
+        put(out(), f"{row['name']}  ({model})", "bold")
+        for setting in row["settings"]:
+            default = "" if setting["default"] is None else f" [{setting['default']}]"
+            section = f"; {setting['section']}" if setting["section"] else ""
+            put(out(), escape(f"  {setting['name']}{default}: {setting['help']}{section}"))
+
+
+def _row(method: str) -> dict[str, Any]:
+    from clew.methods.registry import METHODS
+    from clew.methods.settings import options_of
+
+    spec = METHODS[method]
+    kind = spec.settings_class()
+    settings = [
+        {
+            "name": name,
+            "help": option.help,
+            "type": option.kind.__name__,
+            "default": option.unset or None if default is None else default,
+            "choices": list(option.choices),
+            "least": option.least,
+            "most": option.most,
+            "section": option.section,
+        }
+        for name, (option, default) in ({} if kind is None else options_of(kind)).items()
+        if option.offered
+    ]
+    return {"name": method, "needs_model": spec.needs_model, "settings": settings}
+
+
+# `clew vocabulary`: what a team calls things.
+
+
+def vocabulary(
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    *,
+    set: Annotated[
+        Path | None, typer.Option("--set", metavar="FILE.toml", help="Check a vocabulary, and keep it.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print the vocabulary of an index as a file to correct, or set it.
+
+    What is set stands as it is; what Clew infers stands behind #.
+    """
+    from clew.engine import Clew
+
+    with Clew.open(source) as clew:
+        if set is None:
+            if json:
+                write_json(clew.vocabulary.as_json())
+            else:
+                write(clew.draft_vocabulary().rstrip())
+            return
+        with Bar(quiet=quiet):
+            report = clew.set_vocabulary(set)
+    if json:
+        write_json(report.as_json())
+    elif not quiet:
+        named = f"{counted(report.named, 'name')} and {counted(report.terms, 'term')}"
+        write(f"{source}: {named}, {counted(report.triples, 'triple')} that terms stand for")
+
+
+# `clew doctor`: do the chat model and the database work from here.
+
+LABEL_WIDTH = len("structured output")
+
+
+def doctor(
+    llm: LlmSpec = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="A database, neo4j://… or sparql+https://…; $NEO4J_URI if nothing is named."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a chat model, a database, or both, and say what to do about what is wrong.
+
+    Settings, server, key and replies of the model, with at most five short calls; server, user, database,
+    schema and speed of the database, which is only read. Exit code 1 means that a check failed.
+    """
+    address = store or (neo4j_address() if llm is None else None)
+    if llm is None and address is None:
+        raise UsageError(
+            "Nothing to check. Write: clew doctor --llm ollama/llama3.1, or --store neo4j://host:7687"
+        )
+    checks = [] if llm is None else _model(llm)
+    checks += [] if address is None else _database(address)
+    failed = any(check["state"] == "failed" for check in checks)
+    if json:
+        address_text = None if address is None else shown_address(address)
+        write_json({"model": llm, "store": address_text, "ok": not failed, "checks": checks})
+    else:
+        for check in checks:
+            write(escape(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _model(llm: str) -> list[Mapping[str, str]]:
+    from clew.llm import settings_from
+    from clew.llm.open import doctor as checked
+
+    settings = settings_from(os.environ, llm)
+    with explained_wait("the model is asked"):
+        return [asdict(check) for check in checked(settings)]
+
+
+def _database(address: str) -> list[Mapping[str, str]]:
+    from clew.stores.doctor import check_store
+
+    if not is_address(address):
+        raise UsageError(f"{address!r} is no address. Write neo4j://host:7687 or sparql+https://host/path")
+    with explained_wait("the database is asked"):
+        return [check._asdict() for check in check_store(address, neo4j_login())]

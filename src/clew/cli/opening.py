@@ -1,30 +1,129 @@
-"""Opening what the user names, with progress, and saying what was done for it."""
+"""Opening what the user names, with progress: graphs, files and stdin; on a cluster with `--ray`."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import suppress
-from dataclasses import dataclass
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
-from clew.cli.console import warn
-from clew.cli.input import STDIN, store_stdin
+from clew.cli.console import Bar, BarUnit, warn
 from clew.cli.options import option
-from clew.cli.progress import Bar, BarUnit
-from clew.errors import ClewError, UsageError
-from clew.foundation.bounds import ANSWER_SECONDS, ANSWERS, Bounds
-from clew.text.counted import counted
+from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.foundation.forms import json_lines
+from clew.foundation.system import ANSWER_SECONDS, ANSWERS, Bounds
+from clew.opening.environment import keep_machine_code
+from clew.text.normalise import clean_question, counted
 
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
     from clew.graph.readers.hints import Hints
-    from clew.index.new_index import Progress, Stage
+    from clew.index.store.writing import Progress, Stage
     from clew.llm.types import ChatModel
+    from clew.workers import Workers
+
+
+# What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once.
+
+STDIN = "-"
+_AT_ONCE = 1 << 20
+Numbered = Iterator[tuple[int, dict[str, Any]]]
+"""Objects with their line numbers."""
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a file, or stdin for `-`; InputError if it cannot be read."""
+    if path == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file. Check the path") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def text_or_stdin(argument: str) -> str:
+    """Return a text that was given, or stdin for `-`; InputError if that is not UTF-8."""
+    if argument != STDIN:
+        return argument
+    try:
+        return read_bytes(STDIN).decode("utf-8").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise InputError("stdin: not UTF-8 text. Convert it to UTF-8") from error
+
+
+def source_name(path: str) -> str:
+    """Return what messages call the file."""
+    return "stdin" if path == STDIN else path
+
+
+def objects(path: str) -> Numbered:
+    """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
+    advice = 'Write one object a line, as in {"id": …}'
+    yield from json_lines(read_bytes(path).split(b"\n"), source_name(path), advice)
+
+
+def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Give each object its `id`, else its line number; ParseError if it is malformed or not unique."""
+    lines_by_id: dict[str, int] = {}
+    for number, value in items:
+        raw_id = value.get("id")
+        if raw_id is not None and (isinstance(raw_id, bool) or not isinstance(raw_id, (str, int))):
+            raise ParseError(file, number, "field 'id' is not a string", "Write a string or leave it out")
+        id = str(number if raw_id is None else raw_id)
+        if id in lines_by_id:
+            reason = f"id {id!r} is that of line {lines_by_id[id]} too"
+            raise ParseError(file, number, reason, "Give each line its own id")
+        lines_by_id[id] = number
+        yield number, id, value
+
+
+def item_text(
+    value: dict[str, Any], field: Literal["question", "claim"], file: str, line: int, advice: str
+) -> str:
+    """The question or claim of a line, cleaned; ParseError if it is missing, empty or too long."""
+    text = value.get(field)
+    if not isinstance(text, str):
+        raise ParseError(file, line, f"field {field!r} is missing or not a string", advice)
+    try:
+        return clean_question(text, field)
+    except UsageError as error:
+        raise ParseError(file, line, str(error)) from error
+
+
+def store_stdin() -> Path:
+    """Make a file that holds what stdin gives, until temporary files are removed. Raises InputError."""
+    from clew.index.store.files import user_folder
+
+    folder, digest = user_folder(), hashlib.sha256()
+    handle, name = tempfile.mkstemp(dir=folder, prefix="stdin-")
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            while data := sys.stdin.buffer.read(_AT_ONCE):
+                digest.update(data)
+                file.write(data)
+            if not file.tell():
+                raise InputError("stdin is empty. A source needs at least one triple")
+        return new.replace(folder / f"stdin-{digest.hexdigest()[:16]}")
+    except OSError as error:
+        raise InputError(f"stdin: cannot be kept in {folder} ({error.strerror or error})") from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+# Opening what the user names, with progress, and saying what was done for it.
 
 MOST_ALIKE = 2
 """Notes of one kind that are printed; the rest is counted."""
@@ -270,3 +369,68 @@ def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
         yield from group[:MOST_ALIKE]
         if len(group) > MOST_ALIKE:
             yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"
+
+
+# `--ray`: the work of a command on a Ray cluster.
+
+_IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Work on a Ray cluster: its address, auto (this machine is a node of it), or local.",
+    ),
+]
+
+
+def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tuple[str, SourceOptions]:
+    """What the nodes of a cluster open for a source, and say nothing of. Raises UsageError for stdin."""
+    if ray is None:
+        return source, reading
+    if source == STDIN:
+        raise UsageError("A cluster cannot read stdin. Name an index or a file that all nodes see")
+    return source if "://" in source else str(Path(source).resolve()), replace(reading, quiet=True)
+
+
+@contextmanager
+def opened_cluster(
+    address: str | None, *, quiet: bool, ahead: Sequence[str] = ()
+) -> Generator[Workers | None]:
+    """Connect to a cluster, if there is an address; afterwards say what each node did.
+
+    Workers import the modules `ahead` while there are no pieces for them yet.
+
+    Raises MissingExtra without Ray, ClusterError if it cannot be used.
+    """
+    if address is None:
+        yield None
+        return
+    from clew.workers import RayWorkers
+
+    with RayWorkers(address, keep_machine_code, ahead) as workers:
+        try:
+            with _warn_if_ended(address):
+                yield workers
+        finally:
+            if not quiet:
+                for line in workers.work_notes():
+                    warn(line)
+
+
+@contextmanager
+def _warn_if_ended(address: str) -> Generator[None]:
+    """Have another process say what to do, if this one is ended in mid-work.
+
+    Ray does so where a cluster ends, without a word and so that nothing in the process can say one.
+    """
+    text = (
+        f"error: {address}: the command was ended in mid-work, as by Ray where the cluster has ended. What "
+        "was done is kept: give the same command where there is a cluster, and it goes on\n"
+    )
+    command = [sys.executable, "-I", "-S", "-c", _IF_NOT_OVER, text]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as watcher:  # noqa: S603
+        try:
+            yield
+        finally:
+            watcher.communicate(b"over")

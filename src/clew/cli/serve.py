@@ -1,4 +1,4 @@
-"""`clew serve`: a web page, an HTTP API and MCP over one or more graphs."""
+"""`clew serve`: a web page, an HTTP API and MCP over graphs; `clew mcp`: the tools alone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.cluster import RayAddress, source_on_nodes
 from clew.cli.console import warn
 from clew.cli.model import ModelOptions
-from clew.cli.opening import SourceOptions, open_source
+from clew.cli.opening import RayAddress, SourceOptions, open_source, source_on_nodes
 from clew.cli.options import option, with_options
 from clew.errors import InputError, UsageError
 from clew.opening.environment import keep_machine_code
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from clew.llm.budget import Ledger
-    from clew.serve.graphs import Graphs
-    from clew.serve.service import Service
+    from clew.serve.service import Graphs, Service
     from clew.serve.settings import Access, ServerLimits, ServeSettings
     from clew.serve.work import Work
+
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -96,9 +95,8 @@ def serve(
     Updates of an index are taken up without a restart. Limits of --llm are for all requests together. With
     --ray the processes are replicas on the nodes of a cluster, which open the sources themselves.
     """
-    from clew.llm.settings import wants_telemetry
-    from clew.serve.settings import ServerLimits, ServeSettings
-    from clew.serve.shared_counts import shared_counts
+    from clew.llm.providers import wants_telemetry
+    from clew.serve.settings import ServerLimits, ServeSettings, shared_counts
 
     if llm is None:
         calling.refuse()
@@ -129,9 +127,9 @@ def _run_on_ray(
 ) -> None:
     """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
     from clew.llm.ray_shared import RayLedger
-    from clew.serve.graphs import named_sources
-    from clew.serve.on_ray import serve_on_ray
-    from clew.workers.on_ray import RayWorkers
+    from clew.serve.run import serve_on_ray
+    from clew.serve.service import named_sources
+    from clew.workers import RayWorkers
 
     if settings.port == 0:
         raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
@@ -172,13 +170,13 @@ def _run(
     make: Callable[[Graphs, ServeSettings], ASGIApp],
 ) -> int:
     """Listen, open the graphs, and serve what is made of them until the end."""
-    from clew.text.embedders.extras import require
+    from clew.foundation.system import require
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         require(package, "serve")
-    from clew.serve.logs import write_logs
     from clew.serve.run import address_of, listen
     from clew.serve.run import serve as run
+    from clew.serve.settings import write_logs
 
     with ExitStack() as listening:
         sockets = [listening.enter_context(opened) for opened in listen(settings)]
@@ -217,8 +215,8 @@ def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContex
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
-    from clew.foundation.bounds import Bounds
-    from clew.serve.graphs import Graphs, ServedGraph, named_sources
+    from clew.foundation.system import Bounds
+    from clew.serve.service import Graphs, ServedGraph, named_sources
 
     opens = partial(open_source, options=reading, bounds=Bounds(limits.seconds, limits.answers))
     sources_by_name = named_sources(sources)
@@ -247,3 +245,41 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
                 "with: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
     return tokens
+
+
+# `clew mcp`: graphs as tools of an agent, over stdin and stdout.
+
+
+@with_options
+def mcp(
+    sources: Sources,
+    llm: ModelSpecs = None,
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a call may take.")
+    ] = 60.0,
+    *,
+    calling: ModelOptions,
+    reading: SourceOptions,
+) -> None:
+    """Serve graphs to an agent by the Model Context Protocol, over stdin and stdout.
+
+    Tools: ask, verify, find_entities, neighbours, schema, match, query; all of them only read.
+    """
+    from clew.foundation.system import require
+
+    require("mcp", "mcp")
+    import anyio
+
+    from clew.serve.mcp import make_server
+    from clew.serve.service import Models, Service
+    from clew.serve.settings import ServerLimits, write_logs
+    from clew.serve.work import Work
+
+    if llm is None:
+        calling.refuse()
+    limits = ServerLimits(seconds=seconds)
+    graphs = open_graphs(sources, reading, limits)
+    models = Models({spec: calling.shared_model(spec) for spec in llm or []})
+    server = make_server(Service(graphs, models, limits), Work(limits))
+    write_logs(quiet=True)
+    anyio.run(server.run_stdio_async)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from clew.cli.console import warn
-from clew.cli.failures import report_error
-from clew.cli.input import STDIN
-from clew.cli.method_options import AskedMethod, MethodOptions
+from clew.cli.console import report_error, warn
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import (
+    STDIN,
     BoundOptions,
     LlmSpec,
     SourceArgument,
@@ -23,7 +21,7 @@ from clew.cli.opening import (
     describe_counts,
     open_source,
 )
-from clew.cli.options import with_short_help
+from clew.cli.options import AskedMethod, MethodOptions, with_short_help
 from clew.errors import UsageError
 from clew.methods.registry import ranks_triples
 

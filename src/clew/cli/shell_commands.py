@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from clew.cli.answer_view import NAME_SEPARATOR, print_full_answer, print_steps, print_verdict
-from clew.cli.console import escape, out, put, warn
+from clew.cli.console import escape, explained_wait, out, put, warn
 from clew.cli.info import print_info
 from clew.cli.opening import waiting_note
-from clew.cli.progress import explained_wait
 from clew.cli.query import print_rows
 from clew.errors import UsageError
-from clew.text.counted import counted
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew

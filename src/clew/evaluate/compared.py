@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew.errors import ClewError
-from clew.foundation.json_form import json_form
+from clew.foundation.forms import json_form
 
 if TYPE_CHECKING:
     from clew.database import Database
@@ -36,7 +36,7 @@ class MethodRow:
     @property
     def evidence(self) -> int:
         """Distinct triples that the method retrieved and read, as far as its steps show them."""
-        from clew.evaluate.metrics.evidence import triples_within
+        from clew.evaluate.metrics import triples_within
 
         if self.answer is None:
             return 0

@@ -1,15 +1,170 @@
-"""One record per question, a line of JSON with the whole trace; and what is kept of it once it is scored."""
+"""What every data set becomes, questions with gold; and one record a question, as a run keeps it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, cast
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal, cast
 
-from clew.evaluate.names import name_form
-from clew.evaluate.questions import EvalQuestion, GoldVerdict, question_from_json
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json
+from clew.text.normalise import normalise
+
+# What every data set becomes: questions or claims with gold, and the graph that they are asked of.
+
+GoldVerdict = Literal["supported", "refuted"]
+Task = Literal["questions", "claims"]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAnswer:
+    """A correct answer: its name, and other names that count as the same."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names that count."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPath:
+    """How the gold was reached: relations, in order, from an entity of the question to the answer.
+
+    The direction of a relation is not told; several paths of one question meet in the answer.
+    """
+
+    start: str
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalQuestion:
+    """A question with its gold, or a claim with its `verdict`.
+
+    Without gold answers it cannot be answered, and abstaining is right. Where a data set does not
+    give its answers at all, `gold_known` is False and nothing is scored. `kind` groups questions in reports;
+    `query` is the gold query; `line` is where the question stands in its file.
+    """
+
+    id: str
+    text: str
+    gold: tuple[GoldAnswer, ...] = ()
+    entities: tuple[str, ...] = ()
+    kind: str = ""
+    paths: tuple[GoldPath, ...] = ()
+    verdict: GoldVerdict | None = None
+    query: str | None = None
+    gold_known: bool = True
+    line: int = 0
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether its answer is scored: it is no claim, and its gold is known."""
+        return self.gold_known and self.verdict is None
+
+    def as_json(self) -> dict[str, Any]:
+        """All that a record keeps of the question."""
+        return {
+            "id": self.id,
+            "question": self.text,
+            "gold": [list(answer.names) for answer in self.gold],
+            "entities": list(self.entities),
+            "kind": self.kind,
+            "paths": [[path.start, *path.relations] for path in self.paths],
+            "verdict": self.verdict,
+            "query": self.query,
+            "gold_known": self.gold_known,
+        }
+
+
+def question_from_json(value: dict[str, Any]) -> EvalQuestion:
+    """Read what `EvalQuestion.as_json` wrote."""
+    paths, gold = cast("list[list[str]]", value["paths"]), cast("list[list[str]]", value["gold"])
+    return EvalQuestion(
+        id=value["id"],
+        text=value["question"],
+        gold=tuple(GoldAnswer(names[0], tuple(names[1:])) for names in gold),
+        entities=tuple(value["entities"]),
+        kind=value["kind"],
+        paths=tuple(GoldPath(path[0], tuple(path[1:])) for path in paths),
+        verdict=value["verdict"],
+        query=value["query"],
+        gold_known=value["gold_known"],
+    )
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """Where the graph of a data set is: files, or `make`, which writes one to the path that it is given."""
+
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    make: Callable[[Path], None] | None = None
+
+
+@dataclass(frozen=True)
+class DatasetPart:
+    """A part of a data set, as it is asked: `name` is `metaqa/2-hop/dev`.
+
+    `files` are all files that were read for the questions; without a `graph` the user names one. `notes`
+    say what a reader of the results must know.
+    """
+
+    name: str
+    questions: tuple[EvalQuestion, ...]
+    files: tuple[Path, ...]
+    graph: GraphSource | None = None
+    task: Task = "questions"
+    notes: tuple[str, ...] = ()
+
+
+# How names are compared, for every method and data set alike.
+
+_YES = frozenset(("yes", "true", "supported", "correct"))
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)%?")
+_NO = frozenset(("no", "false", "refuted", "incorrect"))
+
+
+@lru_cache(maxsize=200_000)
+def name_form(name: str) -> str:
+    """Give the form in which names are compared: no case, accents, punctuation, underscores.
+
+    Two names are the same if their forms are equal, or if one is given as an alias of the other.
+    """
+    return normalise(name)
+
+
+def strict_form(name: str) -> str:
+    """Give the form of KG-RAG's exact match: lower case, ends stripped."""
+    return name.lower().strip()
+
+
+def holds_name(text_form: str, name: str) -> bool:
+    """Whether a text, in its form, holds a name as whole words."""
+    form = name_form(name)
+    return bool(form) and f" {form} " in f" {text_form} "
+
+
+def is_computed(name: str) -> bool:
+    """Whether a gold answer is a number or yes / no: computed from the graph, and no name in it."""
+    text = name.strip().replace(",", "")
+    return name_form(name) in _YES | _NO or bool(_NUMBER.fullmatch(text))
+
+
+def truth_of(text: str) -> bool | None:
+    """Read yes or no, true or false, from the first word of an answer; None if it is neither."""
+    words = name_form(text).split()
+    if not words:
+        return None
+    return True if words[0] in _YES else False if words[0] in _NO else None
+
+
+# One record per question, a line of JSON with the whole trace; and what is kept of it once it is scored.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,9 @@
-"""The columnar graph: names, adjacency in both directions, literals, types and aliases.
-
-Entities and relations are integers; every array may be memory-mapped. Adjacency is sorted by
-(relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
-
-Ids are int32, those of nodes in order of first appearance; a triple's id is its slot of `Graph.out`. The
-edges of a node are the slots from `offsets[n]` to `offsets[n + 1]`.
-"""
+"""The columnar graph: names, adjacency in both directions, literals, types and aliases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -18,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
-from clew.foundation.short import local_name
+from clew.foundation.forms import local_name
+from clew.types import TripleText
+
+# The columnar graph: names, adjacency in both directions, literals, types and aliases.
+#
+# Entities and relations are integers; every array may be memory-mapped. Adjacency is sorted by
+# (relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
+#
+# Ids are int32, those of nodes in order of first appearance; a triple's id is its slot of `Graph.out`. The
+# edges of a node are the slots from `offsets[n]` to `offsets[n + 1]`.
+
 
 INFERRED, DERIVED = 65_535, 65_534
 """Sources of triples that no file states: what follows from an ontology, what terms of a vocabulary mean."""
@@ -387,3 +390,30 @@ class Graph:
         """(head, relation, tail) of a triple id."""
         head = int(self.out.owners(np.array([index]))[0])
         return head, int(self.out.relation[index]), int(self.out.neighbour[index])
+
+
+# Triples of a graph as people read them: by names, with their ids and the properties of their edges.
+
+
+def triple_text(graph: Graph, triple: int) -> TripleText:
+    """Name a triple by its id, and say whether it is inferred."""
+    inferred = int(graph.source[triple]) in (INFERRED, DERIVED)
+    return replace(named_triple(graph, *graph.triple(triple)), inferred=inferred)
+
+
+def named_triple(graph: Graph, head: int, relation: int, tail: int) -> TripleText:
+    """Name a triple by the ids of its ends and relation."""
+    names = (graph.label(head), graph.relation_labels[relation], graph.label(tail))
+    ids = (graph.entities[head], graph.relations[relation], graph.entities[tail])
+    properties = properties_of(graph, head, relation, tail)
+    return TripleText(*names, properties, ids=None if ids == names else ids)
+
+
+def properties_of(
+    graph: Graph, head: int, relation: int, tail: int
+) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return the properties of each edge that the source has of a triple."""
+    properties = graph.edge_properties
+    if not len(properties):
+        return ()
+    return tuple(map(properties.of, properties.statements(head, relation, tail)))

@@ -10,7 +10,7 @@ import numpy as np
 from clew.foundation.arrays import Float32, Int32, Int64
 from clew.graph.graph import Graph
 from clew.graph.kernels import Array, GraphColumns, entry, graph_columns
-from clew.graph.match.kernels.edges import triple_of
+from clew.graph.match.kernels.columns import triple_of
 
 ScoreNodes = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""

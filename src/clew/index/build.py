@@ -1,43 +1,197 @@
-"""Sources → index directory: read the graph, make its sections, write them as one generation."""
+"""Sources → index directory: read the graph, make its sections and corpus, write them as one generation."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+import hashlib
+import json
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from os.path import isfile  # unlike that of Path, False where a folder may not be searched
+from functools import partial
+from os.path import isdir, isfile  # unlike those of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, cast
+from typing import Literal, Unpack, cast
 
 import numpy as np
 
-from clew.errors import IndexAccessError, InputError, UsageError
-from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph
-from clew.graph.readers.source_files import modification_time, source_bytes
-from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
-from clew.index.new_index import NewIndex, Progress, say_nothing
+from clew.errors import ClewError, FormatError, IndexAccessError, InputError, LockedError, UsageError
+from clew.foundation.arrays import Float32, Int8, chunks_of
+from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
+from clew.graph.graph import Graph
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.registry import checksum, modification_time, source_bytes
+from clew.graph.readers.stream import unpacked_name
+from clew.graph.walks.walks import Walker
+from clew.index.corpus import (
+    NODE_COLLECTION,
+    NODE_SEARCH,
+    WALK_COLLECTION,
+    Corpus,
+    CorpusPart,
+    CorpusSettings,
+    Verbaliser,
+    WalkEmbedder,
+    joined_parts,
+    make_part,
+    places_of,
+    without_vectors,
+)
+from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.shards import SHARDED_FROM, make_shards, remove_shards
-from clew.index.store import manifest
-from clew.index.store.manifest import IndexAbout, Manifest, SourceRecord
+from clew.index.store.directory import (
+    FORMAT_VERSION,
+    MANIFEST,
+    EmbedderRecord,
+    Index,
+    IndexAbout,
+    Manifest,
+    SourceRecord,
+    open_index,
+)
+from clew.index.store.files import usable
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.stored_schema import write_schema
-from clew.index.store.writing import IndexWriter, writing
-from clew.index.vectors.backends.milvus import MilvusVectors
-from clew.index.vectors.backends.registry import VectorChoice
-from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.vectors.vectors import (
+from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
+from clew.index.vectors.backends import MilvusVectors, VectorChoice
+from clew.index.vectors.entities import (
     ENTITY_SCALES,
+    ENTITY_SEARCH,
     ENTITY_VECTORS,
     RELATION_VECTORS,
+    SEARCH_FILE,
+    build_search,
     relations_of,
     vector_part,
 )
-from clew.text.embedder import Embedder
-from clew.workers.base import Workers
+from clew.index.vectors.in_milvus import MilvusCorpus, finish
+from clew.index.vectors.nearest import VectorStoreError
+from clew.text.embedders import Embedder
+from clew.version import __version__
+from clew.workers import Workers
 
-if TYPE_CHECKING:
-    from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.corpus.walk_vectors import Verbaliser
+# The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written.
+
+NODE_FILE = "node_search.faiss"
+ROOTS_AT_ONCE = 2048
+ESTIMATED = 500
+"""Roots by whose walks the work of a model is estimated."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpanWalks:
+    """The walks of some roots with their vectors, and the vectors of the roots: int8 [n, d], float32 [n]."""
+
+    part: CorpusPart
+    q: Int8
+    scale: Float32
+
+
+def root_walks(
+    settings: CorpusSettings, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None
+) -> Callable[[Span], SpanWalks]:
+    """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
+    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
+    walk_embedder = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
+
+    def make(span: Span) -> SpanWalks:
+        part = make_part(walker, walk_embedder, np.arange(*span, dtype=np.int32))
+        return SpanWalks(part, *walk_embedder.node_vectors(part.walks, part.q, part.scale))
+
+    return make
+
+
+def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
+    """Make the corpus (on the cluster, unless a model says walks) and write it; raises as `build_index`."""
+    writer, graph = new_index.writer, new_index.graph
+    milvus = _new_collections(new_index, settings)
+    map_spans = None if verbaliser is not None else partial(new_index.map, partial(root_walks, settings))
+    try:
+        corpus = build_corpus(
+            graph,
+            new_index.embedder,
+            settings,
+            lambda done: new_index.tell("walks", done, graph.nodes),
+            verbaliser=verbaliser,
+            milvus=milvus,
+            map_spans=map_spans,
+        )
+        if milvus is not None:
+            finish(writer, milvus.walks, WALK_COLLECTION, WALK_COLLECTION, milvus.next_walk)
+            finish(writer, milvus.nodes, NODE_COLLECTION, NODE_COLLECTION, len(milvus.version))
+    except BaseException as error:
+        # A Milvus that is not there is not waited for once more: the next build removes what is left.
+        if milvus is not None and not isinstance(error, VectorStoreError):
+            with suppress(ClewError):
+                milvus.drop()
+        raise
+    writer.add_all(corpus.sections())
+    nodes = len(corpus.nodes)
+    if milvus is None and new_index.vectors.uses_faiss(nodes):
+        add_node_search(writer, corpus, lambda done: new_index.tell("nodes", done, nodes))
+
+
+def build_corpus(
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    progress: Callable[[int], None] = say_nothing,
+    *,
+    verbaliser: Verbaliser | None = None,
+    milvus: MilvusCorpus | None = None,
+    map_spans: Callable[[Iterable[Span]], Iterator[SpanWalks]] | None = None,
+) -> Corpus:
+    """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
+
+    `progress` is called with the number of roots done; `map_spans` has other workers make the walks of
+    spans of roots, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
+    """
+    if verbaliser is not None:
+        walker = Walker(graph, settings.walking)
+        sample_roots = np.unique(
+            np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32)
+        )
+        verbaliser.begin(graph, walker.walk(sample_roots), graph.nodes)
+    parts: list[CorpusPart] = []
+    rows = 0 if milvus is not None else graph.nodes
+    node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
+    spans = list(chunks_of(0, graph.nodes, ROOTS_AT_ONCE))
+    results = (
+        map(root_walks(settings, graph, embedder, verbaliser), spans)
+        if map_spans is None
+        else map_spans(spans)
+    )
+    for span, span_walks in zip(spans, results, strict=True):
+        part, roots = span_walks.part, slice(*span)
+        if milvus is None:
+            node_q[roots], node_scale[roots] = span_walks.q, span_walks.scale
+        else:
+            milvus.add_nodes(np.arange(*span, dtype=np.int32), span_walks.q)
+        if settings.kind != "lazy":
+            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
+        progress(span[1])
+    model = None if verbaliser is None else verbaliser.name
+    if not parts:
+        none = np.empty(0, np.int32)
+        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
+    stored_parts = (joined_parts(parts),)
+    return Corpus(
+        settings, stored_parts, *places_of(stored_parts, graph.nodes), node_q, node_scale, model, milvus
+    )
+
+
+def add_node_search(
+    writer: IndexWriter, corpus: Corpus, progress: Callable[[int], None] = say_nothing
+) -> None:
+    """Write the file that searches the vectors of nodes."""
+    build_search(writer.folder / NODE_FILE, corpus.nodes, corpus.node_scales, progress)
+    writer.add_file(NODE_SEARCH, NODE_FILE)
+
+
+def _new_collections(new_index: NewIndex, settings: CorpusSettings) -> MilvusCorpus | None:
+    if new_index.vectors.place is None:
+        return None
+    walks = 0 if settings.kind == "lazy" else new_index.graph.nodes * settings.walking.rows
+    return MilvusCorpus.create(new_index, new_index.vectors.place, walks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +207,7 @@ class IndexOptions(ReadOptions, total=False):
     """What an index is to hold, and how it is made.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
-    question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
+    question. With `corpus`, also the walks of every node (`clew.index.corpus`), said by `verbaliser`
     if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
     were read from. The workers of a `cluster` make what is many pieces; its nodes must see the index.
     """
@@ -99,11 +253,10 @@ def build_index(
         _add_search(new_index)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
-            from clew.index.corpus.build_corpus import add_corpus
 
             add_corpus(new_index, corpus, verbaliser)
         if options.get("triple_vectors"):
-            from clew.index.vectors.triple_vectors import add_triple_vectors
+            from clew.index.vectors.triples import add_triple_vectors
 
             add_triple_vectors(new_index)
         new_manifest = writer.commit(_about(new_index, report, modified, options.get("addresses") or {}))
@@ -112,7 +265,7 @@ def build_index(
 
 def _refuse_indexes(sources: Sequence[Path]) -> None:
     for source in sources:
-        if isfile(source / manifest.MANIFEST):
+        if isfile(source / MANIFEST):
             advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
             raise InputError(f"{source}: is an index already. {advice}")
 
@@ -217,5 +370,126 @@ def _about(
     sources = [record(source, "source") for source in report.sources]
     for side in report.side_files:
         sources.append(record(side, "types" if side.format == "entity-type" else "aliases"))
-    made_with = manifest.EmbedderRecord.of(new_index.embedder)
+    made_with = EmbedderRecord.of(new_index.embedder)
     return IndexAbout(tuple(sources), made_with, graph_counts(new_index.graph), asdict(report))
+
+
+# Indexes of plain files that are asked directly: kept in a cache, rebuilt when a file changes.
+
+_WAIT_SECONDS = 600.0
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SideFiles:
+    """Files beside a source that belong to it: `STEM.types.tsv` and `STEM.aliases.tsv`."""
+
+    types: Path | None
+    aliases: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class CachedIndex:
+    """An index of plain files; `built` is False where the cache already had it.
+
+    `side_files` were read with the sources; `note` says where the index is if not in the cache.
+    """
+
+    path: Path
+    index: Index
+    built: bool
+    side_files: SideFiles
+    note: str | None
+
+
+def cached_index(
+    sources: Sequence[Path],
+    *,
+    cache_dir: Path,
+    embedder: Embedder,
+    corpus: CorpusSettings | None = None,
+    progress: Progress | None = None,
+    **reading: Unpack[ReadOptions],
+) -> CachedIndex:
+    """Open the cached index of `sources`, building it if there is none or a file has changed.
+
+    With `corpus`, the index also has walks. Side files beside a single source are used unless `types` or
+    `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
+    `build_index`.
+    """
+    for source in sources:
+        modification_time(source)  # before its name is resolved: that of a link to itself cannot be
+    side = side_files(sources, reading.get("types"), reading.get("aliases"))
+    reading["types"], reading["aliases"] = side.types, side.aliases
+    folder, why = usable(cache_dir)
+    note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
+    path = folder / _key(sources, embedder, corpus, reading)
+    files = [(source, "source") for source in sources]
+    files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (index := _open_current(path, files)) is None:
+        # Only where it is made: a cached index is opened without all that makes one.
+
+        try:
+            build_index(sources, path, embedder=embedder, corpus=corpus, progress=progress, wait=0, **reading)
+            return CachedIndex(path, open_index(path), True, side, note)
+        except LockedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_POLL_SECONDS)
+    return CachedIndex(path, index, False, side, note)
+
+
+def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
+    """The named files, else `STEM.types.tsv` and `STEM.aliases.tsv` beside a single source (see `stem`)."""
+    if len(sources) != 1:
+        return SideFiles(types, aliases)
+    source = _with_name(sources[0])
+    paths = (source.parent / f"{stem(source)}.{kind}.tsv" for kind in ("types", "aliases"))
+    files = [path if isfile(path) else None for path in paths]
+    return SideFiles(types or files[0], aliases or files[1])
+
+
+def stem(source: Path) -> str:
+    """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
+    source = _with_name(source)
+    name = unpacked_name(source.name)
+    return name if isdir(source) else Path(name).stem
+
+
+def _with_name(source: Path) -> Path:
+    """Spell out `.` and `..`, which have no name of their own."""
+    return source.resolve() if source.name in ("", "..") else source
+
+
+def _key(
+    sources: Sequence[Path], embedder: Embedder, corpus: CorpusSettings | None, reading: ReadOptions
+) -> str:
+    """Name the cached index by all that shapes it but the contents of files."""
+    format, on_error = reading.get("format"), reading.get("on_error", "fail")
+    hints = reading.get("hints") or Hints()
+    made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, __version__]
+    parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
+    if corpus is not None:
+        parts.append(asdict(corpus))
+    if hints != Hints():
+        parts.append(asdict(hints))
+    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+    return f"{stem(sources[0])[:40]}-{digest}.clew"
+
+
+def _open_current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
+    """Open the index if it is whole and made from `files` as they are now."""
+    try:
+        index = open_index(path)
+    except (InputError, FormatError):
+        return None
+    records = index.manifest.about.sources
+    expected = [(str(file.resolve()), role) for file, role in files]
+    if [(record.path, record.role) for record in records] != expected:
+        return None
+    for (file, _), record in zip(files, records, strict=True):
+        touched = modification_time(file) != record.modified
+        if source_bytes([file]) != record.bytes or (touched and checksum(file) != record.sha256):
+            return None
+    return index

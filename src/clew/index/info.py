@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, chunks_of
-from clew.foundation.html_form import frame_of, info_html
-from clew.foundation.json_form import fields_json
+from clew.foundation.forms import fields_json, frame_of, info_html
 from clew.graph.graph import (
     Adjacency,
     EdgeProperties,
@@ -21,11 +20,10 @@ from clew.graph.graph import (
     counted_offsets,
     distinct_pairs,
     listed_places,
+    named_triple,
 )
-from clew.graph.named import named_triple
 from clew.graph.values import datatype_in_words
-from clew.index.store.directory import Index
-from clew.index.store.manifest import EmbedderRecord, SourceRecord
+from clew.index.store.directory import EmbedderRecord, Index, SourceRecord
 from clew.index.store.sections import graph_counts
 from clew.types import TripleText
 
@@ -148,8 +146,7 @@ def info_of(index: Index) -> Info:
 
 def _vectors_of(index: Index) -> dict[str, str | None]:
     """What searches the vectors of names, and where those of triples are."""
-    from clew.index.vectors.entity_search import ENTITY_SEARCH
-    from clew.index.vectors.vectors import IN_MILVUS, TRIPLE_IDS, TRIPLE_VECTORS
+    from clew.index.vectors.entities import ENTITY_SEARCH, IN_MILVUS, TRIPLE_IDS, TRIPLE_VECTORS
 
     names = "faiss" if ENTITY_SEARCH in index.files else "numpy"
     triples = "files" if TRIPLE_VECTORS in index.sections else None
@@ -161,7 +158,7 @@ def _vectors_of(index: Index) -> dict[str, str | None]:
 
 def _corpus_of(index: Index) -> dict[str, Any] | None:
     """Settings of the corpus, what is in it and what its cap cut."""
-    from clew.index.corpus.corpus import open_corpus, vectors_of
+    from clew.index.corpus import open_corpus, vectors_of
 
     corpus = open_corpus(index, connect=False)
     if corpus is None:

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from clew.errors import ClewError, IndexAccessError
 from clew.foundation.arrays import chunks_of, load_array
+from clew.foundation.system import usable_processors
 from clew.graph.graph import Graph
-from clew.index.names.names import NamePart, differing_labels
-from clew.index.new_index import NewIndex
+from clew.index.names import NamePart, differing_labels
 from clew.index.store.sections import written_graph
-from clew.index.vectors.vectors import vector_part
-from clew.text.embedder import Embedder
-from clew.text.embedders.registry import embedder as embedder_named
-from clew.workers.processors import usable_processors
+from clew.index.store.writing import NewIndex
+from clew.index.vectors.entities import vector_part
+from clew.text.embedders import Embedder
+from clew.text.embedders import embedder as embedder_named
 
 ShardKind = Literal["names", "vectors"]
 Shard = tuple[ShardKind, int, int]

@@ -8,7 +8,7 @@ from typing import Any
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from clew.engine import Clew
-from clew.integrations.cited import passages_of
+from clew.integrations import passages_of
 
 
 @component

@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict, SkipValidation
 
 from clew.engine import Clew
-from clew.integrations.cited import answer_text, passages_of
+from clew.integrations import answer_text, passages_of
 from clew.llm.types import ChatModel
 
 

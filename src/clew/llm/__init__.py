@@ -4,9 +4,9 @@ model = open_model(settings_from(os.environ, "ollama/llama3.1:8b"))
 reply = run_sync(model.complete(ask("What is the capital of Norway?")))
 """
 
+from clew.llm.managed import run_sync
 from clew.llm.open import open_model
-from clew.llm.run import run_sync
-from clew.llm.settings import Settings, settings_from
+from clew.llm.providers import Settings, settings_from
 from clew.llm.types import ChatModel, Message, Reply, Request, Typed, ask
 
 __all__ = [

@@ -14,10 +14,9 @@ from weakref import WeakKeyDictionary
 
 from clew.errors import ClewError, LlmError
 from clew.foundation.bounded_http import refused
-from clew.llm import errors
-from clew.llm.local import LocalServer
-from clew.llm.providers import SERVERS, OpenedModel, split_name
-from clew.llm.typed import TypedReplies
+from clew.llm import types
+from clew.llm.providers import SERVERS, LocalServer, OpenedModel, split_name
+from clew.llm.reply import TypedReplies
 from clew.llm.types import Hear, Message, Reply, Request
 from clew.types import Usage
 
@@ -98,7 +97,7 @@ class PydanticModel(TypedReplies):
                 raise
             except Exception as error:  # whatever reading a stranger's reply may raise
                 typed = typed_error(error, f"{self.name} at {str(model.base_url).rstrip('/')}")
-                parameter = typed.parameter if isinstance(typed, errors.ModelRefused) else None
+                parameter = typed.parameter if isinstance(typed, types.ModelRefused) else None
                 if parameter is None or parameter in self._objected or parameter not in settings:
                     raise typed from error
                 self._objected |= {parameter}
@@ -185,7 +184,7 @@ def _parameters(request: Request, model: Model, name: str) -> ModelRequestParame
     if request.form == "json" and profile.get("supports_json_object_output"):
         return ModelRequestParameters(output_mode="prompted", prompted_output_template=False)
     if request.form != "text":
-        raise errors.ModelRefused(f"{name} does not hold replies to the form {request.form}.", 501)
+        raise types.ModelRefused(f"{name} does not hold replies to the form {request.form}.", 501)
     return ModelRequestParameters()
 
 
@@ -212,22 +211,22 @@ def typed_error(error: Exception, where: str) -> LlmError:
     from pydantic_ai import exceptions as ai
 
     if (bound := refused(error)) is not None:
-        return errors.ModelFailed(f"{where} {bound}.")
+        return types.ModelFailed(f"{where} {bound}.")
     if isinstance(error, ai.ModelTimeoutError):
-        return errors.ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
+        return types.ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
     if isinstance(error, ai.ModelConnectionError):
         reason = _reason(error)
         if error.phase in ("connect", "pool"):
             advice = "Check that the server runs and that the base URL is right."
-            return errors.ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}")
-        return errors.ModelUnreachable(
+            return types.ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}")
+        return types.ModelUnreachable(
             f"{where}: the connection broke off before the reply ended ({reason}).", begun=True
         )
     if isinstance(error, ai.ModelHTTPError):
         return _status_error(error, where)
     if isinstance(error, ai.ModelAPIError) and error.in_stream:
-        return errors.ModelFailed(f"{where} failed in mid-reply ({_said(error)}).")
-    return errors.ModelFailed(
+        return types.ModelFailed(f"{where} failed in mid-reply ({_said(error)}).")
+    return types.ModelFailed(
         f"{where} sent something that is not a chat reply ({_short(str(error))}). Check the base URL; for"
         " servers that speak OpenAI's API it mostly ends in /v1."
     )
@@ -241,13 +240,13 @@ def _status_error(error: Any, where: str) -> LlmError:  # noqa: ANN401 (a ModelH
     said = _said(error)
     if isinstance(error, ai.ModelAuthenticationError):
         # The server's own words may repeat a part of the key.
-        return errors.KeyRefused(
+        return types.KeyRefused(
             f"{where} refused the API key (status {status}). Check the key, and that it may use this model.",
             status,
         )
     rejected = status in (400, 413, 422)
     if isinstance(error, ai.ModelContextWindowExceededError) or (rejected and _OVERFLOW.search(said)):
-        return errors.ContextOverflow(
+        return types.ContextOverflow(
             f"{where}: the prompt is longer than the model's context ({said}). Use fewer examples or"
             " candidates, or start the server with a larger context.",
             status,
@@ -255,21 +254,21 @@ def _status_error(error: Any, where: str) -> LlmError:  # noqa: ANN401 (a ModelH
     if isinstance(error, (ai.ModelRateLimitError, ai.ModelQuotaExceededError)):
         final = isinstance(error, ai.ModelQuotaExceededError)
         advice = "The quota is used up." if final else "Lower the concurrency, or wait."
-        return errors.RateLimited(
+        return types.RateLimited(
             f"{where} refused for too many requests ({said}). {advice}",
             status,
             error.retry_after,
             final=final,
         )
     if status == 404:
-        return errors.ModelRefused(
+        return types.ModelRefused(
             f"{where}: not found ({said}). Check the model name and the base URL.", status
         )
     if status >= 500 or status == 408:
-        return errors.ModelFailed(f"{where} failed with status {status} ({said}).", status, error.retry_after)
+        return types.ModelFailed(f"{where} failed with status {status} ({said}).", status, error.retry_after)
     parameter = _details(error.body).get("param")
     name = parameter if isinstance(parameter, str) else None
-    return errors.ModelRefused(f"{where} refused the request with status {status} ({said}).", status, name)
+    return types.ModelRefused(f"{where} refused the request with status {status} ({said}).", status, name)
 
 
 def _details(body: object) -> Mapping[str, Any]:

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import ClewError, LlmError, UsageError
-from clew.llm.budget import Charge, Ledger, Limits
-from clew.llm.cache import ReplyCache
-from clew.llm.errors import BudgetReached
-from clew.llm.trace import TraceFile
+from clew.llm.budget import Charge, Ledger, Limits, ReplyCache, TraceFile
+from clew.llm.types import BudgetReached
 
 NAMESPACE = "clew"
 _SECONDS = 30.0

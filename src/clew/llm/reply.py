@@ -1,21 +1,450 @@
-"""The one form in which a reply states its answer, and the only place where an answer is read.
-
-A reply explains first, as it likes, and ends with the lines that `FORM` asks for, or it is a JSON object with
-`answers` (and `facts`). A name in the explanation is never an answer. A reply that is nothing but one line
-may state its answer bare: what it lists is read strictly (`methods/ground.py`), or not at all.
-"""
+"""What is read from a model's text: the one JSON value, typed values, and the one form of an answer."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from importlib.resources import files
-from typing import Any, Literal, cast
+from itertools import pairwise
+from typing import Any, Literal, TypeVar, cast
 
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import read_value
-from clew.llm.refusals import declines
-from clew.llm.shapes import ShapeError
+import msgspec
+
+from clew.errors import LlmError
+from clew.foundation.forms import converted
+from clew.llm import types
+from clew.llm.types import ChatModel, Message, OutputForm, ReplyInvalid, Request, Typed
+
+# Types as JSON schemas, and JSON values as their instances: msgspec, with our schemas and errors.
+#
+# Shapes are frozen dataclasses; bounds and descriptions are `Annotated[…, msgspec.Meta(…)]`.
+
+T = TypeVar("T")
+
+
+class ShapeError(ValueError):
+    """A value that does not fit: `path` in the value (`$.triples[3][1]`) and what is wrong there."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path, self.problem = path, problem
+        super().__init__(f"at {path}: {problem}")
+
+
+def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Make the JSON schema of a type, whole, without references.
+
+    All fields are required and no others allowed, as strict servers want it. Raises TypeError: a type that
+    JSON has no form for.
+    """
+    (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
+    return _strict(schema, parts)
+
+
+def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    if isinstance(schema, list):
+        return [_strict(item, parts) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    source_schema = cast("dict[str, Any]", schema)
+    if "$ref" in source_schema:
+        return _strict(
+            parts[source_schema["$ref"]] | {k: v for k, v in source_schema.items() if k != "$ref"}, parts
+        )
+    strict_schema = {
+        word: _strict(value, parts)
+        for word, value in source_schema.items()
+        if word not in ("title", "default")
+    }
+    if "properties" in source_schema:
+        strict_schema["properties"] = {
+            name: _strict(part, parts) for name, part in source_schema["properties"].items()
+        }
+        strict_schema |= {"required": list(source_schema["properties"]), "additionalProperties": False}
+    if "prefixItems" in source_schema:
+        # Few servers know tuples; ours have members of one type.
+        strict_schema["items"] = strict_schema.pop("prefixItems")[0]
+    return strict_schema
+
+
+def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
+    """Make an instance of a type from a JSON value, strictly: no text for numbers, no 1 for true.
+
+    Members that the type does not have are ignored; missing ones take the field's default. Raises ShapeError:
+    the value does not fit.
+    """
+    try:
+        return converted(value, shape)
+    except (msgspec.ValidationError, OverflowError) as error:
+        problem, _, path = str(error).partition(" - at `")
+        raise ShapeError(path.rstrip("`") or "$", problem) from error
+
+
+# From a model's raw text to the one JSON value in it.
+#
+# Taken off first: thoughts (`<think>…</think>`), an echoed prompt, the model's stop tokens and what follows
+# them, and backslashes of Markdown.
+# Nothing is mended: what is not JSON goes back to the model once, with the reason.
+
+
+LONGEST_JSON_REPLY = 1_000_000
+"""Characters of a reply that are read."""
+JSON_BEGINNINGS = 64
+"""Places of a reply at which JSON may begin and turn out not to be JSON."""
+
+_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>(.*?)(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_STOP = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end|end_of_text|eom_id|end_of_turn|start_header_id)\|>"
+    r"|<(?:end_of_turn|start_of_turn|eos)>|</s>|<s>|\[/?INST\]|<｜end▁of▁sentence｜>"
+)
+_ROLE = re.compile(
+    r"\s*(?:<\|im_start\|>|<start_of_turn>|#+\s*)?(?:system|user|assistant|model)\s*:?\s*\n", re.I
+)
+_FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
+_ESCAPED = re.compile(r"(?<!\\)\\(?=[_*\[\]])")
+"""A backslash of Markdown, which no string of JSON and no query language has there."""
+_STRING_OR_END = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(;)""", re.DOTALL)
+_STATEMENT_MEMBERS = ("cypher", "sparql", "query", "statement")
+
+
+def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
+    r"""Take off thoughts, an echo of the messages, stop tokens with what follows them, and escapes (`\_`)."""
+    text = _without_echo(text[:LONGEST_JSON_REPLY], messages)
+    text = without_thoughts(text)
+    leading = _STOP.match(text.lstrip())
+    while leading and leading.end():
+        text = text.lstrip()[leading.end() :]
+        leading = _STOP.match(text.lstrip())
+    text = _STOP.split(text, maxsplit=1)[0]
+    for word in stop:
+        if word:
+            text = text.split(word, 1)[0]
+    return _ESCAPED.sub("", text.strip())
+
+
+def _without_echo(text: str, messages: Sequence[Message]) -> str:
+    remainder = text
+    for message in messages:
+        start = remainder.lstrip()
+        label = _ROLE.match(start)
+        if label:
+            start = start[label.end() :].lstrip()
+        message_text = message.text.strip()
+        if not message_text or not start.startswith(message_text):
+            continue
+        remainder = start[len(message_text) :]
+        remainder = re.sub(r"^\s*<\|im_end\|>", "", remainder)
+    if remainder is not text:
+        label = _ROLE.match(remainder.lstrip())
+        remainder = remainder.lstrip()[label.end() :] if label else remainder
+    return remainder
+
+
+def without_thoughts(text: str) -> str:
+    """A reply without what a model said to itself before it (`<think>…</think>`)."""
+    thought = _THOUGHT.match(text)
+    while thought:
+        text = text[thought.end() :]
+        thought = _THOUGHT.match(text)
+    # Some chat templates open the thought in the prompt, so only its end is in the reply.
+    end = _THOUGHT_END.search(text)
+    return text[end.end() :] if end else text
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise _Twice(f"the member {twice!r} is there twice")
+    return members
+
+
+def _no_constant(name: str) -> Any:  # noqa: ANN401
+    raise _Twice(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
+
+
+def values(text: str) -> Iterator[tuple[Any, str]]:
+    """Yield the JSON values of a clean text, outermost only, as (value, "") or (None, why it is not JSON)."""
+    at, failures = 0, 0
+    while failures < JSON_BEGINNINGS:
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+            json.dumps(value, ensure_ascii=False).encode()
+        except _Twice as error:
+            yield None, str(error)
+            at, failures = opening.end(), JSON_BEGINNINGS
+        except json.JSONDecodeError as error:
+            yield None, f"{error.msg} (character {error.pos} of {len(text)})"
+            at, failures = opening.end(), failures + 1
+        except UnicodeEncodeError:
+            yield None, "a string has half of a surrogate pair"
+            failures += 1
+        except (ValueError, RecursionError):
+            yield None, "it is nested too deeply, or has a number with too many digits"
+            return
+        else:
+            yield value, ""
+
+
+def read_value(text: str, build: Callable[[Any], T]) -> T:
+    """Find the one JSON value in a clean text that `build` accepts; inside code fences first.
+
+    Raises ReplyInvalid: there is none, or there are two that differ.
+    """
+    if not text:
+        raise ReplyInvalid("it is empty", text)
+    problem = ""
+    blocks = fenced(text)
+    for part in ("\n".join(blocks), text) if blocks else (text,):
+        accepted_values, first_problem = _accept_values(part, build)
+        if len(accepted_values) > 1:
+            raise ReplyInvalid(
+                f"it has {len(accepted_values)} different JSON values where one is asked for", text
+            )
+        if accepted_values:
+            return accepted_values[0]
+        problem = problem or first_problem
+    raise ReplyInvalid(problem or "there is no JSON in it", text)
+
+
+def fenced(text: str) -> list[str]:
+    """What stands between marks of code; the last may be left open."""
+    return _FENCE.findall(text)
+
+
+def statements(text: str) -> list[str]:
+    """Texts of a clean reply that may be one statement of a query language, in the order to try them.
+
+    A JSON object tells its statement in a member (`{"cypher": "MATCH …"}`), and code stands in fences; each
+    of several in a row is one.
+    """
+    members = [value for value, why in values(text) if not why and isinstance(value, dict)]
+    told = [
+        statement
+        for value in cast("list[dict[str, Any]]", members)
+        for name in _STATEMENT_MEMBERS
+        if isinstance(statement := value.get(name), str)
+    ]
+    found: list[str] = []
+    for block in told or fenced(text) or [text]:
+        ends = [match.end() for match in _STRING_OR_END.finditer(block) if match[1]]
+        found += [block[start:end] for start, end in pairwise([0, *ends, len(block)])]
+    return [statement for piece in found if (statement := piece.strip())]
+
+
+def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
+    accepted_values: list[T] = []
+    problem, depth = "", -1
+    for value, why in values(text):
+        if why:
+            problem = problem or f"it is not valid JSON: {why}"
+            continue
+        try:
+            built = build(value)
+        except ShapeError as error:
+            # The problem deepest in a value is that of the value that comes nearest.
+            if error.path.count(".") + error.path.count("[") > depth:
+                depth, problem = error.path.count(".") + error.path.count("["), str(error)
+            continue
+        if built not in accepted_values:
+            accepted_values.append(built)
+    return accepted_values, problem
+
+
+# Replies as typed values: JSON schema, else JSON mode, else plain text; one repair; then a typed failure.
+
+
+FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
+"""Forms of a reply, the strongest first; the last is never refused."""
+LONGEST_SHOWN = 8_000
+"""Characters of its own reply that a model is shown again."""
+
+
+class TypedReplies(ChatModel):
+    """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
+
+    def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
+        self.name = name
+        self._refused: set[OutputForm] = set() if refused is None else refused
+
+    async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
+        """Reply with a value of a dataclass type, after at most one repair turn.
+
+        The strongest form that the server takes is used; one that it refuses is not tried again. Raises
+        ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
+        """
+        if not is_dataclass(shape):
+            raise TypeError(f"{shape!r} is not a dataclass")
+        forms: list[OutputForm] = [form for form in FORMS if form not in self._refused]
+        first: LlmError | None = None
+        for form in forms:
+            formed_request = _in_form(request, form, shape)
+
+            def read(text: str, formed_request: Request = formed_request) -> T:
+                cleaned = clean(text, formed_request.messages, formed_request.stop)
+                return read_value(cleaned, lambda value: build(shape, value))
+
+            try:
+                return await complete_parsed(self, formed_request, read)
+            except LlmError as error:
+                if isinstance(error, ReplyInvalid):
+                    raise
+                if form == forms[-1] or not _is_about_form(error, form):
+                    raise first or error from None
+                first = first or error
+                if isinstance(error, types.ModelRefused):
+                    self._refused.add(form)
+        raise AssertionError("unreachable: the last form returns or raises")
+
+
+def _is_about_form(error: LlmError, form: OutputForm) -> bool:
+    """Whether another form may go through: it was refused, or broke the server, or was never recorded."""
+    if form == "text" or isinstance(error, (types.KeyRefused, types.ContextOverflow, types.RateLimited)):
+        return False
+    if isinstance(error, types.ModelRefused):
+        return error.status in (400, 404, 415, 422, 501)
+    if isinstance(error, types.ModelFailed):
+        return error.status in (500, 501)
+    return isinstance(error, types.ReplayMissing)
+
+
+def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
+    schema = schema_of(shape)
+    if form == "schema":
+        return replace(request, form=form, schema=schema, schema_name=shape.__name__)
+    order = (
+        "Reply with one JSON value that fits this JSON schema, and with nothing else:\n"
+        f"{json.dumps(schema, ensure_ascii=False)}"
+    )
+    messages = list(request.messages)
+    at = next((i for i, m in enumerate(messages) if m.role == "system"), None)
+    if at is None:
+        messages.insert(0, Message("system", order))
+    else:
+        messages[at] = Message("system", f"{messages[at].text}\n\n{order}")
+    return replace(request, form=form, messages=tuple(messages))
+
+
+async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[str], T]) -> Typed[T]:
+    """Complete and parse, with one repair turn that shows the model what was wrong.
+
+    `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also
+    after the repair), LlmError (as `ChatModel.complete`).
+    """
+    reply = await model.complete(request)
+    try:
+        return Typed(parse(reply.text), (reply,))
+    except ReplyInvalid as error:
+        reason = error.reason
+    if reply.finish == "length":
+        reason += "; it was cut off because it was too long, so be brief"
+    turns = (
+        Message("assistant", reply.text.strip()[:LONGEST_SHOWN] or "(nothing)"),
+        Message(
+            "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
+        ),
+    )
+    second_reply = await model.complete(replace(request, messages=(*request.messages, *turns)))
+    return Typed(parse(second_reply.text), (reply, second_reply))
+
+
+# Whether a model's text says that it has no answer, whatever names stand in it.
+#
+# *The facts do not mention a composer; they only say that Christopher Nolan directed it* names an entity of
+# the evidence and answers nothing: section 4.4.3 of KG-RAG and appendix E of SimGRAG show such replies. The
+# words are English; in another language only names decide.
+
+LONGEST_LOOKED_AT = 20_000
+"""Characters of a text that are looked through."""
+
+_NOT = r"(?:\s+not|n['’]t|not)"
+_HOW = r"(?:\s+(?:explicitly|directly|actually|specifically|clearly|seem\s+to|appear\s+to))?"
+_SOURCE = (
+    r"(?:context|facts?|evidences?|triples?|(?:sub)?graphs?|information|statements?|data|rows?|results?|texts?"
+    r"|passages?|sources?|documents?|(?:sub-?)?answers?|none|nothing)"
+)
+_TELLS = (
+    r"(?:mention|say|state|contain|provide|include|specify|specif|hold|tell|answer|give|indicate|list|name|show"
+    r"|reveal|record|support|cover|have|describe|identify|address|connect)(?:s|ies)?"
+)
+_FINDS = (
+    r"(?:know|answer|determine|find|tell|say|help|assist|identify|provide|infer|comply|fulfil|see|give|deduce"
+    r"|confirm|conclude|establish|look)"
+)
+_DECLINES = re.compile(
+    "|".join(
+        (
+            rf"\bI(?:\s+(?:do|can|could|am|was|will)|['’]m){_NOT}{_HOW}(?:\s+able\s+to|\s+sure)?\s+{_FINDS}\b",
+            r"\b(?:I\s+am|I['’]m)\s+(?:not\s+sure|unable|sorry|afraid)\b",
+            rf"\b(?:we|one|it){_HOW}\s+(?:can|could|do){_NOT}\s+(?:be\s+)?{_FINDS}",
+            rf"\b(?:can|could){_NOT}\s+be\s+(?:answered|determined|inferred|found|identified|established|deduced)\b",
+            rf"\b(?:unable|impossible|not\s+possible)\s+to\s+{_FINDS}\b",
+            rf"\b{_SOURCE}\b[^.!?;\n]{{0,80}}?\b(?:do|does|did){_NOT}{_HOW}\s+{_TELLS}\b",
+            rf"\b(?:none|nothing)\s+(?:of|in|from)\s+(?:the|these|this|those|my|your)\b[^.!?;\n]{{0,40}}?\b{_SOURCE}\b",
+            r"\b(?:there\s+(?:is|are|was|were)|has|have|had|with|contains?|provides?|gives?|holds?|offers?|finds?|see|found)"
+            r"\s+(?:no|not\s+any|not\s+enough|insufficient)\s+(?:\w+\s+){0,2}"
+            r"(?:information|evidence|mention|record|data|answer|facts?|triples?|connection|indication|details?|reference)\b",
+            r"\b(?:not\s+enough|insufficient)\s+(?:information|evidence|data|context|facts|details)\b",
+            r"\b(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:explicitly\s+|directly\s+)?"
+            r"(?:mentioned|stated|specified|provided|given|known|available|included|listed|named|recorded|answered)\b",
+            r"\A\W*(?:no\s+(?:answer|information|evidence)|unknown|not\s+(?:known|mentioned|found|available|applicable)|n/a|none)\W*\Z",
+            r"\A\W*as\s+an?\s+(?:AI|(?:large\s+)?language\s+model)\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(r"\banswers?\s*(?:is|are|:)(?!\s*not\b)\s*", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?]\s+|\n+")
+_MARK = "\x00"
+
+
+def declines(text: str, names: Iterable[str] | None = None) -> bool:
+    """Whether a text says that it has no answer, before it names any of `names`; at once, if they are None.
+
+    `names` are what it may answer with. Where it ends in *the answer is …*, only what follows counts.
+    """
+    masked_text = _masked(text[:LONGEST_LOOKED_AT], names or ())
+    starts = [match.end() for match in _ANSWER.finditer(masked_text)]
+    if starts and masked_text[starts[-1] :].strip():
+        masked_text = masked_text[starts[-1] :]
+    match = _DECLINES.search(masked_text)
+    if match is None:
+        return False
+    before = masked_text[
+        : max((end.end() for end in _SENTENCE.finditer(masked_text, 0, match.start())), default=0)
+    ]
+    return not before.strip() if names is None else _MARK not in before
+
+
+def _masked(text: str, names: Iterable[str]) -> str:
+    """A text with a mark for each name: a film may be called *I Don't Know*."""
+    plain = sorted({" ".join(n.split()) for n in names if n.strip()}, key=lambda name: (-len(name), name))
+    if not plain:
+        return text.replace(_MARK, " ")
+    words = (r"\W+".join(map(re.escape, re.findall(r"\w+", name))) or re.escape(name) for name in plain)
+    pattern = rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"
+    return re.sub(pattern, _MARK, text.replace(_MARK, " "), flags=re.IGNORECASE)
+
+
+# The one form in which a reply states its answer, and the only place where an answer is read.
+#
+# A reply explains first, as it likes, and ends with the lines that `FORM` asks for, or it is a JSON object
+# with `answers` (and `facts`). A name in the explanation is never an answer. A reply that is nothing but one
+# line may state its answer bare: what it lists is read strictly (`methods/ground.py`), or not at all.
 
 
 def _text(name: str) -> str:

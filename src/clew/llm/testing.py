@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clew.errors import LlmError
-from clew.llm.typed import TypedReplies
+from clew.llm.reply import TypedReplies
 from clew.llm.types import Hear, Reply, Request
 from clew.types import Usage
 

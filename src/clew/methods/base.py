@@ -23,17 +23,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 from clew.errors import UsageError
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
-from clew.index.vectors.triple_vectors import with_triple_vectors
-from clew.llm.errors import BudgetReached
-from clew.llm.prompting import Sampling, Talk, as_data, prompt_named
-from clew.llm.types import ChatModel
-from clew.methods.asked import Judge
-from clew.methods.evidence import Fact, Proofs, ReadEvidence, triples_at_node
-from clew.methods.fact_lines import fact_lines, other_names
+from clew.index.vectors.triples import with_triple_vectors
+from clew.llm.managed import Sampling, Talk, as_data, prompt_named
+from clew.llm.types import BudgetReached, ChatModel
+from clew.methods.evidence import Fact, Proofs, ReadEvidence, fact_lines, other_names, triples_at_node
 from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground
+from clew.methods.question import Called, FindTopicEntities, Judge, entities_of, shared_names
 from clew.methods.registry import ranks_triples
-from clew.methods.topic_entities import Called, FindTopicEntities, entities_of, shared_names
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, Step, Verification
 
 Result = TypeVar("Result", Answer, Verification)

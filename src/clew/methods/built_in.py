@@ -37,7 +37,7 @@ from clew.reading.reader import Reading
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.reading.thread import threaded
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 
 

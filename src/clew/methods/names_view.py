@@ -20,9 +20,9 @@ import numpy as np
 
 from clew.foundation.arrays import Float32
 from clew.graph.graph import ValueKind
-from clew.llm.prompting import data_line
-from clew.methods.topic_entities import NAME_CODE, named_by_part
-from clew.query.lookup import stored_relation
+from clew.llm.managed import data_line
+from clew.methods.question import NAME_CODE, named_by_part
+from clew.query.notation import stored_relation
 from clew.query.vocabulary import UNEXPLAINED
 from clew.reading.account import SPELT
 from clew.reading.english import FUNCTION

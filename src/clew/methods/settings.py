@@ -18,8 +18,8 @@ from clew.errors import UsageError
 
 if TYPE_CHECKING:
     from clew.methods.kg_rag.decompose import Demonstration
-    from clew.methods.simgrag.examples import Shots
-    from clew.methods.synaptiqa.write_query_llm import Solved
+    from clew.methods.simgrag.write_pattern import Shots
+    from clew.methods.synaptiqa.write_query import Solved
 
 _KEY = "clew.option"
 MOST_K = 100
@@ -194,7 +194,10 @@ class SimgragSettings(MethodSettings):
         None, "with candidates, types that an unknown is of, k(t)", "C.1", kind=int, least=1, unset="16"
     )
     examples: Shots | None = option(
-        None, "worked examples for this graph", kind=str, reads="clew.methods.simgrag.examples:read_shots"
+        None,
+        "worked examples for this graph",
+        kind=str,
+        reads="clew.methods.simgrag.write_pattern:read_shots",
     )
     schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
     bound: float = option(
@@ -287,7 +290,7 @@ class VectorRagSettings(MethodSettings):
     k: int = option(3, "documents that are read", least=1)
     texts: tuple[Document, ...] = option(
         (), "a text file or a folder of them, to read instead of the graph", kind=list,
-        reads="clew.methods.baselines.retrieval:read_documents",
+        reads="clew.methods.baselines.method:read_documents",
     )  # fmt: skip
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
@@ -341,7 +344,7 @@ class SynaptiqaSettings(MethodSettings):
     )
     examples: tuple[Solved, ...] = option(
         (), "solved questions of this graph", "III.A", kind=str,
-        reads="clew.methods.synaptiqa.write_query_llm:read_solved",
+        reads="clew.methods.synaptiqa.write_query:read_solved",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, VectorKind
+    from clew.index.vectors.backends import VectorAccess, VectorChoice, VectorKind
     from clew.llm.managed import ManagedModel
     from clew.llm.types import ChatModel
     from clew.stores.opening import Login
-    from clew.text.embedder import Embedder
+    from clew.text.embedders import Embedder
 
 CALLS = 40
 """Calls of a chat model that one question may take, unless more or fewer are said."""
@@ -24,7 +24,7 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
     """Make the embedder of a spec; the key and address of an endpoint come from the environment."""
     if spec is not None and not isinstance(spec, str):
         return spec
-    from clew.text.embedders.registry import DEFAULT, embedder
+    from clew.text.embedders import DEFAULT, embedder
 
     base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
@@ -49,7 +49,7 @@ def neo4j_address() -> str | None:
 
 def milvus_access() -> VectorAccess:
     """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
-    from clew.index.vectors.backends.registry import VectorAccess
+    from clew.index.vectors.backends import VectorAccess
 
     return VectorAccess(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
 
@@ -59,8 +59,7 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
 
     Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
     """
-    from clew.index.vectors.backends.milvus import MilvusPlace
-    from clew.index.vectors.backends.registry import VectorChoice
+    from clew.index.vectors.backends import MilvusPlace, VectorChoice
 
     access = milvus_access()
     if milvus is not None and kind != "milvus":
@@ -84,7 +83,7 @@ def cache_folder(directory: str | Path | None = None) -> Path:
         folder = user_cache_path("clew", appauthor=False)
         if folder.is_absolute():  # older versions give ~/.cache then
             return folder
-    from clew.index.store.folders import private_folder
+    from clew.index.store.files import private_folder
 
     return private_folder()
 
@@ -137,11 +136,11 @@ class NamedModels:
 
 def keep_machine_code() -> None:
     """Choose where machine code is kept: $NUMBA_CACHE_DIR, else beside the cached indexes."""
-    from clew.foundation.compiling import COMPILING
+    from clew.foundation.system import COMPILING
 
     if folder := os.environ.get("NUMBA_CACHE_DIR"):
         COMPILING.folder = Path(folder)
     elif COMPILING.folder is None:
-        from clew.index.store.folders import usable
+        from clew.index.store.files import usable
 
         COMPILING.folder = usable(cache_folder())[0] / "kernels"

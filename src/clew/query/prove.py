@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.query.execute import Executor, against, stands
-from clew.query.sets import distinct, intersection
+from clew.query.execute import Executor, against, distinct, intersection, stands
 from clew.query.tree import (
     Amount,
     Anchor,

@@ -10,8 +10,16 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import isfinite
 
-from clew.graph.units import SCALES, UNITS, counted_in, factor_to, unit_behind
-from clew.graph.values import MONTHS, days_since_epoch, time_of_day
+from clew.graph.values import (
+    MONTHS,
+    SCALES,
+    UNITS,
+    counted_in,
+    days_since_epoch,
+    factor_to,
+    time_of_day,
+    unit_behind,
+)
 from clew.query.tree import Value
 
 _MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in MONTHS)))

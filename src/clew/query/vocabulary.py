@@ -3,18 +3,102 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph
 from clew.graph.schema import Schema
-from clew.query.sets import SetCache
-from clew.query.short_forms import written_out
-from clew.text.inflection import nouns_of, singular_noun
+from clew.query.execute import SetCache
+from clew.text.inflection import Shape, indefinite, is_person, nouns_of, plural, shape_of, singular_noun
+from clew.text.lexicon import NOUN, Lexicon
+from clew.types import TripleText
+
+# Short forms in the names of columns and relations, written out: *dept_mgr* → *department manager*.
+#
+# Graphs that were tables have such names. What is usual in them is a table here; a word that is none, of
+# *wrd_in_cncl*, may still be short for one of the question (`is_short_for`).
+
+_TABLE = """
+    acct=account acq=acquired addr=address affil=affiliation agmt=agreement amt=amount appr=approved
+    approx=approximate appt=appointment apt=airport arr=arrival assoc=association asst=assistant
+    attr=attribute atty=attorney auth=author avg=average bal=balance bday=birthday beg=begin
+    bldg=building bldr=builder calc=calculated capt=captain cert=certificate chk=check cls=class
+    cnt=count cntry=country coll=collected comm=commission cond=condition conf=conference contr=contract
+    coord=coordinates ctr=center ctrl=control ctry=country curr=current cust=customer deg=degree
+    deliv=delivery dep=departure dept=department desc=description descr=description dest=destination
+    det=determined diag=diagnosis diff=difference dir=director disc=discount dist=distance
+    distr=district div=division dlv=delivery dob=birth_date dod=death_date dt=date dup=duplicate
+    dur=duration elev=elevation emp=employee eng=engine env=environment equip=equipment evt=event
+    exec=executive exped=expedition facil=facility fav=favourite freq=frequency govt=government
+    grp=group hosp=hospital hq=headquarters hr=hour hrs=hours ht=height ident=identified img=image
+    ind=industry inhab=inhabitants init=initial insp=inspection inst=institution instr=instrument
+    intl=international inv=invoice kts=knots lang=language lat=latitude len=length lic=license
+    lng=longitude loc=location lon=longitude lvl=level maint=maintenance manuf=manufacturer max=maximum
+    mbr=member mdl=model meas=measured med=medication memb=member mfg=manufacturer mfr=manufacturer
+    mgmt=management mgr=manager mins=minutes misc=miscellaneous mkr=maker mkt=market
+    mnth=month msg=message mtg=meeting mth=month nat=nationality natl=national nbr=number
+    neighb=neighbour nm=name num=number obs=observed occ=occupation op=operator opp=opposing
+    opr=operator org=organization orig=origin ownr=owner pat=patient pct=percent perf=performance
+    pkg=package plyr=player pmt=payment pos=position pref=preferred prereq=prerequisite pres=president
+    prev=previous princ=principal prio=priority prod=product prof=professor prog=programme proj=project
+    prov=province pts=points publ=publisher purch=purchase pwr=power qtr=quarter qty=quantity
+    rcv=receive recd=received refurb=refurbished reg=registration rel=related repl=replacement
+    req=required resp=responsible resv=reservation rm=room rnd=round rte=route rwy=runway sched=schedule
+    seg=segment sess=session sev=severity spec=specification spkr=speaker spons=sponsor sq=square
+    src=source srv=server stat=status std=standard stf=staff stn=station stu=student stud=student
+    subj=subject supp=supplier suppl=supplier supv=supervisor surg=surgeon svc=service sys=system
+    tchr=teacher tech=technician tel=telephone temp=temperature terr=territory tkt=ticket tm=time
+    tot=total tourn=tournament trans=transaction trn=train twn=town txn=transaction uni=university
+    univ=university upd=updated usr=user val=value vehic=vehicle ven=venue vend=vendor ver=version
+    vlv=valve vnd=vendor vol=volume vsl=vessel wgt=weight whs=warehouse wk=week wt=weight yr=year
+    yrs=years zn=zone
+    """
+"""Usual short forms of the names of columns; two words are joined by `_`."""
+WRITTEN_OUT = {short: full.replace("_", " ") for short, full in (p.split("=") for p in _TABLE.split())}
+LEAST_LETTERS = 3
+"""Letters that may be short for a word; of two, too many words have both."""
+
+
+def written_out(label: str) -> str:
+    """A label in words without its usual short forms, of which each stays that is a word of its own alone."""
+    words = label.split()
+    return " ".join(_written_out(word, alone=len(words) == 1) for word in words)
+
+
+def _written_out(word: str, *, alone: bool) -> str:
+    stays = alone and word in Lexicon.load()
+    return word if stays else WRITTEN_OUT.get(word, word)
+
+
+def initials_of(labels: Iterable[str]) -> dict[str, str]:
+    """The labels of several words by their first letters, where one alone has these: *dob*, *gdp*."""
+    labels_by_initials: dict[str, str] = {}
+    for label in dict.fromkeys(labels):
+        words = label.split()
+        if len(words) > 1 and all(word.isalpha() for word in words):
+            initials = "".join(word[0] for word in words)
+            labels_by_initials[initials] = "" if initials in labels_by_initials else label
+    return {initials: label for initials, label in labels_by_initials.items() if label}
+
+
+def is_short_for(short: str, word: str) -> bool:
+    """Whether letters that are no word may stand for one: its first letter and more of it, in order.
+
+    *cncl* may stand for *council*, *surg* for *surgery*; *stn* not for *step*.
+    """
+    if not LEAST_LETTERS <= len(short) < len(word) or short[0] != word[0] or not short.isalpha():
+        return False
+    letters = iter(word)
+    if not all(letter in letters for letter in short):
+        return False
+    # Of a word that does not begin so, at most two letters are left out behind the last one.
+    return word.startswith(short) or short[-1] in word[-3:]
+
 
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
@@ -347,3 +431,86 @@ def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
     best = typed.argmax(axis=1)
     share = typed[np.arange(len(best)), best] / np.maximum(schema.nodes, 1)
     return tuple(int(b) if s >= MOSTLY else -1 for b, s in zip(best, share, strict=True))
+
+
+# Questions that a person would type about a triple, by how the name of its relation is used.
+#
+#     questions_about(TripleText("Memento", "directed_by", "Christopher Nolan"), "film", "person")
+#     # ("Who directed Memento?", "Christopher Nolan"), ("Who is the director of Memento?", …), …
+#
+# A name that is no English (*cgo_main*) has none.
+
+
+def questions_about(triple: TripleText, head_type: str = "", tail_type: str = "") -> list[tuple[str, str]]:
+    """(question, label of a right answer) about a triple, the plainest first.
+
+    `head_type` and `tail_type` are what most nodes are there: a type, `number`, `date`, a datatype, or empty.
+    Whether the reader of a graph understands a question is for the caller to see.
+    """
+    words, tail = words_of_label(triple.relation), _kind_of(tail_type)
+    shape = shape_of(words, of_values=tail in ("number", "date"))
+    ask = {"noun": _of_noun, "role": _of_role, "post": _of_participle, "verb": _of_verb}[shape.form]
+    return list(ask(triple, shape, words, words_of_label(head_type) if head_type else "", tail))
+
+
+def _kind_of(type_: str) -> str:
+    """A type in words; of a datatype of values `date`, `number`, or nothing where it is text."""
+    name = local_name(type_)
+    if "XMLSchema#" not in type_ and name != "langString":
+        return words_of_label(type_) if type_ else ""
+    if name.startswith(("date", "gYear")):
+        return "date"
+    return "" if name in ("string", "langString", "boolean") else "number"
+
+
+_Questions = Iterator[tuple[str, str]]
+
+
+def _of_noun(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
+    """*Genre*, *spouse*, *runtime minutes*."""
+    noun = words.removeprefix("has ").removeprefix("have ")
+    last_word = singular_noun(noun).split()[-1]
+    if not Lexicon.load().uses(last_word, NOUN):
+        return
+    who = "Who" if is_person(noun) else "What"
+    yield f"{who} {'is' if shape.one == noun else 'are'} the {noun} of {triple.head}?", triple.tail
+
+
+def _of_role(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
+    """*Member of*, *capital of*."""
+    yield f"What is {triple.head} {indefinite(shape.one)} of?", triple.tail
+    yield f"Which {plural(head_type) or 'ones'} are {shape.many} of {triple.tail}?", triple.head
+
+
+def _of_participle(
+    triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str
+) -> _Questions:
+    """*Directed by*, *written by*, *filmed in*, *starring*, *founded* (of a date)."""
+    said, _, rest = shape.one.partition(" ")
+    if rest == "by":
+        if said.endswith("ed"):
+            yield f"Who {said} {triple.head}?", triple.tail
+        if shape.noun:
+            yield f"Who is the {shape.noun} of {triple.head}?", triple.tail
+        yield f"Who was {triple.head} {shape.one}?", triple.tail
+    elif tail_type == "date" and not rest:
+        yield f"When was {triple.head} {said}?", triple.tail
+    elif rest and tail_type != "number":
+        of = f"Which {tail_type}" if tail_type not in ("", "date") else "What"
+        yield f"{of} is {triple.head} {shape.one}?", triple.tail
+    elif said.endswith("ing"):
+        yield f"Who is {said} in {triple.head}?", triple.tail
+    if head_type and rest:
+        yield f"Which {plural(head_type)} are {shape.many} {triple.tail}?", triple.head
+
+
+def _of_verb(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
+    """*Works at*, *manages*, *treats*, *shows symptom*."""
+    object_ = f"the {shape.noun} {triple.tail}" if shape.noun else triple.tail
+    if head_type and is_person(head_type):
+        yield f"Who {shape.one} {object_}?", triple.head
+    elif head_type:
+        yield f"Which {plural(head_type)} {shape.many} {object_}?", triple.head
+    if shape.one != shape.many:
+        of = f"Which {shape.noun}" if shape.noun else "What"
+        yield f"{of} does {triple.head} {shape.many}?", triple.tail

@@ -7,12 +7,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from clew.foundation.bounds import most_answers
+from clew.foundation.system import most_answers
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
-from clew.query.execute import Executor, Nodes, OverBudget
+from clew.query.execute import Executor, Nodes, OverBudget, difference
 from clew.query.prove import pattern_of, prove, recorded_instead, triple_of
-from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
     Both,

@@ -8,8 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from clew.query.execute import NO_NODES, Nodes
-from clew.query.sets import difference, intersection, union
+from clew.query.execute import NO_NODES, Nodes, difference, intersection, union
 from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
 from clew.query.vocabulary import LEAF, THING
 from clew.reading import english

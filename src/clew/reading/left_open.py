@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.query.tree import Query, entities_of
 from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases

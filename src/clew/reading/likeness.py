@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.query.short_forms import is_short_for, written_out
 from clew.query.tree import OfType, Query, steps_of
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary, is_short_for, written_out
 from clew.reading.english import FUNCTION
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 

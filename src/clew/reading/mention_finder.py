@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Self
 
 from clew.graph.graph import Values
-from clew.index.names.containing import nodes_containing
-from clew.index.names.names import NamesIndex
+from clew.index.explore import nodes_containing
+from clew.index.names import NamesIndex
 from clew.query.vocabulary import Vocabulary
 from clew.reading.category_words import CategoryWords
 from clew.reading.demonyms import places_named

@@ -10,7 +10,7 @@ from itertools import chain, islice
 import numpy as np
 
 from clew.foundation.arrays import Int32
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.reading.english import FUNCTION
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import words_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.graph.graph import Graph
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 
 
 def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.schema import Schema
-from clew.query.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, onward
-from clew.query.sets import distinct
+from clew.query.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, distinct, onward
 from clew.query.tree import Anchor, OfType, Part, Walk
 from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, Vocabulary
 from clew.reading import english

@@ -48,7 +48,7 @@ from clew.reading.tokens import (
     view_of,
 )
 from clew.reading.which_way import WhichWay
-from clew.text.onnx_session import open_session
+from clew.text.embedders import open_session
 
 MODEL = Path(__file__).with_name("model")
 MODEL_VERSION = 3

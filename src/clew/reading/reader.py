@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.index.names.names import NamesIndex
+from clew.index.names import NamesIndex
 from clew.query.execute import Executor
-from clew.query.lookup import lookup_of
-from clew.query.notation import NameLookup
-from clew.query.short_forms import WRITTEN_OUT, initials_of
+from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.edge_keys import EdgeKeys
@@ -35,7 +33,7 @@ from clew.reading.operators import Operators
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.spelling import Respelt, Speller
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.vocabulary.file import TeamVocabulary

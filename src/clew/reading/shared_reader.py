@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from clew.graph.graph import Graph
-from clew.graph.implied_types import with_implied_types
-from clew.graph.schema import Schema, with_types_of
+from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.store.directory import Index
-from clew.index.store.stored_schema import schema_of_index
+from clew.index.store.writing import schema_of_index
 from clew.reading.countries import named_countries
 from clew.reading.reader import QuestionReader
-from clew.text.embedder import Embedder
-from clew.vocabulary.stored import team_vocabulary
+from clew.text.embedders import Embedder
+from clew.vocabulary.terms import team_vocabulary
 
 
 def with_types(index: Index) -> tuple[Graph, Schema]:

@@ -9,10 +9,9 @@ from functools import cached_property, reduce
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.index.names.names import NamesIndex
-from clew.query.execute import Executor
+from clew.index.names import NamesIndex
+from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
-from clew.query.sets import difference
 from clew.query.tree import (
     Anchor,
     Compared,

@@ -23,17 +23,13 @@ from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clew.errors import ClewError
+from clew.foundation.system import release_memory
 from clew.serve.api import Api
-from clew.serve.graphs import Graphs, ServedGraph
-from clew.serve.guard import Guard, problem_response
-from clew.serve.metrics import Metrics
-from clew.serve.problems import Problem, problem_of
-from clew.serve.service import Models, Service
-from clew.serve.settings import ServeSettings
-from clew.serve.tracing import RequestSpans
+from clew.serve.guard import Guard, Metrics, RequestSpans, problem_response
+from clew.serve.service import Graphs, Models, ServedGraph, Service
+from clew.serve.settings import Problem, ServeSettings, problem_of
 from clew.serve.work import Gone, Work
 from clew.version import __version__
-from clew.workers.memory import release_memory
 
 log = logging.getLogger("clew.serve")
 

@@ -1,4 +1,4 @@
-"""What stands before every request: who asks, from where, how much, and what is noted of it."""
+"""What stands before every request: who asks, from where, how much; what is counted and traced of it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,132 @@ import asyncio
 import hmac
 import ipaddress
 import logging
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.foundation.json_form import json_line
-from clew.serve.metrics import Metrics
-from clew.serve.problems import PROBLEM_MEDIA, Problem
-from clew.serve.settings import Access, ServerLimits
-from clew.serve.tracing import Ended, RequestSpans
+from clew.foundation.forms import json_line
+from clew.foundation.system import require
+from clew.serve.settings import FOLDER, PROBLEM_MEDIA, Access, Problem, ServerLimits
+
+# What a server counts, for Prometheus.
+
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """Counts of one process, or of all workers where they share a folder."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=registry)
+        timer = partial(Histogram, registry=registry, buckets=BUCKET_SECONDS)
+        self.requests = counter("clew_http_requests", "Requests by route and status.", ("route", "status"))
+        self.latency = timer("clew_http_request_seconds", "Time of a request.", ("route",))
+        self.questions = counter(
+            "clew_questions",
+            "Questions and claims by graph, method and outcome (answered, why not, a verdict).",
+            ("graph", "method", "outcome"),
+        )
+        self.answering = timer(
+            "clew_question_seconds",
+            "Time that a method took for a question or a claim.",
+            ("graph", "method"),
+        )
+        self.model_calls = counter("clew_model_calls", "Calls of chat models.", ("graph", "model"))
+        self.model_tokens = counter(
+            "clew_model_tokens", "Tokens of chat models.", ("graph", "model", "direction")
+        )
+        self.reloads = counter("clew_reloads", "Generations of an index that were taken up.", ("graph",))
+        self.running = Gauge(
+            "clew_requests_running",
+            "Requests that are worked on or wait.",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+
+    def answered(self, graph: str, reply: Mapping[str, Any]) -> str:
+        """Count an answer or a verdict in its JSON form; returns its outcome."""
+        abstained = reply.get("abstained")
+        outcome = reply.get("verdict") or (abstained["reason"] if abstained else "answered")
+        method, usage = reply["method"], reply["usage"]
+        self.questions.labels(graph, method, outcome).inc()
+        self.answering.labels(graph, method).observe(reply["timings_ms"].get("total", 0.0) / 1000)
+        if reply["model"] is not None and usage["calls"]:
+            self.model_calls.labels(graph, reply["model"]).inc(usage["calls"])
+            self.model_tokens.labels(graph, reply["model"], "in").inc(usage["input_tokens"])
+            self.model_tokens.labels(graph, reply["model"], "out").inc(usage["output_tokens"])
+        return outcome
+
+    def text(self) -> bytes:
+        """All counts in the text format of Prometheus, of all workers where there are several."""
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        shared = CollectorRegistry()
+        MultiProcessCollector(shared)  # pyright: ignore[reportUnknownArgumentType]
+        return generate_latest(shared)
+
+
+# An OpenTelemetry span a request (extra `otel`), by the semantic conventions for HTTP servers.
+#
+# Clew uses the API only, as for calls of chat models, whose spans are children of these: where spans go is up
+# to `opentelemetry-instrument`. Questions, answers, tokens and queries of addresses are left out.
+
+Ended = Callable[[str, int, Mapping[str, Any]], None]
+"""Told the route, the status and what was noted of a request when it is over."""
+
+
+class RequestSpans:
+    """Makes spans; `tracer` is None for none."""
+
+    def __init__(self, tracer: Any = None) -> None:  # noqa: ANN401
+        self._tracer = tracer
+
+    @classmethod
+    def open(cls) -> RequestSpans:
+        """Use the tracer provider that the application has set; raises MissingExtra without the API."""
+        return cls(require("opentelemetry.trace", "otel").get_tracer("clew"))
+
+    @contextmanager
+    def request(self, method: str, headers: Mapping[str, str], id: str) -> Generator[Ended]:
+        """Make the span of a request, a child of the caller's where its headers name one.
+
+        It is current while the request is worked on. One that fails on the server's side is marked so.
+        """
+        if self._tracer is None:
+            yield lambda _route, _status, _noted: None
+            return
+        api, context = require("opentelemetry.trace", "otel"), require("opentelemetry.propagate", "otel")
+        with self._tracer.start_as_current_span(
+            method,
+            context=context.extract(dict(headers)),
+            kind=api.SpanKind.SERVER,
+            record_exception=False,  # its words may be those of a question
+            set_status_on_exception=False,
+            attributes={"http.request.method": method, "url.scheme": "http", "clew.request": id},
+        ) as span:
+
+            def ended(route: str, status: int, noted: Mapping[str, Any]) -> None:
+                span.update_name(f"{method} {route}")
+                attributes = {"http.route": route, "http.response.status_code": status}
+                span.set_attributes(attributes | {f"clew.{name}": value for name, value in noted.items()})
+                if status >= 500:
+                    span.set_attribute("error.type", str(status))
+                    span.set_status(api.StatusCode.ERROR)
+
+            yield ended
+
 
 log = logging.getLogger("clew.serve")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -17,13 +17,213 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import AliasChoices, Field
 from starlette.types import ASGIApp
+from typing_extensions import TypedDict
 
-from clew.serve import mcp_forms as form
 from clew.serve.forms import NameText
-from clew.serve.problems import problem_of
 from clew.serve.service import Asking, Service
+from clew.serve.settings import problem_of
 from clew.serve.work import Work
 from clew.version import __version__
+
+# What the tools of MCP return: keys of docs/json.md, as far as an agent needs them.
+
+TripleForm = list[str]
+"""[head, relation, tail]: names; one that several share has its id beside it."""
+
+Properties = list[dict[str, list[str]]]
+"""Of each edge that the source has of a triple: {key: [value, …]}."""
+
+
+class TriplesForm(TypedDict):
+    """Triples, and where there is something to say, lists of the same length beside them.
+
+    `ids` are what the source calls them, `properties` those of their edges; `inferred` ones no source states.
+    """
+
+    triples: list[TripleForm]
+    ids: NotRequired[list[TripleForm]]
+    properties: NotRequired[list[Properties]]
+    inferred: NotRequired[list[bool]]
+
+
+class FoundForm(TypedDict):
+    """One answer: `entity` is its id; `score` is the confidence in how the question was read, in [0, 1].
+
+    `shared` ones are called like others of the graph.
+    """
+
+    entity: str
+    label: str
+    score: float
+    shared: NotRequired[bool]
+
+
+class CitedForm(TriplesForm):
+    """The triples that prove one answer."""
+
+    answer: str
+    label: str
+
+
+class Abstained(TypedDict):
+    """Why there is no answer, and names that may have been meant."""
+
+    reason: str
+    detail: str
+    candidates: list[str]
+
+
+class AlternativeForm(TypedDict):
+    """Another way in which a question may be read, in words, and how sure the reader is of it, in [0, 1]."""
+
+    reading: str
+    score: float
+
+
+class ThreadForm(TypedDict):
+    """What a follow-up needs: the question as a whole, its query, and the ids of its answers."""
+
+    question: str
+    query: str | None
+    ids: list[str]
+    total: int
+
+
+class AnswerForm(TypedDict):
+    """An answer, or an abstention; `count` answers there are, of which the first are here.
+
+    `reading` says how it was read; ask with the number of one of `alternatives`, from 1, for another.
+    """
+
+    question: str
+    text: str
+    answers: list[FoundForm]
+    count: int
+    abstained: Abstained | None
+    citations: list[CitedForm]
+    reading: str | None
+    alternatives: list[AlternativeForm]
+    grounded: bool
+    complete: bool
+    method: str
+    notes: list[str]
+    thread: ThreadForm | None
+
+
+class ClaimPartForm(TriplesForm):
+    """A part of a claim, and what the graph says of it."""
+
+    text: str
+    verdict: str
+
+
+class Verified(TypedDict):
+    """A verdict: supported, refuted or not_enough_info, of the claim and of its parts.
+
+    `abstained` is why there is none, where that is not what the graph holds.
+    """
+
+    claim: str
+    verdict: str
+    abstained: Abstained | None
+    parts: list[ClaimPartForm]
+
+
+class Hit(TypedDict):
+    """An entity that a text may mean; `triples` it is in."""
+
+    entity: str
+    label: str
+    types: list[str]
+    how: str
+    triples: int
+
+
+class Hits(TypedDict):
+    """Entities, the best first."""
+
+    entities: list[Hit]
+
+
+class Node(TypedDict):
+    """A neighbour, with the properties of the edge to it."""
+
+    entity: str
+    label: str
+    properties: NotRequired[Properties]
+
+
+class NeighboursForm(TypedDict):
+    """The neighbours at one relation: `count` there are; `next` is the offset of the next page."""
+
+    relation: str
+    label: str
+    direction: str
+    count: int
+    nodes: list[Node]
+    next: int | None
+
+
+class Around(TypedDict):
+    """What is around an entity; `groups_left` relations are not shown."""
+
+    entity: str
+    label: str
+    types: list[str]
+    aliases: list[str]
+    triples: int
+    groups: list[NeighboursForm]
+    groups_left: int
+
+
+class RelationForm(TypedDict):
+    """A relation: how often it is, an example, and what mostly stands at its ends.
+
+    `properties` are those of its edges, each with its commonest values.
+    """
+
+    name: str
+    label: str
+    triples: int
+    example: TripleForm
+    properties: dict[str, list[str]]
+    head_types: list[str]
+    tail_types: list[str]
+
+
+class SchemaForm(TypedDict):
+    """What a graph holds; of `relation_count` relations the most frequent are here."""
+
+    graph: str
+    counts: dict[str, int]
+    types: dict[str, int]
+    relations: list[RelationForm]
+    relation_count: int
+
+
+class MatchedForm(TriplesForm):
+    """A match of a pattern: nodes in the order in which the pattern names them."""
+
+    gsd: float
+    direction_misses: int
+    nodes: list[str]
+    node_ids: NotRequired[list[str]]
+
+
+class Matches(TypedDict):
+    """Matches in order of their graph semantic distance; not `complete` where the search was stopped."""
+
+    matches: list[MatchedForm]
+    complete: bool
+
+
+class RowsForm(TypedDict):
+    """Rows of a query; not `complete` where there are more."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    complete: bool
+
 
 MOST_TOOL_ANSWERS = 50
 """Answers that a tool returns; an agent's context is small."""
@@ -104,7 +304,7 @@ class _Tools:
             Field(description="`thread` of the last answer, where the question goes on from it."),
         ] = None,
         limit: Few = MOST_TOOL_ANSWERS,
-    ) -> form.AnswerForm:
+    ) -> AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
 
         Use this first for anything that is asked in words: who, which, when, how many, the most, both … and,
@@ -127,7 +327,7 @@ class _Tools:
         closed_world: Annotated[
             bool, Field(description="Take what the graph does not record not to be so.")
         ] = False,
-    ) -> form.Verified:
+    ) -> Verified:
         """Check a statement against the graph: supported, refuted or not_enough_info, part by part.
 
         Use this for something that is claimed, not asked; each part comes with the triples that show it.
@@ -142,7 +342,7 @@ class _Tools:
         text: Annotated[str, Field(max_length=200, description="A name, its beginning, or a misspelt one.")],
         graph: AskedGraph = None,
         limit: Few = 10,
-    ) -> form.Hits:
+    ) -> Hits:
         """Find what an entity is called in the graph, from a full, partial or misspelt name."""
         return await self._run(graph, lambda name: self._service.find_entities(name, text, limit=limit))
 
@@ -158,13 +358,13 @@ class _Tools:
         ] = None,
         offset: Annotated[int, Field(ge=0, description="Where the page begins, from `next`.")] = 0,
         limit: Few = 10,
-    ) -> form.Around:
+    ) -> Around:
         """List what the graph records of one entity, grouped by relation, with counts and pages."""
         page: dict[str, Any] = {"relation": relation, "direction": direction}
         page |= {"offset": offset, "limit": limit}
         return await self._run(graph, lambda name: self._service.neighbours(name, entity, **page))
 
-    async def schema(self, graph: AskedGraph = None) -> form.SchemaForm:
+    async def schema(self, graph: AskedGraph = None) -> SchemaForm:
         """Describe a graph: its types and relations with counts, examples and what stands at their ends.
 
         Use this before match or query, to know the names of relations.
@@ -183,7 +383,7 @@ class _Tools:
         ],
         graph: AskedGraph = None,
         k: Annotated[int, Field(ge=1, le=MOST_TOOL_ANSWERS, description="How many matches.")] = 3,
-    ) -> form.Matches:
+    ) -> Matches:
         """Find a small pattern of triples with unknowns, by meaning: names need not be exact.
 
         Use this where the structure is known but ask does not read the question right.
@@ -202,7 +402,7 @@ class _Tools:
         ],
         graph: AskedGraph = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many rows are returned.")] = 50,
-    ) -> form.RowsForm:
+    ) -> RowsForm:
         """Run a read-only Cypher or SPARQL query; whatever else it may do is refused.
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.

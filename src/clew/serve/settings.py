@@ -1,8 +1,20 @@
-"""What a server allows."""
+"""What a server allows, the folder of its counts, its log lines, and errors as problem documents."""
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
+from clew.foundation.forms import json_form, json_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +71,102 @@ class ServeSettings:
     """Whether each request is a span of OpenTelemetry."""
     warm: bool = True
     """Whether example questions are asked at the start, so that the first user does not wait."""
+
+
+# The folder in which workers put their counts together; to be made before the counts are imported.
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Variable of prometheus_client, which looks at it when it is imported."""
+
+
+@contextmanager
+def shared_counts(workers: int) -> Generator[None]:
+    """Let several workers share their counts while the server runs."""
+    if workers == 1:
+        yield
+        return
+    owner = os.getpid()
+    os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="clew-counts-")
+    try:
+        yield
+    finally:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# Log lines of a server: one line of JSON each, on stderr. Questions and tokens are not in them.
+
+_RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record and what was noted with it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line."""
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        entry = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
+        entry |= {name: value for name, value in vars(record).items() if name not in _RECORD_FIELDS}
+        if record.exc_info:
+            entry["trace"] = self.formatException(record.exc_info)
+        return json_line(json_form(entry))
+
+
+def write_logs(*, quiet: bool = False) -> None:
+    """Send log lines of Clew and of the web server to stderr; only warnings if `quiet`."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name, level in (
+        ("clew.serve", logging.WARNING if quiet else logging.INFO),
+        ("uvicorn.error", logging.WARNING),
+        ("mcp", logging.WARNING),
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+# Errors as problem documents (RFC 9457), with the words of the command line.
+
+PROBLEM_MEDIA = "application/problem+json"
+
+
+class Problem(Exception):
+    """A request that is refused or failed: `kind` is a word for programs, `detail` one for people."""
+
+    def __init__(self, status: int, kind: str, title: str, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status, self.kind, self.title, self.detail = status, kind, title, detail
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def as_json(self, request: str | None = None) -> dict[str, Any]:
+        """`{"type", "title", "status", "detail", "instance"}`; `instance` is the id of the request."""
+        return {
+            "type": f"urn:clew:problem:{self.kind}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "instance": None if request is None else f"urn:clew:request:{request}",
+        }
+
+
+def problem_of(error: Exception) -> Problem:
+    """Turn an error of Clew into a problem; any other is internal, and its cause is not shown."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, LlmError):
+        return Problem(502, "model", "The chat model failed", str(error))
+    if isinstance(error, MissingExtra):
+        return Problem(501, "missing-extra", "Not installed on the server", str(error))
+    if isinstance(error, (UsageError, InputError)):
+        return Problem(400, "usage", "The request is wrong", str(error))
+    if isinstance(error, ClewError):
+        status = 400 if error.exit_code == 2 else 500
+        return Problem(status, "failure", "The request failed", str(error))
+    detail = "The server failed; its log has the cause under the id of this request"
+    return Problem(500, "internal", "Internal error", detail)

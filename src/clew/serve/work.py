@@ -15,11 +15,10 @@ from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
-from clew.llm.run import waiting_checked
-from clew.serve.problems import Problem
-from clew.serve.settings import ServerLimits
+from clew.foundation.system import resident_bytes
+from clew.llm.managed import waiting_checked
+from clew.serve.settings import Problem, ServerLimits
 from clew.types import watch_steps
-from clew.workers.memory import resident_bytes
 
 T = TypeVar("T")
 RETRY_SECONDS = 0.01

@@ -8,11 +8,11 @@ from time import perf_counter
 from typing import Literal, NamedTuple
 
 from clew.errors import ClewError
-from clew.stores.cypher.schema import GraphSchema
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.opening import Login, is_sparql, open_neo4j, shown_address
 from clew.stores.sparql.endpoint import SparqlEndpoint
-from clew.text.counted import counted
+from clew.stores.store import GraphSchema
+from clew.text.normalise import counted
 
 DOCTOR_SECONDS = 10.0
 

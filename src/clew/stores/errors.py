@@ -1,6 +1,8 @@
-"""Errors of queries (exit code 2) and of graph databases (exit code 1)."""
+"""Errors of queries (exit code 2) and of graph databases (exit code 1), also of their addresses."""
 
 from __future__ import annotations
+
+import re
 
 from clew.errors import ClewError, UsageError
 
@@ -46,3 +48,20 @@ class StoreTimeout(QueryError, StoreError):
     def after(cls, seconds: float) -> StoreTimeout:
         """Say how long it ran."""
         return cls(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
+
+
+# What an address of a database must not have.
+
+
+def check_address(address: str) -> None:
+    """Raise UsageError, which does not show the address, for a user or password with a raw `/`, `?` or `#`.
+
+    Such an address would have its host before the sign, and the rest of the password in its path.
+    """
+    location = address.partition("://")[2]
+    place = re.split("[/?#]", location, maxsplit=1)[0]
+    if ":" in place and "@" in location[len(place) :]:
+        raise UsageError(
+            "The address has an @ behind its first /, ? or #, so that its password would be read as a path. "
+            "Write the signs of a password as %2F, %3F, %23 and %40, and an @ of a path as %40"
+        )

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from clew.errors import UsageError
 from clew.foundation.redaction import keep_address, keep_secret
-from clew.stores.address import check_address
+from clew.stores.errors import check_address
 
 if TYPE_CHECKING:
     from clew.stores.neo4j import Neo4jStore

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import msgspec
 
+from clew.foundation.system import address_bytes, limit_memory
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
-from clew.stores.messages import read_message, write_message
-from clew.workers.memory import address_bytes, limit_memory
+from clew.stores.process import read_message, write_message
 
 WORN = 0.25
 """Share of its memory that queries have left taken in a process which answers no more."""

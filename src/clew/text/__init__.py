@@ -1,1 +1,1 @@
-"""Texts and words: one normal form, labels, sentences of walks, the lexicon, `embedders/`."""
+"""Texts and words: one normal form, labels, sentences of walks, the lexicon, `embedders`."""

@@ -1,11 +1,4 @@
-"""One normal form of names and questions, and the words of a question with their places in it.
-
-Both rest on one table from characters to what they become, so a span of words and the normal form of the
-text under it always agree. The normal form is NFKD without combining marks, case folded; every run of
-characters that are neither letters nor digits is one space, and the ends are stripped. Apostrophes between
-letters vanish (`O'Brien` is `obrien`), as do invisible format characters; a zero-width space separates. A
-text without letters and digits is its own normal form, stripped.
-"""
+"""Texts of users: cleaned, counted, in one normal form, and as words with their places."""
 
 from __future__ import annotations
 
@@ -13,6 +6,86 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from clew.errors import UsageError
+
+# Texts of users without control characters; what is too long to be a question is refused.
+
+MOST_QUESTION_WORDS = 300
+LONGEST_TEXT = 10_000
+"""A longer question is not a question; the second limit is for text without spaces."""
+
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""Sequences that drive a terminal: they are whole, or their letters would be words of a question."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
+
+
+def clean_question(question: str, what: str = "question") -> str:
+    """Clean a question (or a claim: `what`); UsageError if nothing is left or it is longer than one."""
+    _refuse_non_text(question, what)
+    cleaned = clean(question)
+    if not cleaned:
+        command = "ask" if what == "question" else "verify"
+        example_text = (
+            "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
+        )
+        raise UsageError(f'The {what} is empty. Write one, as in: clew {command} films.tsv "{example_text}"')
+    words = len(cleaned.split())
+    if words > MOST_QUESTION_WORDS:
+        raise UsageError(
+            f"The {what} has {words:,} words; at most {MOST_QUESTION_WORDS} are read. Give a shorter one"
+        )
+    if len(cleaned) > LONGEST_TEXT:
+        raise UsageError(
+            f"The {what} has {len(cleaned):,} characters; at most {LONGEST_TEXT:,} are read. Shorten it"
+        )
+    return cleaned
+
+
+def clean_query(query: str) -> str:
+    """Check that a query is a text; UsageError if it is none or is empty."""
+    _refuse_non_text(query, "query")
+    if not query.strip():
+        raise UsageError("The query is empty. Write one, as in: SELECT ?head { ?head ?relation ?tail }")
+    return query
+
+
+def _refuse_non_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise UsageError(f"The {what} is {type(value).__name__}, not a text. Give a str")
+
+
+# A count with its noun, and a size in bytes, for people.
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Write a count with its noun: `1 triple`, `2 triples`."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def byte_size(count: int) -> str:
+    """Write a number of bytes: `12 bytes`, `1.5 kB`, `2.0 MB`."""
+    if count < 1000:
+        return f"{count} bytes"
+    for unit, scale in (("kB", 1e3), ("MB", 1e6)):
+        if count < 999.95 * scale:
+            return f"{count / scale:,.1f} {unit}"
+    return f"{count / 1e9:,.1f} GB"
+
+
+# One normal form of names and questions, and the words of a question with their places in it.
+#
+# Both rest on one table from characters to what they become, so a span of words and the normal form of the
+# text under it always agree. The normal form is NFKD without combining marks, case folded; every run of
+# characters that are neither letters nor digits is one space, and the ends are stripped. Apostrophes between
+# letters vanish (`O'Brien` is `obrien`), as do invisible format characters; a zero-width space separates. A
+# text without letters and digits is its own normal form, stripped.
 
 POSSESSIVE = "'s"
 """The `norm` of a possessive ending, which is a token of its own."""

@@ -11,8 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.text.labels import readable, relation_text
+from clew.graph.schema import words_apart
 from clew.text.lexicon import Lexicon
+
+# Labels of entities and relations as texts that are read and embedded.
+
+_LONGEST = 1000
+"""Characters of a label that are embedded."""
+
+
+def readable(label: str) -> str:
+    """Give the text of a label that is embedded: underscores are spaces, and a long literal is cut."""
+    return label[:_LONGEST].replace("_", " ")
+
+
+def relation_text(label: str) -> str:
+    """Give the text of a relation's label that is embedded: `readable`, with its words apart."""
+    return words_apart(readable(label))
+
 
 VERB_PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())

@@ -1,4 +1,4 @@
-"""Terms: words with a query graph, parsed, and derived as triples and types.
+"""Terms: words with a query graph, parsed, kept in an index, derived, and what answers by them rest on.
 
 A term that begins with a step (`.hasFather .hasFather`) is a relation: it leads from one thing to others. Any
 other (`person[gender = "Female"]`) is a type: the set of what it is true of. Both may use other terms, in no
@@ -8,20 +8,36 @@ triples and types of their own source; a citation of such a triple is replaced b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 
 from clew.errors import InputError
-from clew.graph.graph import Graph, listed_places
+from clew.foundation.arrays import Int64
+from clew.foundation.forms import fields_json
+from clew.graph.edit import GraphEdit, edited, triple_slots
+from clew.graph.graph import DERIVED, Graph, listed_places, triple_text
+from clew.index.store.directory import Index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
+from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
-from clew.query.notation import NameLookup, NotationError, read_query
-from clew.query.tree import Both, Compared, Counted, Either, OfType, Part, Walk, Without
+from clew.query.notation import NameLookup, NotationError, lookup_of, read_query
+from clew.query.prove import prove
+from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Walk, Without
+from clew.query.vocabulary import words_of_label
+from clew.text.embedders import Embedder
+from clew.text.inflection import plural
+from clew.types import Answer, AnswerEntity, Citation, ClaimPart, Verification
+from clew.vocabulary.file import Naming, TeamVocabulary, raise_problems, read_vocabulary
 
 MOST_DERIVED = 5_000_000
 """Triples, or nodes of a type, that one term may stand for."""
@@ -271,3 +287,329 @@ def continued(source: Part, part: Part) -> Part:
             return replace(part, source=continued(source, part.source))
         case _:
             raise InputError("a relation is made of steps, conditions, &, | and -")
+
+
+# The vocabulary that an index keeps: checked, set, and what its terms mean derived after every edit.
+
+VOCABULARY, LABELS = "vocabulary", "vocabulary_labels"
+"""The sections that hold the file, and the labels of the sources that it replaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyReport:
+    """What a vocabulary names, and what its terms stand for."""
+
+    named: int
+    terms: int
+    triples: int
+    typed: int
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"named", "terms", "triples", "typed"}`."""
+        return fields_json(self, "named terms triples typed")
+
+
+def team_vocabulary(index: Index) -> TeamVocabulary:
+    """Read the vocabulary of an index; an empty one if none is set."""
+    if VOCABULARY not in index.sections:
+        return TeamVocabulary()
+    return read_vocabulary(index.data(VOCABULARY).decode("utf-8"), str(index.path))
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTerms:
+    """The terms of a vocabulary over a graph, those that others use first; and what is wrong with others."""
+
+    terms: Sequence[Term]
+    problems: list[str]
+    names: GraphNames
+    words: Sequence[str]
+
+    def derive(self, graph: Graph) -> Derived:
+        """Find what they stand for; raises InputError as `terms.derive`."""
+        return derive(graph, self.terms, self.names, self.words)
+
+
+def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> TeamTerms:
+    """Parse the terms of a vocabulary over the graph of an index.
+
+    In terms `as_stored`, others are the relations and types of the graph that stand for them.
+    """
+    graph = index.graph
+    derived = set[str]() if as_stored else set(team_vocabulary(index).terms)
+    relations = _numbers(list(graph.relation_labels), list(graph.relations), derived)
+    types = _numbers([], list(graph.types.names), derived)
+    counts = len(graph.relations), len(graph.types.names)
+    names = GraphNames(lookup_of(graph, index.names).entity, relations, types, *counts)
+    return TeamTerms(*parse_terms(team.terms, names), names, list(team.terms))
+
+
+def _numbers(labels: Sequence[str], names: Sequence[str], left_out: set[str]) -> dict[str, int]:
+    """Numbers by label and by name, which comes first, but for some names."""
+    by_label = {label: number for number, label in enumerate(labels) if names[number] not in left_out}
+    return by_label | {name: number for number, name in enumerate(names) if name not in left_out}
+
+
+def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
+    """Check a vocabulary against a graph, and return its terms.
+
+    Raises:
+        InputError: names that the graph lacks, words that two things have, terms that cannot be used; all
+            are named, unknown names with those nearest.
+
+    """
+    graph, old_terms = index.graph, set(team_vocabulary(index).terms)
+    relations = [name for name in graph.relations if name not in old_terms]
+    types = [name for name in graph.types.names if name not in old_terms]
+    parsed = terms_of(index, team)
+    problems = [*parsed.problems, *_unknown("relations", team.relations, relations)]
+    problems += _unknown("types", team.types, types)
+    problems += [*_clashes("relations", team.relations), *_clashes("types", team.types)]
+    for word in team.terms:
+        if word in relations or word in types:
+            problems.append(f"[terms] {word}: the graph has a relation or type of this name already")
+    raise_problems(file, problems)
+    return parsed
+
+
+def _unknown(kind: str, namings: Mapping[str, Naming], names: Sequence[str]) -> list[str]:
+    known = set(names)
+    problems: list[str] = []
+    for name in namings:
+        if name not in known:
+            near = ", ".join(hit[0] for hit in process.extract(name, names, limit=NEAR))
+            advice = f". It has {near}" if near else ""
+            problems.append(f"[{kind}.{name}]: the graph has none of this name{advice}")
+    return problems
+
+
+def _clashes(kind: str, namings: Mapping[str, Naming]) -> list[str]:
+    """Words that stand for two things of a kind."""
+    owners: dict[str, str] = {}
+    problems: list[str] = []
+    for name, naming in namings.items():
+        for word in dict.fromkeys(map(words_of_label, filter(None, (naming.label, *naming.words)))):
+            if owners.setdefault(word, name) != name:
+                problems.append(f"[{kind}] {word!r} is said for {owners[word]} and for {name}. Keep one")
+    return problems
+
+
+def set_vocabulary(
+    path: Path,
+    team: TeamVocabulary,
+    *,
+    embedder: Embedder,
+    file: str = "vocabulary",
+    access: VectorAccess | None = None,
+) -> VocabularyReport:
+    """Check a vocabulary and keep it in an index, with what its terms mean, as one new generation.
+
+    Raises InputError as `check` and `derive`, and as `update_index`.
+    """
+    reports: list[VocabularyReport] = []
+
+    def further(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, bytes]]:
+        terms = check(index, team, file)
+        derived = terms.derive(index.graph)
+        relations = sum(len(heads) for heads, _ in derived.relations.values())
+        typed = sum(map(len, derived.types.values()))
+        named = len(team.relations) + len(team.types)
+        reports.append(VocabularyReport(named, len(terms.terms), relations, typed))
+        relabelled, replaced = _relabelled(index, team)
+        whole = _with_derived(index, replace(edit, relabelled=relabelled), index.graph, team.terms, derived)
+        labels = json.dumps(replaced).encode("utf-8")
+        return whole, {VOCABULARY: team.as_toml().encode("utf-8"), LABELS: labels}
+
+    update_index(path, Edits(), embedder=embedder, access=access, further=further)
+    return reports[-1]
+
+
+def with_terms(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, bytes]]:
+    """An edit with what the terms of the index's vocabulary mean after it, and mean no more."""
+    team = team_vocabulary(index)
+    if not team.terms or not edit.size:
+        return edit, {}
+    terms = terms_of(index, team)
+    raise_problems(str(index.path), terms.problems)
+    after, _ = edited(index.graph, edit)
+    # Ids of entities, relations and types stay, so that terms mean after the edit what they meant before.
+    return _with_derived(index, edit, after, team.terms, terms.derive(after)), {}
+
+
+def _relabelled(index: Index, team: TeamVocabulary) -> tuple[list[tuple[int, str]], dict[str, str]]:
+    """Relations whose label changes, with the new one; and the labels of the sources that are replaced."""
+    of_sources: dict[str, str] = json.loads(index.data(LABELS)) if LABELS in index.sections else {}
+    changes: list[tuple[int, str]] = []
+    replaced: dict[str, str] = {}
+    named = zip(index.graph.relations, index.graph.relation_labels, strict=True)
+    for number, (name, now) in enumerate(named):
+        source, new = of_sources.get(name, now), team.relations.get(name, Naming()).label
+        if new:
+            replaced[name] = source
+        if (new or source) != now:
+            changes.append((number, new or source))
+    return changes, replaced
+
+
+def _with_derived(
+    index: Index, edit: GraphEdit, after: Graph, words: Mapping[str, str], derived: Derived
+) -> GraphEdit:
+    """An edit with what terms stand for in the graph after it; `words` are all terms."""
+    before = index.graph
+    numbers = {name: number for number, name in enumerate(after.relations)}
+    new_words = [word for word in derived.relations if word not in numbers]
+    numbers |= {word: len(after.relations) + at for at, word in enumerate(new_words)}
+    columns = [
+        np.stack([heads, np.full(len(heads), numbers[word]), tails], axis=1)
+        for word, (heads, tails) in derived.relations.items()
+    ]
+    wanted = _sorted(np.concatenate([np.zeros((0, 3), np.int64), *columns]))
+    slots = np.flatnonzero(before.source == DERIVED)
+    triples = (before.out.owners(slots), before.out.relation[slots], before.out.neighbour[slots])
+    present = _sorted(np.stack(triples, axis=1).astype(np.int64))
+    present = _without(present, edit.removed)  # those whose ends go
+    stated = triple_slots(after, wanted[wanted[:, 1] < len(after.relations)])
+    known = np.zeros(len(wanted), np.bool_)
+    known[wanted[:, 1] < len(after.relations)] = stated >= 0
+    added, gone = wanted[~known], _without(present, wanted)
+    types_added, types_removed = _type_changes(index, after, words, derived)
+    return replace(
+        edit,
+        added=_sorted(np.concatenate([edit.added, added])),
+        removed=_sorted(np.concatenate([edit.removed, gone])),
+        derived=added,
+        relations=[*edit.relations, *new_words],
+        relation_labels=[*edit.relation_labels, *new_words],
+        types_added=[*edit.types_added, *types_added],
+        types_removed=[*edit.types_removed, *types_removed],
+    )
+
+
+def _type_changes(
+    index: Index, after: Graph, words: Mapping[str, str], derived: Derived
+) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Nodes that come to be of the type of a term, and that no longer are."""
+    numbers = {name: number for number, name in enumerate(after.types.names)}
+    added: list[tuple[int, str]] = []
+    removed: list[tuple[int, str]] = []
+    for word in dict.fromkeys([*team_vocabulary(index).terms, *words]):
+        wanted = set(derived.types[word].tolist()) if word in derived.types else set[int]()
+        number = numbers.get(word)
+        present = set[int]() if number is None else set(np.flatnonzero(after.types.having(number)).tolist())
+        added += [(node, word) for node in sorted(wanted - present)]
+        removed += [(node, word) for node in sorted(present - wanted)]
+    return added, removed
+
+
+def _sorted(triples: Int64) -> Int64:
+    return triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))].astype(np.int64)
+
+
+def _without(triples: Int64, others: Int64) -> Int64:
+    """The triples that are not among others."""
+    taken = set(map(tuple, others.tolist()))
+    return triples[[tuple(row) not in taken for row in triples.tolist()]] if len(triples) else triples
+
+
+# Citations of what terms stand for: a derived triple is replaced by the triples that it means.
+
+_Cited = TypeVar("_Cited", Citation, ClaimPart)
+
+
+def with_meanings(index: Index, result: Answer) -> Answer:
+    """An answer that cites what its terms stand for, and says so in a note."""
+    meanings = _Meanings.of(index)
+    if meanings is None or result.abstained is not None:
+        return result
+    cited = {citation.answer: meanings.expanded(citation) for citation in result.citations}
+    for answer in result.answers:
+        shown = meanings.of_type(answer, cited.get(answer.entity), result.reading or "")
+        if shown is not None:
+            cited[answer.entity] = shown
+    return replace(result, citations=tuple(cited.values()), notes=(*result.notes, *meanings.notes()))
+
+
+def verified_with_meanings(index: Index, result: Verification) -> Verification:
+    """A verdict whose parts show what their terms stand for, and say so in a note."""
+    meanings = _Meanings.of(index)
+    if meanings is None:
+        return result
+    parts = tuple(meanings.expanded(part) for part in result.parts)
+    citations = tuple(meanings.expanded(citation) for citation in result.citations)
+    return replace(result, parts=parts, citations=citations, notes=(*result.notes, *meanings.notes()))
+
+
+class _Meanings:
+    """What the terms of an index mean, and which of them were used."""
+
+    def __init__(self, index: Index, terms: Sequence[Term]) -> None:
+        self._index, self._graph = index, index.graph
+        self._terms = {term.word: term for term in terms}
+        self._executor = Executor(index.graph)
+        self._used: dict[str, Term] = {}
+
+    @classmethod
+    def of(cls, index: Index) -> _Meanings | None:
+        """Those of an index; None where its vocabulary has no terms."""
+        team = team_vocabulary(index)
+        return cls(index, terms_of(index, team, as_stored=True).terms) if team.terms else None
+
+    def notes(self) -> list[str]:
+        """What each term that was used stands for."""
+        return [f"{word} stands for {term.query}" for word, term in self._used.items()]
+
+    def expanded(self, cited: _Cited) -> _Cited:
+        """A citation with what a derived triple means in its place."""
+        if not any(int(self._graph.source[triple]) == DERIVED for triple in cited.triple_ids):
+            return cited
+        triples = [meant for triple in cited.triple_ids for meant in self._meant(triple)]
+        return self._with(cited, triples)
+
+    def _with(self, cited: _Cited, triples: Sequence[int]) -> _Cited:
+        distinct = tuple(dict.fromkeys(triples))
+        texts = tuple(triple_text(self._graph, triple) for triple in distinct)
+        return replace(cited, triples=texts, triple_ids=distinct)
+
+    def _meant(self, triple: int) -> Sequence[int]:
+        if int(self._graph.source[triple]) != DERIVED:
+            return (triple,)
+        head, relation, tail = self._graph.triple(triple)
+        term = self._terms[self._graph.relations[relation]]
+        self._used[term.word] = term
+        return self._shown(Both(continued(Anchor(head), term.part), Anchor(tail)), tail)
+
+    def _shown(self, part: Part, member: int) -> list[int]:
+        """The triples that show why a node is in a set, without terms: those that it uses mean others."""
+        proof = prove(self._executor, self._opened(part), member)
+        return [meant for triple in proof for meant in self._meant(triple)]
+
+    def _opened(self, part: Part) -> Part:
+        """A part with the query graphs of types that are terms in their places."""
+        if isinstance(part, OfType):
+            name = self._graph.types.names[part.type] if part.type >= 0 else ""
+            return self._opened(self._terms[name].part) if name in self._terms else part
+        inner = {f.name: getattr(part, f.name) for f in fields(part)}
+        changed = {name: self._opened(value) for name, value in inner.items() if isinstance(value, Part)}
+        return replace(part, **changed)
+
+    def of_type(self, answer: AnswerEntity, citation: Citation | None, reading: str) -> Citation | None:
+        """Why an answer is of a type that is a term, where the reading says the term, behind its citation."""
+        used = [term for term in self._terms.values() if not term.is_relation and _says(reading, term.word)]
+        hits = [hit for hit in self._index.names.exact(answer.entity) if hit.exact] if used else []
+        for term in used:
+            members = self._executor.members(term.part)
+            nodes = [hit.entity for hit in hits if np.isin(hit.entity, members)]
+            if nodes:
+                self._used[term.word] = term
+                shown = [
+                    t for triple in prove(self._executor, term.part, nodes[0]) for t in self._meant(triple)
+                ]
+                before = citation or Citation(answer.entity, (), (), answer.label)
+                citation = self._with(before, [*before.triple_ids, *shown])
+        return citation
+
+
+def _says(reading: str, word: str) -> bool:
+    """Whether a reading in English says a word, in the singular or plural."""
+    said = f" {reading.casefold()} "
+    return any(f" {form} " in said for form in (word.casefold(), plural(word.casefold())))

@@ -9,10 +9,10 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached
 from clew.methods.base import GraphMethod
-from clew.methods.baselines.retrieval import KgGpt, KgRetrieval, TripleRag, VectorRag, read_documents
+from clew.methods.baselines.method import KgGpt, KgRetrieval, TripleRag, VectorRag, read_documents
 from clew.methods.registry import make_method
 from clew.methods.settings import (
     KapingSettings,

@@ -12,12 +12,12 @@ from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan, said
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached, ModelUnreachable
 from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
+from clew.methods.question import entities_of
 from clew.methods.settings import KgRagSettings
-from clew.methods.topic_entities import entities_of
 from clew.types import Answer
 
 

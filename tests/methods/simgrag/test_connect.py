@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
-from clew.methods.relation_ranking import RelationRanking
-from clew.methods.simgrag.connect import PathLimits, connect
-from clew.methods.simgrag.verify import VerifyWithModel
+from clew.methods.schema_view import RelationRanking
+from clew.methods.simgrag.verify import PathLimits, VerifyWithModel, connect
 
 TRIPLES = [
     ("Una Brandt", "works_at", "Dry Dock Ltd"),

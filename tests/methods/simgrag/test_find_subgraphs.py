@@ -13,13 +13,15 @@ from clew.graph.match.matcher import match
 from clew.graph.match.patterns import pattern_from_json
 from clew.methods.simgrag.find_subgraphs import (
     FITTING_GSD,
+    Cut,
+    FewCandidates,
+    PatternDistances,
     find_about_claim,
     find_subgraphs,
     find_tied,
     opened_patterns,
     unfit,
 )
-from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.types import PatternEdge, PatternNode
 
 FILMS = Path(__file__).resolve().parents[3] / "examples" / "films.tsv"

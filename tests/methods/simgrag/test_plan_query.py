@@ -9,12 +9,10 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import PatternError
-from clew.llm.extract import read_value
-from clew.llm.shapes import build
+from clew.llm.reply import build, read_value
 from clew.llm.testing import ScriptedModel
-from clew.methods.simgrag.find_subgraphs import Misfit
+from clew.methods.simgrag.find_subgraphs import Misfit, PatternDistances
 from clew.methods.simgrag.method import SimGRAG
-from clew.methods.simgrag.pattern_distances import PatternDistances
 from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.write_pattern import PlanReply, plan_of
 from clew.reading.answer import DraftAnswer

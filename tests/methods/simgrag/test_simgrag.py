@@ -9,12 +9,12 @@ import pytest
 from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
 
 from clew import Clew, UsageError
-from clew.evaluate.metrics.evidence import triples_within
-from clew.evaluate.run.engine_ask import verification_json
+from clew.evaluate.metrics import triples_within
+from clew.evaluate.run.asking import verification_json
 from clew.llm.budget import Limits
-from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import ModelUnreachable
 from clew.methods.registry import make_verifier
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.method import SimGRAG

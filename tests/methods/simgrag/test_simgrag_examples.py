@@ -5,8 +5,14 @@ import json
 import pytest
 
 from clew import InputError
-from clew.methods.simgrag.examples import default_shots, pattern_prompt, read_prompt, read_shots, verbalise
-from clew.methods.simgrag.write_pattern import pattern_of
+from clew.methods.simgrag.write_pattern import (
+    default_shots,
+    pattern_of,
+    pattern_prompt,
+    read_prompt,
+    read_shots,
+    verbalise,
+)
 
 OWN = {"query": "who keeps it", "divided": ["a"], "triples": [["a", "b", "c"]], "answers": ["a"]}
 

@@ -5,8 +5,8 @@ import pytest
 from clew.methods.synaptiqa.check_names import NameCheck
 from clew.methods.synaptiqa.choose_name import NameChoice, Near, choose_by_similarity
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, SchemaHop
-from clew.text.embedders.static import StaticEmbedder
+from clew.stores.store import GraphSchema, SchemaHop
+from clew.text.embedders import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 SCHEMA = GraphSchema(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.llm.prompting import Talk
+from clew.llm.managed import Talk
 from clew.llm.testing import ScriptedModel
 from clew.methods.synaptiqa.choose_name import ChooseByModel, Near, Unknown, choose_by_similarity
 

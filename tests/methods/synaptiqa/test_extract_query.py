@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from clew.methods.synaptiqa.extract_query import bound_paths, extract_query
-from clew.stores.cypher.tokens import render
+from clew.methods.synaptiqa.write_query import bound_paths, extract_query
+from clew.stores.cypher.tree import render
 from clew.stores.errors import QueryError
 
 Q = "MATCH (n:Person) RETURN n.name AS name"

@@ -4,7 +4,7 @@ import pytest
 
 from clew.methods.synaptiqa.check_names import other_types
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, SchemaHop
+from clew.stores.store import GraphSchema, SchemaHop
 
 SCHEMA = GraphSchema(
     (SchemaHop("Customer", "PURCHASED", "Order"),),

@@ -3,10 +3,10 @@
 import pytest
 
 from clew.methods.schema_view import CHARACTERS, LEFT_OUT_TOKENS
-from clew.methods.synaptiqa.schema_slice import SchemaSlicer
-from clew.methods.synaptiqa.write_query_llm import Solved, most_similar
-from clew.stores.cypher.schema import GraphSchema, SchemaHop
-from clew.text.embedders.static import StaticEmbedder
+from clew.methods.synaptiqa.queried import SchemaSlicer
+from clew.methods.synaptiqa.write_query import Solved, most_similar
+from clew.stores.store import GraphSchema, SchemaHop
+from clew.text.embedders import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 EMBEDDER = StaticEmbedder.load()

@@ -14,10 +14,9 @@ from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
 from clew.methods.synaptiqa.read_rows import StoredTriples
-from clew.methods.synaptiqa.write_query_llm import Solved
-from clew.stores.naming import Naming
-from clew.stores.store import StoredNode
-from clew.text.embedders.static import StaticEmbedder
+from clew.methods.synaptiqa.write_query import Solved
+from clew.stores.store import Naming, StoredNode
+from clew.text.embedders import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clew.graph.build.build import graph_of
-from clew.index.corpus.nearest import NearWalk
-from clew.llm.errors import BudgetReached
+from clew.graph.build import graph_of
+from clew.index.corpus import NearWalk
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import BudgetReached
 from clew.methods.walk_retrieve.verbalise import (
     ModelVerbaliser,
     request_of,

@@ -4,11 +4,11 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import UsageError
-from clew.index.corpus.corpus import CorpusSettings
-from clew.llm.errors import LlmError
+from clew.index.corpus import CorpusSettings
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import LlmError
 from clew.methods.settings import WalkRetrieveSettings
-from clew.opening.index_files import index_sources
+from clew.opening.graph_view import index_sources
 
 FILMS = {
     "Memento": ("Christopher Nolan", "2000", "Guy Pearce"),

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from clew.stores.cypher.direction import correct_directions, require_legal
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import schema_of
-from clew.stores.cypher.tokens import render
+from clew.stores.cypher.tree import render
 from clew.stores.errors import IllegalHop
+from clew.stores.store import schema_of
 
 CASES = table("directions")
 Fixed = namedtuple("Fixed", ("text", "corrections"))

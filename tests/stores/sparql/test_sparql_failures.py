@@ -10,8 +10,7 @@ import pytest
 
 from clew.errors import UsageError
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
-from clew.stores.sparql.endpoint import SparqlEndpoint
-from clew.stores.sparql.wire import address_of
+from clew.stores.sparql.endpoint import SparqlEndpoint, address_of
 from servers.answering_server import CERTIFICATE, answering, reply
 
 ASK = "ASK { ?s ?p ?o }"

@@ -14,9 +14,8 @@ from typer.testing import CliRunner
 from clew.cli.app import app
 from clew.errors import InputError
 from clew.stores.errors import StoreError
-from clew.stores.import_folder import open_folder
-from clew.stores.sparql.export import export
-from clew.stores.sparql.wire import address_of
+from clew.stores.export import export_sparql, open_folder
+from clew.stores.sparql.endpoint import address_of
 from servers.answering_server import answering, reply
 
 TURTLE = """PREFIX : <http://x/>
@@ -84,7 +83,7 @@ def test_a_graph_of_a_real_server_is_whole(data, tmp_path):
         with oxigraph_server(data) as address:
             folder = open_folder(tmp_path / "import", address)
             shown = []
-            export(address_of(address), folder, lambda *state: shown.append(state))
+            export_sparql(address_of(address), folder, lambda *state: shown.append(state))
     except Unavailable as error:
         pytest.skip(str(error))
     assert read(folder) == expected()
@@ -95,7 +94,7 @@ def test_a_graph_of_a_real_server_is_whole(data, tmp_path):
 def test_all_syntaxes_are_read(media, tmp_path):
     with answering(endpoint(media=getattr(pyoxigraph.RdfFormat, media))) as address:
         folder = open_folder(tmp_path / "import", address)
-        export(address_of(address), folder)
+        export_sparql(address_of(address), folder)
     assert read(folder) == expected()
 
 
@@ -104,7 +103,7 @@ def test_capped_results_are_asked_for_in_pages(tmp_path):
     with answering(answer) as address:
         folder = open_folder(tmp_path / "import", address)
         with pytest.raises(StoreError, match="2 of the 6 triples that it counts for _:"):
-            export(address_of(address), folder)
+            export_sparql(address_of(address), folder)
     # Blank nodes cannot be joined between pages, all else is there.
     assert "http://x/p" in folder.finished
     assert any("OFFSET 2" in query for query in answer.asked)
@@ -118,12 +117,12 @@ def test_an_interrupted_import_goes_on_where_it_was(tmp_path):
     with answering(endpoint(breaks=["CONSTRUCT { ?s <http://x/q>"])) as address:
         folder = open_folder(tmp_path / "import", "one")
         with pytest.raises(StoreError, match="broke off"):
-            export(address_of(address), folder)
+            export_sparql(address_of(address), folder)
     assert "http://x/p" in folder.finished
     answer = endpoint()
     with answering(answer) as address:
         folder = open_folder(tmp_path / "import", "one")
-        export(address_of(address), folder)
+        export_sparql(address_of(address), folder)
     assert read(folder) == expected()
     assert not any("CONSTRUCT { ?s <http://x/p>" in query for query in answer.asked)
 
@@ -147,7 +146,7 @@ def test_what_is_in_the_way_is_not_touched(tmp_path):
 
 def test_an_empty_graph_is_said(tmp_path):
     with answering(endpoint("")) as address, pytest.raises(StoreError, match="no triples in its default"):
-        export(address_of(address), open_folder(tmp_path / "import", address))
+        export_sparql(address_of(address), open_folder(tmp_path / "import", address))
 
 
 def test_the_index_names_the_address_that_it_was_read_from(tmp_path):

@@ -1,14 +1,22 @@
-"""The protocol of data set readers, and what they say about their data."""
+"""The protocol of data set readers, what they say about their data, and the files that they read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import bz2
+import gzip
+import json
+import pickle
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, BinaryIO, Protocol, cast
+
+import numpy as np
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.evaluate.questions import DatasetPart, EvalQuestion
+from clew.evaluate.records import DatasetPart, EvalQuestion
+from clew.foundation import forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +100,169 @@ def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion,
     if not questions:
         raise InputError(f"{file}: no questions in the file")
     return tuple(questions)
+
+
+# Files of data sets: lines, JSON lines, JSON documents, pickles of plain values; and triples, written.
+
+_SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
+
+
+def open_bytes(file: Path) -> BinaryIO:
+    """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
+    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
+    try:
+        return cast(BinaryIO, opened(file, "rb"))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
+
+
+def lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of lines that are not blank; ParseError: no UTF-8, InputError: unreadable."""
+    for number, raw in enumerate(_raw_lines(file), 1):
+        try:
+            text = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+        if text.strip():
+            yield number, text
+
+
+def _raw_lines(file: Path) -> Iterator[bytes]:
+    try:
+        with open_bytes(file) as stream:
+            yield from stream
+    except (OSError, EOFError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from error
+
+
+def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) of a file of JSON lines; raises as `lines`, and if a line is no object."""
+    return forms.json_lines(_raw_lines(file), str(file), "Expected one object a line")
+
+
+def json_document(file: Path) -> Any:  # noqa: ANN401
+    """Read a whole JSON file; ParseError with the line where it is not JSON."""
+    try:
+        with open_bytes(file) as stream:
+            return json.loads(stream.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ParseError(str(file), 0, "not UTF-8 text", "Convert the file to UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ParseError(str(file), error.lineno, f"not JSON ({error.msg})") from error
+    except (OSError, EOFError, RecursionError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from error
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads containers, strings and numbers (NumPy's too); anything else that would call code is refused."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
+        if (module_name, global_name) == ("numpy", "dtype"):
+            return np.dtype
+        if module_name in ("numpy.core.multiarray", "numpy._core.multiarray") and global_name == "scalar":
+            return np.float64(0).__reduce__()[0]
+        raise pickle.UnpicklingError(f"it holds an object of {module_name}.{global_name}")
+
+
+def plain_pickle(file: Path) -> Any:  # noqa: ANN401
+    """Read a file of a pickle, as `plain_pickle_of`."""
+    with open_bytes(file) as stream:
+        return plain_pickle_of(stream, str(file))
+
+
+def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
+    """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
+
+    Raises InputError (it is no pickle, or holds something else; `where` begins the message).
+    """
+    try:
+        return _PlainUnpickler(stream).load()
+    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
+        raise InputError(f"{where}: not a pickle of plain values ({error}), so it was not loaded") from error
+
+
+class Fields:
+    """Typed access to the fields of one object of a file; errors say file, line and what was expected."""
+
+    def __init__(self, value: object, file: Path, line: int, where: str = "") -> None:
+        self.file, self.line, self.where = file, line, where
+        if not isinstance(value, Mapping):
+            raise self.error(f"{where or 'the entry'} is not an object")
+        self._value = cast("Mapping[str, object]", value)
+
+    def error(self, reason: str) -> ParseError:
+        """Make the error of this place."""
+        return ParseError(str(self.file), self.line, reason)
+
+    def text(self, name: str) -> str:
+        """Return a string that must be there."""
+        value = self._value.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{self._path(name)} is missing or not a text")
+        return value
+
+    def text_or(self, name: str, default: str = "") -> str:
+        """Return a string, or `default` where there is none; numbers become text."""
+        value = self._value.get(name)
+        return default if value is None else str(value)
+
+    def items(self, name: str, *, optional: bool = False) -> list[object]:
+        """Return a list."""
+        value = self._value.get(name)
+        if value is None and optional:
+            return []
+        if not isinstance(value, list):
+            raise self.error(f"{self._path(name)} is missing or not a list")
+        return cast("list[object]", value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of strings; none where there is no field."""
+        values = self.items(name, optional=True)
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(f"{self._path(name)} is not a list of texts")
+        return tuple(cast("list[str]", values))
+
+    def objects(self, name: str, *, optional: bool = False) -> list[Fields]:
+        """Return a list of objects."""
+        values = self.items(name, optional=optional)
+        return [
+            Fields(value, self.file, self.line, f"{self._path(name)}[{at}]")
+            for at, value in enumerate(values)
+        ]
+
+    def child(self, name: str) -> Fields:
+        """Return an object that must be there."""
+        return Fields(self._value.get(name), self.file, self.line, self._path(name))
+
+    def get(self, name: str) -> object:
+        """Return whatever is there, or None."""
+        return self._value.get(name)
+
+    def _path(self, name: str) -> str:
+        return f"field '{self.where}.{name}'" if self.where else f"field '{name}'"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTriple:
+    """A triple by names."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+def write_triples(triples: Iterable[PlainTriple], path: Path) -> None:
+    """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
+    written_lines: set[str] = set()
+    try:
+        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            for triple in triples:
+                names = [n.translate(_SPACES).strip() for n in (triple.head, triple.relation, triple.tail)]
+                line = "\t".join(names)
+                if all(names) and line not in written_lines:
+                    written_lines.add(line)
+                    file.write(line + "\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    if not written_lines:
+        raise InputError(f"{path}: the data set has no triples to make a graph of. Name one with --graph")

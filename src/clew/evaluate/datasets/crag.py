@@ -29,18 +29,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.errors import InputError
-from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
-from clew.evaluate.datasets.files import (
+from clew.evaluate.datasets.base import (
+    DatasetAbout,
     Fields,
     PlainTriple,
+    choose_split,
+    find_file,
+    find_optional,
     json_document,
     json_lines,
     lines,
     plain_pickle,
     plain_pickle_of,
+    unique,
     write_triples,
 )
-from clew.evaluate.questions import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
 
 _QUESTIONS = ["crag_task_1*.jsonl", "crag_*.jsonl", "*questions*.jsonl", "dev_data.jsonl"]
 _SPLITS = {"test": "1", "dev": "0"}

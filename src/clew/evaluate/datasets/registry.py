@@ -1,19 +1,152 @@
-"""Data sets by name; adding one is a file and a line here."""
+"""Data sets by name, and our own plain format; adding one is a file and a line here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
-from clew.errors import UsageError
-from clew.evaluate.datasets.base import DatasetReader
+from clew.errors import InputError, ParseError, UsageError
+from clew.evaluate.datasets.base import (
+    DatasetAbout,
+    DatasetReader,
+    Fields,
+    find_file,
+    find_optional,
+    json_lines,
+    unique,
+)
 from clew.evaluate.datasets.crag import Crag
-from clew.evaluate.datasets.factkg import FactKG
-from clew.evaluate.datasets.irn import WC2014, PathQuestion
-from clew.evaluate.datasets.metaqa import MetaQA
-from clew.evaluate.datasets.plain import Plain
-from clew.evaluate.datasets.qald import Qald
-from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
+from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
+from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, Qald, WebQSP, WebQSPWD
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
+from clew.graph.readers.registry import READERS
+from clew.graph.readers.stream import unpacked_name
 from clew.plugins import imported, is_plugin
+
+# Our own plain format: a graph and `questions.jsonl`, with which a user measures Clew on his own graph.
+#
+# A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, if known, `id`, `entities`,
+# `kind`, `paths` (`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot
+# answer. A claim has `"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or
+# directory beside it whose name is `graph` with any suffix that `clew index` reads (`graph.tsv`,
+# `graph.nt.gz`, `graph.clew`), else all tables and graph files there. A directory of such directories has a
+# part for each.
+
+_VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
+_SIDE = (".types.tsv", ".aliases.tsv")
+_QUESTIONS = "questions.jsonl"
+_WHOLE = "all"
+
+
+class Plain:
+    """One part, `all`; of a directory of such directories, one for each, by its name."""
+
+    splits: tuple[str, ...] = ()
+    about = DatasetAbout(
+        name="plain",
+        title="your own graph and questions: graph.* and questions.jsonl",
+        source="docs/evaluate.md",
+        licence="yours",
+        files='graph.tsv (or .nt, .ttl, .csv, .clew …), questions.jsonl with {"question", "gold": […]} lines',
+        cite="",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part, or the directories that have questions."""
+        if find_optional(folder, [_QUESTIONS]) is not None:
+            return (_WHOLE,)
+        return tuple(file.parent.name for file in sorted(folder.glob(f"*/{_QUESTIONS}")))
+
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
+        """Read the questions; raises as `DatasetReader.read`."""
+        folder = folder if part == _WHOLE else folder / part
+        file = find_file(folder, [_QUESTIONS], "file of questions")
+        return _part(f"plain/{folder.resolve().name}", file, _graphs(folder))
+
+
+def read_files(files: Sequence[Path]) -> DatasetPart:
+    """Read one file of questions (.jsonl) among files whose others are the graph.
+
+    Raises UsageError (no file of questions, or several) and as `DatasetReader.read`.
+    """
+    questions = [file for file in files if file.suffix == ".jsonl"]
+    if len(questions) != 1:
+        names = ", ".join(map(str, questions)) or "none"
+        raise UsageError(f"One file of questions (.jsonl) is needed; given: {names}. See docs/evaluate.md")
+    if not questions[0].is_file():
+        raise InputError(f"{questions[0]}: no such file")
+    graph = tuple(file for file in files if file is not questions[0])
+    return _part(f"plain/{questions[0].stem}", questions[0], graph)
+
+
+def _part(name: str, file: Path, graph: tuple[Path, ...]) -> DatasetPart:
+    questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
+    claims = [q for q in questions if q.verdict is not None]
+    if claims and len(claims) != len(questions):
+        begins_with_question = questions[0].verdict is None
+        mismatch = next(q for q in questions if (q.verdict is None) != begins_with_question)
+        description = "a claim among questions" if begins_with_question else "a question among claims"
+        raise ParseError(str(file), mismatch.line, description, "Put them into two directories")
+    source = GraphSource(graph) if graph else None
+    task = "claims" if claims else "questions"
+    return DatasetPart(name, unique(questions, file), (file,), source, task=task)
+
+
+def _graphs(folder: Path) -> tuple[Path, ...]:
+    """The file or folder named `graph`; else all files of the folder that are no questions, as two tables."""
+    graphs = [p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(_SIDE)]
+    graphs += [p for p in (folder / "graph",) if p.is_dir()]
+    if len(graphs) > 1:
+        names = ", ".join(path.name for path in graphs)
+        raise InputError(f"{folder}: several graphs ({names}). Leave one, or name it with --graph")
+    if graphs:
+        return tuple(graphs)
+    suffixes = {suffix for reader in READERS for suffix in reader.suffixes} - {".jsonl"}
+    files = (p for p in sorted(folder.iterdir()) if p.is_file() and not p.name.endswith(_SIDE))
+    return tuple(p for p in files if Path(unpacked_name(p.name)).suffix.lower() in suffixes)
+
+
+def _question(fields: Fields) -> EvalQuestion:
+    question_id = fields.get("id")
+    if question_id is not None and (isinstance(question_id, bool) or not isinstance(question_id, (str, int))):
+        raise fields.error("field 'id' is not a string")
+    verdict = fields.get("verdict")
+    if verdict is not None and verdict not in _VERDICTS:
+        raise fields.error("field 'verdict' is neither 'supported' nor 'refuted'")
+    return EvalQuestion(
+        id=str(fields.line if question_id is None else question_id),
+        text=fields.text("question"),
+        gold=() if verdict is not None else _gold(fields),
+        entities=fields.texts("entities"),
+        kind=fields.text_or("kind"),
+        paths=_paths(fields),
+        verdict=verdict,
+        query=None if fields.get("query") is None else fields.text("query"),
+        line=fields.line,
+    )
+
+
+def _gold(fields: Fields) -> tuple[GoldAnswer, ...]:
+    gold: list[GoldAnswer] = []
+    for value in fields.items("gold"):
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):  # pyright: ignore[reportUnknownVariableType]
+            raise fields.error("field 'gold' is not a list of names, or of lists of a name and its aliases")
+        first, *aliases = cast("list[str]", names)
+        gold.append(GoldAnswer(first, tuple(aliases)))
+    return tuple(gold)
+
+
+def _paths(fields: Fields) -> tuple[GoldPath, ...]:
+    paths: list[GoldPath] = []
+    for value in fields.items("paths", optional=True):
+        if not isinstance(value, list) or len(value) < 2 or not all(isinstance(v, str) for v in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            raise fields.error("field 'paths' is not a list of [entity, relation, …]")
+        start, *relations = cast("list[str]", value)
+        paths.append(GoldPath(start, tuple(relations)))
+    return tuple(paths)
+
 
 DATASETS: tuple[DatasetReader, ...] = (
     *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),

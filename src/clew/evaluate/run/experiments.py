@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from clew.errors import InputError, UsageError
-from clew.evaluate.metrics.registry import metric_named
-from clew.evaluate.run.config import MethodVariant, OptionValue
-from clew.index.corpus.corpus import CorpusSettings
+from clew.evaluate.metrics import metric_named
+from clew.evaluate.run.rundir import MethodVariant, OptionValue
+from clew.index.corpus import CorpusSettings
 
 ReportView = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
 

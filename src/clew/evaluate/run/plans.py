@@ -9,16 +9,14 @@ from pathlib import Path
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.evaluate.datasets.plain import read_files
-from clew.evaluate.datasets.registry import DATASETS, dataset_named
-from clew.evaluate.questions import DatasetPart
-from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
-from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
+from clew.evaluate.datasets.registry import DATASETS, dataset_named, read_files
+from clew.evaluate.records import DatasetPart
+from clew.evaluate.run.asking import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
-from clew.evaluate.run.graphs import GraphFile, graph_file
-from clew.evaluate.run.runner import RunPlan
-from clew.index.corpus.corpus import CorpusSettings
-from clew.index.new_index import Progress
+from clew.evaluate.run.rundir import MethodVariant, QuestionSampling, RunSettings
+from clew.evaluate.run.runner import GraphFile, RunPlan, graph_file
+from clew.index.corpus import CorpusSettings
+from clew.index.store.writing import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS
 from clew.plugins import is_plugin

@@ -28,7 +28,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import typeof_impl
 
 from clew.errors import OutputError
-from clew.foundation.compiling import COMPILING
+from clew.foundation.system import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
 _DIGEST_BYTES = 32
@@ -40,7 +40,8 @@ def _source_digest(file: Path) -> str:
     """SHA-256 of a file with kernels, of all that these may call, and of the versions that compile them."""
     digest = sha256(f"{numba.__version__} {sys.implementation.cache_tag}".encode())
     kernel_files = file.parent.glob("*.py") if file.parent.name == "kernels" else ()
-    for source in sorted({file, *kernel_files, *_PACKAGE.glob("**/kernels/*.py")}):
+    package_files = (*_PACKAGE.glob("**/kernels/*.py"), *_PACKAGE.glob("**/kernels.py"))
+    for source in sorted({file, *kernel_files, *package_files}):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -1,7 +1,7 @@
 """Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG, 4 and 5).
 
-`kernels/growth.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
-every part, `kernels/enumeration.py` enumerates. This goes in rounds of a rising cap on the cost, with the
+`kernels/layers.py` cuts the graph down to what can take part, `kernels/search.py` finds the least cost of
+every part, and enumerates. This goes in rounds of a rising cap on the cost, with the
 candidates and relations that a match within the cap can have; a round is the last when it gives as many
 matches as are asked for, so that the result is that of unlimited candidates. Distances are rounded to
 multiples of 1e-9, so that ties do not depend on the order of a sum.
@@ -20,15 +20,13 @@ import numpy as np
 
 from clew.errors import PatternError, UsageError
 from clew.foundation.arrays import AnyArray
-from clew.foundation.bounds import check
+from clew.foundation.system import check
 from clew.graph.graph import Graph
 from clew.graph.kernels import GraphColumns, Kernel, graph_columns
-from clew.graph.match.candidate_lists import ALL, USUAL_ROUNDS, Rounds
-from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
 from clew.graph.match.kernels import columns as c
-from clew.graph.match.patterns import check_pattern
-from clew.graph.match.query import QueryCosts, read_only
+from clew.graph.match.patterns import TIE, check_pattern
+from clew.graph.match.query import ALL, USUAL_ROUNDS, QueryCosts, Rounds, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]

@@ -1,8 +1,9 @@
-"""A pattern's costs as the kernels take them, widened as far as a search needs."""
+"""A pattern's costs as the kernels take them, and the candidates of its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,19 +11,305 @@ import numpy as np
 from clew.errors import PatternError, UsageError
 from clew.foundation.arrays import AnyArray
 from clew.graph.graph import offsets_of
-from clew.graph.match.candidate_lists import (
-    ALL,
-    USUAL_ROUNDS,
-    CandidateList,
-    Rounds,
-    costs_of,
-    is_named,
-)
-from clew.graph.match.candidate_tiers import Tier, Tiers
-from clew.graph.match.distances import Distances, Measure
+from clew.graph.match.distances import Distance, Distances, Measure
 from clew.graph.match.kernels import columns as c
-from clew.graph.match.kernels.columns import Far, QueryColumns
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, UNIT, Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
+
+# Candidates of one node of a pattern in ascending cost, asked for in growing numbers.
+
+
+FARTHEST = 1e4
+ALL = 1 << 59
+"""A slack that leaves nothing out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How many candidates of a node are asked for `first`, and how many times as many then (`growth`).
+
+    Of one node `worth_a_cut` are worth more runs, of those near and of the others.
+    """
+
+    first: int = 64
+    growth: int = 16
+    worth_a_cut: int = 512
+
+
+USUAL_ROUNDS = Rounds()
+
+
+class CandidateList:
+    """The candidates of `node` that are at hand: `ids` and `costs`, ascending.
+
+    One that is left out costs at least `bound` (INFINITE: none is); `ended`: the provider has no more of
+    them. A node that can be measured begins with the entities of exactly its name, and the provider is asked
+    only when these are not enough.
+    """
+
+    def __init__(
+        self,
+        distances: Distances,
+        node: PatternNode,
+        measure: Measure | None = None,
+        rounds: Rounds = USUAL_ROUNDS,
+    ) -> None:
+        self._distances, self.node, self._rounds, self._count = distances, node, rounds, rounds.first
+        self._measured, self.has_asked, self.ended = measure is not None, False, False
+        if measure is not None and is_named(measure):
+            self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
+            self.bound = 1 << MISS_BITS
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        count_before = len(self._nearest.entities) if self.has_asked else -1
+        self.has_asked, self._nearest = True, self._distances.node_candidates(self.node, self._count)
+        self.ended = len(self._nearest.entities) == count_before and not self._nearest.exhausted
+        self._take(min(self._count, len(self._nearest.entities)))
+
+    def _take(self, count: int) -> None:
+        """Turn the distances of the first `count` into costs."""
+        nearest = self._nearest
+        costs = costs_of(nearest.distances[: count + 1], f"node {self.node.name!r}")
+        if np.any(costs[1:] < costs[:-1]):
+            raise UsageError(f"the candidates of node {self.node.name!r} are not in ascending distance")
+        if count < len(nearest.entities):
+            self.bound = int(costs[count])
+        else:
+            none_left = nearest.exhausted or not count or (self.ended and not self._measured)
+            self.bound = INFINITE if none_left else int(costs[-1])
+        finite = int(np.searchsorted(costs[:count], INFINITE))
+        self.ids, self.costs = nearest.entities[:finite], costs[:finite]
+
+    @property
+    def due(self) -> int:
+        """For how many candidates the provider is asked next; 0 if more are at hand."""
+        if not self.has_asked:
+            return self._count
+        count = len(self._nearest.entities)
+        return 0 if self._count < count or self._nearest.exhausted else self._count * self._rounds.growth
+
+    def grow(self) -> None:
+        """Have several times as many candidates, from those at hand or the provider."""
+        if not self.due:
+            self._count = min(self._count * self._rounds.growth, len(self._nearest.entities))
+            self._take(self._count)
+        else:
+            self._count = self.due
+            self._ask()
+
+    def reach(self, slack: int) -> int:
+        """Have the candidates within `slack`, or a few rounds more of them; how far those at hand reach."""
+        if slack >= self.bound - self.costs[0] and self.bound < INFINITE:
+            self.grow()
+        while self.bound <= self.costs[0] and not self.ended:
+            self.grow()
+        return self.reached
+
+    @property
+    def reached(self) -> int:
+        """How far those at hand reach."""
+        return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
+
+    def between(self, low: int, high: int) -> tuple[AnyArray, AnyArray]:
+        """(ids, costs) of the candidates that cost more than `low`, at most `high` above the nearest."""
+        if high >= ALL:
+            while self.bound < INFINITE:
+                self.grow()
+        start, stop = self.count(low) if low >= 0 else 0, self.count(high)
+        return self.ids[start:stop], self.costs[start:stop]
+
+    def count(self, slack: int) -> int:
+        """Count the candidates at hand that are within `slack`."""
+        return int(self.costs.searchsorted(self.costs[0] + slack, "right"))
+
+    def next_after(self, slack: int) -> int:
+        """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE: none."""
+        count = self.count(slack)
+        if count < len(self.costs):
+            return int(self.costs[count] - self.costs[0])
+        return INFINITE if self.bound >= INFINITE else int(self.bound - self.costs[0])
+
+    def step(self, slack: int) -> int:
+        """Slack within which there are several times as many candidates as within `slack`."""
+        target = max(self._rounds.first, self.count(slack) * self._rounds.growth)
+        if target > len(self.costs) and self.bound < INFINITE:
+            self.grow()
+        return int(self.costs[min(target, len(self.costs)) - 1] - self.costs[0])
+
+
+def is_named(measure: Measure) -> bool:
+    """Whether there are entities of exactly the name, so that all others are farther."""
+    return measure.rows is not None and len(measure.entities) > 0 and not measure.distances.any()
+
+
+def costs_of(distances: Distance, what: str) -> AnyArray:
+    """Distances as costs, int64."""
+    values = np.asarray(distances, np.float64)
+    if len(values) and values.min() >= 0 and values.max() <= FARTHEST:
+        return np.rint(values * UNIT).astype(np.int64) << MISS_BITS
+    finite = np.isfinite(values)
+    if np.isnan(values).any() or np.any(values < 0) or np.any(values[finite] > FARTHEST):
+        raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")
+    scaled = np.rint(np.where(finite, values, 0.0) * UNIT).astype(np.int64) << MISS_BITS
+    return np.where(finite, scaled, INFINITE)
+
+
+# Which entities the known nodes of a pattern take in each run of a round.
+#
+# What a match costs above the least that any can is its excess, the sum of those of its nodes and edges. The
+# entities of each open node (known, but by its text) are cut by their excess into tiers: *near* and *listed*
+# ones are in its list, *far* ones are not and are measured when they are met. Every match within a slack is
+# in one choice of a tier for each node; choices whose least excesses add up to more than the slack are left
+# out, and lists are so long that this leaves out all in which too many nodes are far.
+
+
+Prepare = Callable[[Sequence[PatternNode], int], None]
+
+MOST_FAR_NODES = 3
+"""Nodes that may be far at once."""
+SIDE_BY_SIDE = 2
+"""Lists that are asked for at once."""
+FIRST_STEP, SLACK_STEP, LONG_STEP = 1.5, 1.1, 1.05
+"""How many times the slack rises while at most one node is far, after that, and with a long list."""
+LONG_CANDIDATES = 65_536
+"""Candidates of a long list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Entities whose excess is above `low` (-1: all) and at most `high`; none has less than `floor`."""
+
+    low: int
+    high: int
+    floor: int
+    far: bool = False
+
+
+class Tiers:
+    """The tiers of the open nodes, whose lists are `lists` by node.
+
+    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then. `prepare`
+    is that of `Distances`.
+    """
+
+    def __init__(
+        self,
+        lists: Mapping[int, CandidateList],
+        prepare: Prepare,
+        *,
+        seeded: bool,
+        rounds: Rounds = USUAL_ROUNDS,
+    ) -> None:
+        self._lists, self._prepare, self._seeded, self._rounds = lists, prepare, seeded, rounds
+
+    def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
+        """(tiers of each run that all matches within `slack` need, the least excess of a match in none)."""
+        chosen, left_out = list[dict[int, Tier]](), INFINITE
+        for run in self._choices(self._tiers_within(slack), slack):
+            excess = sum(tier.floor for tier in run.values())
+            if excess > slack:
+                left_out = min(left_out, excess)
+            elif len(run) == len(self._lists):
+                chosen.append(run)
+        return chosen, min(left_out, INFINITE)
+
+    def _choices(self, tiers: Mapping[int, Sequence[Tier]], slack: int) -> Iterator[dict[int, Tier]]:
+        """Every choice for the first nodes that is within `slack`, whole ones and the first beyond it."""
+        nodes = list(tiers)
+        stack: list[dict[int, Tier]] = [{}]
+        while stack:
+            run = stack.pop()
+            if run and (sum(t.floor for t in run.values()) > slack or len(run) == len(nodes)):
+                yield run
+                continue
+            node = nodes[len(run)]
+            stack += [run | {node: tier} for tier in reversed(tiers[node])]
+
+    def _tiers_within(self, slack: int) -> dict[int, list[Tier]]:
+        part = self._part(slack)
+        tiers: dict[int, list[Tier]] = {}
+        for node, candidates in self._lists.items():
+            listed = min(candidates.reached, part) if slack < ALL else ALL
+            is_cut = (
+                len(self._lists) > 1 and slack < ALL and candidates.count(listed) > self._rounds.worth_a_cut
+            )
+            nearest_slack = listed // 2 if is_cut else listed
+            tiers[node] = [Tier(-1, nearest_slack, 0)]
+            beyond = candidates.next_after(nearest_slack)
+            if nearest_slack < listed and beyond <= listed:
+                tiers[node].append(Tier(nearest_slack, listed, beyond))
+            tiers[node].append(Tier(listed, ALL, candidates.next_after(listed), far=True))
+        return tiers
+
+    def _part(self, slack: int) -> int:
+        """How far lists are used, at least half of `slack`, so that too many far nodes are beyond it."""
+        if self._seeded and len(self._lists) <= MOST_FAR_NODES:
+            return slack // 2
+        slack_left = slack
+        reached = self._reached()
+        for i, reach in enumerate(reached):
+            part = -(-slack_left // (len(reached) - i))
+            if part <= reach:
+                return max(part, slack // 2)
+            slack_left -= reach
+        return slack
+
+    def _reached(self) -> list[int]:
+        """How far the shortest lists reach, as many as may not all be far."""
+        return sorted(candidates.reached for candidates in self._lists.values())[: MOST_FAR_NODES + 1]
+
+    @property
+    def slack_at_hand(self) -> int:
+        """The largest slack for which the lists at hand are long enough."""
+        if (
+            self._seeded
+            and len(self._lists) <= MOST_FAR_NODES
+            and all(n.has_asked for n in self._lists.values())
+        ):
+            return ALL
+        return min(ALL, sum(self._reached()))
+
+    def wider(self, slack: int, nearest: int, needed: int | None) -> int | None:
+        """The slack of the next round: at least `nearest`, at most `needed`, if that is known.
+
+        None if the lists cannot be made long enough for `nearest`.
+        """
+        while self.slack_at_hand < nearest:
+            if not self._grow():
+                return None
+        aim = max(nearest, self._aim(slack))
+        return min(aim if needed is None else min(max(nearest, needed), aim), self.slack_at_hand)
+
+    def _aim(self, slack: int) -> int:
+        """The slack after `slack`, if nothing else is known of where the matches are."""
+        if len(self._lists) > 1 and any(
+            len(candidates.ids) > LONG_CANDIDATES for candidates in self._lists.values()
+        ):
+            return round(LONG_STEP * slack)
+        reached = sorted(
+            candidates.reached for candidates in self._lists.values() if 0 < candidates.reached < ALL
+        )
+        easy = sum(reached[:2]) if reached else ALL  # within it, at most one node is far
+        if slack >= easy:
+            return round(SLACK_STEP * slack)
+        return min(max(easy // 2, round(FIRST_STEP * slack)), easy)
+
+    def _grow(self) -> bool:
+        """Make the cheapest lists longer, side by side where the provider is asked; False if none can be."""
+        growing = [n for n in self._lists.values() if n.reached < ALL and not n.ended]
+        due = min((n.due for n in growing), default=0)
+        growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
+        if due and len(growing) > 1:
+            self._prepare([n.node for n in growing], due)
+        for candidates in growing:
+            candidates.grow()
+        return bool(growing)
+
+
+# A pattern's costs as the kernels take them, widened as far as a search needs.
+
 
 MOST_CAREFUL = 2048
 """Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""

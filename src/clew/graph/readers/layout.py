@@ -15,15 +15,17 @@ from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.columns import (
+    NAMES,
     Column,
     EdgeColumns,
     Layout,
     NodeColumns,
     header_words,
     matrix_of,
+    names_by_header,
+    says_name,
 )
 from clew.graph.readers.hints import LINKED_TO, Hints
-from clew.graph.readers.naming import NAMES, names_by_header, says_name
 from clew.graph.values import is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3

@@ -1,35 +1,166 @@
-"""N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD through pyoxigraph.
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, parsed by pyoxigraph in a process of its own.
 
 `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
-themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
-`skos:prefLabel` are labels, those of the user's language first (English), then those without a language;
-after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases.
-Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph (N-Quads,
-TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a reified
-statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the source states
-that too; so are the qualifiers of Wikibase (`wikibase.py`).
+themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label`
+and `skos:prefLabel` are labels, those of the user's language first (English), then those without a
+language; after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel`
+are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
+(N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
+reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
+source states that too; so are the qualifiers of Wikibase.
 """
 
 from __future__ import annotations
 
 import codecs
+import json
 import re
+import subprocess
+import sys
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
-from clew.errors import ParseError
-from clew.graph.namespaces import OWL, RDF, RDFS, SKOS
+from clew.errors import InputError, ParseError
+from clew.foundation.forms import converted
+from clew.graph import OWL, RDF, RDFS, SKOS
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
-from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
-from clew.graph.readers.wikibase import StatementPart, is_spelling, is_statement, relation_of, statement_part
-from clew.graph.readers.xml_guards import DepthGuard, EntityGuard
+from clew.graph.readers.stream import ByteSource, DepthGuard, EntityGuard, is_plain, line_blocks
 
 if TYPE_CHECKING:
     import pyoxigraph
+
+
+# Statements as Wikibase writes them (Wikidata and others), whose qualifiers are properties of edges.
+#
+# `wd:Q1 p:P39 wds:S`, `wds:S ps:P39 wd:Q2` and `wds:S pq:P580 "2001"` say of the triple `wd:Q1 wdt:P39 wd:Q2`
+# that its P580 is 2001. The label of an entity `wd:P39` is that of the relation `wdt:P39`.
+# https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format
+
+
+StatementRole = Literal["claim", "value", "qualifier", "beside"]
+"""What a triple says of a statement: whose it is, its value, a qualifier, or what is kept nowhere."""
+
+_ONTOLOGY = "http://wikiba.se/ontology#"
+_BESIDE = (RDF + "type", "http://www.w3.org/ns/prov#wasDerivedFrom")
+_PREDICATE = re.compile(
+    r"(?P<base>.+/prop/)(?P<place>|(?:statement|qualifier)/(?:[a-z-]+/)?|direct-normalized/)P(?P<id>\d+)"
+)
+_PROPERTY = re.compile(r"(.+)/entity/(P\d+)")
+_PLACES: dict[str, StatementRole] = {"": "claim", "statement/": "value", "qualifier/": "qualifier"}
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPart:
+    """What a predicate says of a statement, and the relation or key that it is of."""
+
+    part: StatementRole
+    relation: str
+
+
+@lru_cache(maxsize=1 << 14)
+def statement_part(predicate: str) -> StatementPart | None:
+    """What the predicate of a triple with a statement of Wikibase says of it; None for any other."""
+    if predicate in _BESIDE or predicate.startswith(_ONTOLOGY):
+        return StatementPart("beside", predicate)
+    parts = _PREDICATE.fullmatch(predicate)
+    if parts is None:
+        return None
+    return StatementPart(_PLACES.get(parts["place"], "beside"), f"{parts['base']}direct/P{parts['id']}")
+
+
+def is_statement(name: str) -> bool:
+    """Whether an IRI is that of a statement."""
+    return "/entity/statement/" in name
+
+
+def relation_of(entity: str) -> str | None:
+    """The relation that an entity describes, if it is a property."""
+    parts = _PROPERTY.fullmatch(entity)
+    return None if parts is None else f"{parts[1]}/prop/direct/{parts[2]}"
+
+
+def is_spelling(predicate: str, object_: str) -> bool:
+    """Whether a triple says by what IRIs a property is written."""
+    return predicate.startswith(_ONTOLOGY) and "/prop/" in object_
+
+
+# RDF is parsed in a process of its own, with a limit of memory: what ends the parser does not end Clew.
+#
+# Statements nested 20,000 deep overflow the parser's stack, and one that is endless fills the memory; both
+# end a process with a signal, which nothing in it can catch. `rdf_worker` is what runs there.
+
+
+PARSER_MEMORY = 2 << 30
+"""Bytes that the parser may take."""
+WORKER = "clew.graph.readers.rdf_worker"
+PARSER_COUNTS = ("blank", "skipped", "reasons", "notes", "line")
+
+
+def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
+    """Stream the batches of `path` from a process that reads it; raises as `Reader.read`.
+
+    Raises ParseError too if the process ended by a signal or for lack of memory.
+    """
+    command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
+               tally.scope, tally.hints.language, str(path)]  # fmt: skip
+    with tempfile.TemporaryFile() as error_output:
+        process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_output
+        )
+        try:
+            line = 0
+            # A last line that was cut off is left out.
+            complete_lines = (text for text in process.stdout or () if text.endswith(b"\n"))
+            for message in map(json.loads, complete_lines):
+                if "at" in message:
+                    done, line = message["at"]
+                    if tally.progress is not None:
+                        tally.progress(done)
+                elif "batch" in message:
+                    yield converted(message["batch"], Batch)
+                else:
+                    _take_last(message, tally)
+                    return
+            raise _end_error(path, line, process.wait(), error_output)
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _take_last(message: Mapping[str, Any], tally: Tally) -> None:
+    """Take what the process counted; raises the error that ended it, if one did."""
+    for name in PARSER_COUNTS:
+        setattr(tally, name, message["tally"][name])
+    tally.faults = [ParseError(*fault) for fault in message["tally"]["faults"]]
+    if "parse_error" in message:
+        *first, other_faults, stopped = message["parse_error"]
+        raise ParseError(*first, others=tuple(other_faults), stopped=stopped)
+    if "input_error" in message:
+        raise InputError(message["input_error"])
+
+
+def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> ParseError:
+    """Say why a process ended that had more to say."""
+    error_output.seek(0)
+    words = error_output.read().decode("utf-8", "replace").strip().splitlines()
+    text = " ".join(words)
+    if "memory" in text or "MemoryError" in text:
+        memory = f"{PARSER_MEMORY >> 30} GiB of memory"
+        reason = f"reading it takes more than {memory}: a statement, text or gap is endless"
+    elif code < 0:
+        reason = "it ends the parser: statements are nested too deep"
+    else:
+        reason = f"it ends the parser ({words[-1] if words else f'exit {code}'})"
+    return ParseError(str(path), 0, f"after line {line:,}: {reason}", "Remove what is not data")
+
 
 _TYPE = RDF + "type"
 LABELS = (RDFS + "label", SKOS + "prefLabel")
@@ -79,8 +210,6 @@ class RdfReader:
         if path.stat().st_size <= SMALL and is_plain(path):
             yield from self.read_here(path, tally)
         else:
-            from clew.graph.readers.rdf_process import read_apart
-
             yield from read_apart(path, self.name, tally)
 
     def read_here(self, path: Path, tally: Tally) -> Iterator[Batch]:

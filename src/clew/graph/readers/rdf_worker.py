@@ -15,12 +15,11 @@ from typing import Any
 import msgspec
 
 from clew.errors import InputError, ParseError
+from clew.foundation.system import limit_memory
 from clew.graph.readers.batch import OnError, Tally
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.rdf_process import PARSER_COUNTS, PARSER_MEMORY
+from clew.graph.readers.rdf import PARSER_COUNTS, PARSER_MEMORY, RdfReader
 from clew.graph.readers.registry import reader_named
-from clew.workers.memory import limit_memory
 
 
 def main(format: str, on_error: OnError, collect: bool, scope: str, language: str, path: Path) -> None:

@@ -15,11 +15,20 @@ from itertools import islice
 from pathlib import Path
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
-from clew.graph.readers.column_types import ColumnProfile, Typing, separator_of, types_of
-from clew.graph.readers.columns import Column, Layout, NameColumns, NodeColumns, header_words
+from clew.graph.readers.columns import (
+    Column,
+    ColumnProfile,
+    Layout,
+    NameColumns,
+    NodeColumns,
+    Typing,
+    header_words,
+    names_by_cells,
+    separator_of,
+    types_of,
+)
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import layout_of
-from clew.graph.readers.naming import names_by_cells
 
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""

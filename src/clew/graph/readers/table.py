@@ -1,23 +1,26 @@
-"""Tables: of edges, of nodes, of both, or wide ones; a file, or a folder of them.
+"""Tables of edges, of nodes, of both, or wide ones: text files, Parquet and Excel, or a folder of them.
 
 What the columns are is found by `layout`, their types and what refers to what by `survey`, and all is
 noted. Headers of Neo4j's import are read as Neo4j does: ID groups (`:ID(Film)`) become prefixes (`Film:7`)
-since ids are unique within a group only; those of Gremlin (`~id`) likewise. A column of names is what people
-read. Every other property of a node becomes a triple (node, property, value); an empty cell, also one of
-`NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the header names:
-`tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the edges. An edge
-without direction becomes one each way. A matrix has an edge a cell.
+since ids are unique within a group only; those of Gremlin (`~id`) likewise. A column of names is what
+people read. Every other property of a node becomes a triple (node, property, value); an empty cell, also
+one of `NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the
+header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the
+edges. An edge without direction becomes one each way. A matrix has an edge a cell.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from clew.errors import InputError, MissingExtra, ParseError, UsageError
-from clew.graph.namespaces import XSD
+from clew.graph import XSD
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
     WEIGHT_COLUMN,
@@ -29,10 +32,9 @@ from clew.graph.readers.columns import (
     header_words,
     is_matrix_cell,
 )
-from clew.graph.readers.comma import csv_records, separator
+from clew.graph.readers.delimited import csv_records, separator
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import goes_both_ways, layout_of
-from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
 from clew.graph.readers.survey import (
     SAMPLED_ROWS,
@@ -43,6 +45,87 @@ from clew.graph.readers.survey import (
     singular,
     unclear,
 )
+
+# Rows of Parquet files and of the first sheet of Excel workbooks, each through an extra.
+
+
+PARQUET, EXCEL = ".parquet", ".xlsx"
+SHEET_SUFFIXES = (PARQUET, EXCEL)
+_ROWS_AT_ONCE = 20_000
+
+
+def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
+    """(number, cells) of rows, the header is 1; raises MissingExtra, InputError and ParseError."""
+    rows = _parquet(path, tally) if path.suffix.lower() == PARQUET else _excel(path, tally)
+    for number, row in enumerate(rows, 1):
+        cells = [cell_text(value) for value in row]
+        if any(cells):
+            yield number, cells
+        else:
+            tally.blank += 1
+
+
+def _module(name: str, extra: str) -> Any:  # noqa: ANN401
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(name, extra) from error
+
+
+def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
+    parquet, arrow = _module("pyarrow.parquet", "parquet"), _module("pyarrow", "parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield list(file.schema_arrow.names)
+            size, done = path.stat().st_size, 0
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+                done += batch.num_rows
+                if tally.progress is not None:
+                    tally.progress(size * done // max(1, file.metadata.num_rows))
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
+        raise ParseError(str(path), 0, f"not a Parquet file, or damaged ({error})") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _excel(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
+    from zipfile import BadZipFile
+
+    book_of = _module("openpyxl", "excel").load_workbook
+    try:
+        book = book_of(path, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, ValueError, OSError) as error:
+        raise ParseError(str(path), 0, f"not an Excel workbook, or damaged ({error})") from error
+    try:
+        names = book.sheetnames
+        if len(names) > 1:
+            tally.note(f"{path}: only the first sheet is read ({names[0]}), not {', '.join(names[1:])}")
+        yield from book.worksheets[0].iter_rows(values_only=True)
+        if tally.progress is not None:
+            tally.progress(path.stat().st_size)
+    finally:
+        book.close()
+
+
+def cell_text(value: object) -> str:
+    """A cell as text: numbers without a needless fraction, dates as ISO writes them, lists by semicolons."""
+    if value is None or (isinstance(value, float) and value != value) or str(value) in ("NaT", "<NA>"):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time() and value.tzinfo is None:
+        return value.date().isoformat()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return ";".join(cell_text(item) for item in value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value).strip()
+
 
 MOST_SEEN = 1 << 20
 """Rows in which it is looked whether they are of the same node."""

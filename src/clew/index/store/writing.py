@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.errors import FormatError, InputError, LockedError
 from clew.foundation.arrays import AnyArray
+from clew.foundation.system import open_growing, take_lock
+from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph
-from clew.index.store.directory import Index
+from clew.index.store.directory import MANIFEST, Index, IndexAbout, Manifest, generation_folder, read_manifest
 from clew.index.store.files import (
     FileEntry,
+    Seal,
     disk_errors,
     file_entry,
     is_array,
@@ -30,11 +36,15 @@ from clew.index.store.files import (
     write_parts,
     write_piece,
 )
-from clew.index.store.manifest import MANIFEST, IndexAbout, Manifest, generation_folder, read_manifest
-from clew.index.store.seal import Seal
-from clew.index.store.sections import graph_of_sections, without_prefix
+from clew.index.store.sections import graph_of_sections, with_prefix, without_prefix, written_graph
+from clew.index.vectors.backends import VectorChoice
+from clew.text.embedders import Embedder, embedder
 from clew.version import __version__
-from clew.workers.locks import open_growing, take_lock
+from clew.workers import Workers
+
+if TYPE_CHECKING:
+    from clew.graph.schema import Schema
+
 
 _LOCK, _WRITING, _NEW_MANIFEST = "lock", "writing", "manifest.new"
 SAID_FOLDER = "said"
@@ -270,3 +280,135 @@ def _replace_manifest(path: Path, manifest: Manifest) -> None:
         sync(file)
     os.replace(new_path, path / MANIFEST)
     sync_path(path)
+
+
+# The schema of a graph as sections of an index, so that it is not counted at every start.
+#
+# A stored schema names the files of the graph that it was counted from; one of any other graph counts as
+# none.
+
+_LARGE = 1_000_000
+"""Triples of a graph whose schema is stored however large it is."""
+MOST_BYTES = 1 << 26
+"""Bytes that the schema of any other graph may take; a larger one is counted when needed."""
+_OF, _TOGETHER = "of", "together"
+
+
+def write_schema(writer: IndexWriter, graph: Graph) -> None:
+    """Count and write the schema of a written graph, if not too large; IndexAccessError, as `schema_of`."""
+    # It compiles kernels, which nothing else of a build of few triples needs.
+    from clew.graph.schema import schema_of
+
+    sections = schema_arrays(schema_of(graph))
+    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > MOST_BYTES:
+        return
+    _write(writer, sections)
+
+
+def _write(writer: IndexWriter, sections: dict[str, NDArray[np.generic]]) -> None:
+    sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
+    writer.add_all(with_prefix("schema", sections))
+
+
+def schema_arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
+    """Give the arrays of a schema by name."""
+    arrays = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _TOGETHER}
+    return arrays | with_prefix(_TOGETHER, schema.together.arrays())
+
+
+def write_updated_schema(writer: IndexWriter, index: Index, graph: Graph, edit: GraphEdit) -> None:
+    """Write the schema of `graph`, which is that of `index` after `edit`; only what changes is counted.
+
+    Raises IndexAccessError.
+    """
+    from clew.graph.schema import schema_after
+
+    stored = _stored_schema(index)
+    if stored is None:
+        write_schema(writer, graph)
+        return
+    changed = edit.changed_nodes(index.graph.nodes)
+    _write(writer, schema_arrays(schema_after(stored, index.graph, graph, changed)))
+
+
+def schema_of_index(index: Index) -> Schema:
+    """Give the schema of an index: the stored one, or count it."""
+    from clew.graph.schema import schema_of
+
+    return _stored_schema(index) or schema_of(index.graph)
+
+
+def _stored_schema(index: Index) -> Schema | None:
+    """The schema that is stored, of the graph as the files of the index hold it."""
+    from clew.graph.schema import COOCCURRENCE_ARRAYS, Cooccurrence, Schema
+
+    arrays = without_prefix("schema", index.sections)
+    digest = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
+    names = [field.name for field in fields(Schema) if field.name != _TOGETHER]
+    together = without_prefix(_TOGETHER, arrays)
+    if not together.keys() >= set(COOCCURRENCE_ARRAYS):
+        return None  # it was counted by an earlier Clew
+    if digest != _digest(index.manifest.files) or not arrays.keys() >= set(names):
+        return None
+    contents: dict[str, Any] = {name: arrays[name] for name in names}
+    return Schema(**contents, together=Cooccurrence.of_arrays(together))
+
+
+def _digest(files: Iterable[FileEntry]) -> bytes:
+    """Stand for what a graph's files hold."""
+    graph = sorted(repr(entry) for entry in files if entry.section.startswith("graph."))
+    return hashlib.blake2b("\n".join(graph).encode(), digest_size=16).digest()
+
+
+# An index that is being written, and how far that is.
+
+S = TypeVar("S")
+T = TypeVar("T")
+Span = tuple[int, int]
+"""Rows [first, stop)."""
+Stage = Literal["read", "schema", "names", "vectors", "search", "walks", "nodes", "triples"]
+Progress = Callable[[Stage, int, int], None]
+"""Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
+
+
+def say_nothing(*_: object) -> None:
+    """Tell nobody how far the work is."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewIndex:
+    """A generation that `writer` writes of the index `path`: its graph, and what makes its vectors.
+
+    `vectors` are searched as they say, and `tell` is told how far the work is. The workers of a `cluster`
+    make what is many pieces; its nodes must see the index.
+    """
+
+    writer: IndexWriter
+    path: Path
+    graph: Graph
+    embedder: Embedder
+    vectors: VectorChoice = field(default_factory=VectorChoice)
+    tell: Progress = say_nothing
+    cluster: Workers | None = None
+
+    def map(self, make: Callable[[Graph, Embedder], Callable[[S], T]], pieces: Iterable[S]) -> Iterator[T]:
+        """Results in the order of the pieces: of the workers of the cluster, if there is one, else made here.
+
+        `make` gives what does a piece, and can be pickled where there is a cluster.
+        """
+        if self.cluster is None:
+            return map(make(self.graph, self.embedder), pieces)
+        maker = _Pieces(self.writer.folder.resolve(), self.embedder.name, make)
+        return self.cluster.map(maker, pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces(Generic[S, T]):
+    """Makes what does pieces in a worker, from what is written in the folder."""
+
+    folder: Path
+    embedder: str
+    make: Callable[[Graph, Embedder], Callable[[S], T]]
+
+    def __call__(self) -> Callable[[S], T]:
+        return self.make(written_graph(self.folder), embedder(self.embedder))

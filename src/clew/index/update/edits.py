@@ -1,14 +1,308 @@
-"""What an update adds and removes, by name; what it is to do, and what it did."""
+"""What an update adds and removes by name: read from its files, with types and what an ontology adds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 
-from clew.graph.readers.batch import EdgeStatement, NodeKey
-from clew.graph.readers.hints import MOST_INFERRED
-from clew.index.update.infer_again import Following
-from clew.index.update.type_edits import NamedTexts
+import numpy as np
+
+from clew.foundation.arrays import Int32, Int64
+from clew.graph.build import GrowingIds
+from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, triple_slots
+from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
+from clew.graph.inference import Ontology, has_rules, is_schema
+from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
+from clew.graph.readers.delimited import read_pairs
+from clew.graph.readers.hints import MOST_INFERRED, Hints
+from clew.graph.readers.rdf import RdfReader
+from clew.graph.readers.registry import checksum, choose_reader, source_bytes
+from clew.graph.readers.stream import line_blocks
+
+# Types of entities while an index is edited: as sources write them, and as people read them.
+#
+# An index of RDF keeps types by their IRIs (`Stated`), as an ontology speaks of them. Where it keeps labels
+# alone, a type is its label here.
+
+NamedText = tuple[str, str]
+"""An entity by its name, and a text: a type, an alias or a name of it."""
+NamedTexts = Sequence[NamedText]
+
+
+class TypeEdits:
+    """The types in a graph, and what an edit changes of them; `label` is what people read of a new one."""
+
+    def __init__(self, graph: Graph, label: Callable[[str], str]) -> None:
+        self._graph, self._label = graph, label
+        self._stated = graph.stated_types
+
+    @property
+    def infers(self) -> bool:
+        """Whether what follows from an ontology is inferred."""
+        return self._stated is not None
+
+    def key(self, name: str) -> str:
+        """By what a type is kept: its name, or its label."""
+        return self._label(name) if self._stated is None else name
+
+    def of(self, nodes: Iterable[int]) -> set[NodeText]:
+        """The types that are stated of some nodes, by their keys."""
+        if self._stated is None:
+            return {(node, label) for node in nodes for label in self._labels_of(node)}
+        rows, names = self._stated.pairs, self._stated.names
+        spans = ((node, *rows[:, 0].searchsorted([node, node + 1]).tolist()) for node in nodes)
+        return {(node, names[int(rows[row, 1])]) for node, low, high in spans for row in range(low, high)}
+
+    def as_written(
+        self, stated_types: Collection[NodeText], pairs: Sequence[tuple[int, NamedText]]
+    ) -> list[NamedText]:
+        """Types of entities, each with its node, by their keys: people may give what they read."""
+        types: Mapping[int, set[str]] = _by_node(stated_types)
+        named_texts: list[NamedText] = []
+        for node, (entity, text) in pairs:
+            keys = types.get(node, set())
+            matches = [] if text in keys else sorted(key for key in keys if self._label_of(key) == text)
+            named_texts += [(entity, key) for key in matches or [text]]
+        return named_texts
+
+    def changed(
+        self,
+        edit: GraphEdit,
+        stated_types: Collection[NodeText],
+        added: Sequence[NodeText],
+        removed: Sequence[NodeText],
+    ) -> GraphEdit:
+        """An edit, with types that are added to `stated_types` and removed from them."""
+        stated_by_node, added_by_node, removed_by_node = (
+            _by_node(stated_types),
+            _by_node(added),
+            _by_node(removed),
+        )
+        types_added: list[NodeText] = []
+        types_removed: list[NodeText] = []
+        for node in dict.fromkeys([*added_by_node, *removed_by_node]):
+            table, before = self._labels_of(node), set(map(self._label_of, stated_by_node[node]))
+            after = set(
+                map(self._label_of, (stated_by_node[node] - removed_by_node[node]) | added_by_node[node])
+            )
+            types_added += [(node, label) for label in sorted(after - table)]
+            types_removed += [(node, label) for label in sorted((table & before) - after)]
+        edit = replace(edit, types_added=types_added, types_removed=types_removed)
+        if self._stated is None:
+            return edit
+        names = [key for key in dict.fromkeys(key for _, key in added) if key not in self._numbers]
+        return replace(
+            edit,
+            stated_added=added,
+            stated_removed=removed,
+            stated_names=names,
+            stated_labels=[self._label(key) for key in names],
+        )
+
+    def characters(
+        self,
+        add: Collection[NamedText],
+        remove: Collection[NamedText],
+        lost: Collection[str],
+        missing: list[str],
+    ) -> tuple[list[NamedText], list[NamedText]]:
+        """Characters of properties that are new, and those that are removed; names what is not there.
+
+        Of `lost` entities all are removed.
+        """
+        if self._stated is None:
+            return [], []
+        present, to_remove = set(self._stated.characters), dict.fromkeys(remove)
+        missing += [
+            f"{name} is {character}" for name, character in to_remove if (name, character) not in present
+        ]
+        removed = {pair for pair in present if pair in to_remove or pair[0] in lost}
+        return sorted(set(add) - present), sorted(removed - set(add))
+
+    def _labels_of(self, node: int) -> set[str]:
+        """What people read of the types of a node, those that follow among them."""
+        types = self._graph.types
+        if not 0 <= node < self._graph.nodes:
+            return set()
+        return {types.names[number] for number in types.of(node)}
+
+    def _label_of(self, key: str) -> str:
+        """What people read of a type."""
+        if self._stated is None:
+            return key
+        number = self._numbers.get(key)
+        label = None if number is None else int(self._stated.label[number])
+        return self._label(key) if label is None else self._graph.types.names[label]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        names = () if self._stated is None else self._stated.names
+        return {name: number for number, name in enumerate(names)}
+
+
+def _by_node(pairs: Iterable[NodeText]) -> defaultdict[int, set[str]]:
+    texts: defaultdict[int, set[str]] = defaultdict(set)
+    for node, text in pairs:
+        texts[node].add(text)
+    return texts
+
+
+# What follows from an ontology after an edit: exactly what indexing the edited sources would add.
+#
+# Where an edit touches nothing that something follows from, nothing is done; otherwise all that follows is
+# inferred again from what is stated, in memory, and the difference is a part of the same generation. For that
+# `graph.stated` keeps what `Types` loses: types by their IRIs, without those that follow, and which
+# properties are symmetric or transitive. Another choice than a fresh index is made only where more follows
+# than may be added. A triple that a source comes to state is inferred no more, and follows again when it is
+# removed.
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How many triples and types follow newly, and no longer; `cut`: more follows than may be added."""
+
+    triples: int = 0
+    triples_gone: int = 0
+    types: int = 0
+    types_gone: int = 0
+    cut: bool = False
+
+
+def with_following(
+    graph: Graph, edit: GraphEdit, label: Callable[[str], str], most_inferred: int
+) -> tuple[GraphEdit, Following | None]:
+    """An edit of `graph` as its sources state it, with what follows from it and what follows no longer.
+
+    None where nothing was inferred: there is no ontology, or the edit changes nothing that something follows
+    from. `label` says what people read of a relation that only an ontology names. At most so many triples
+    (`most_inferred`) follow, and types.
+    """
+    after, _ = edited(graph, edit)
+    stated = after.stated_types
+    if stated is None:
+        return edit, None
+    if not (stated.characters or edit.characters_removed or has_rules(after.relations)):
+        return edit, None  # there is no ontology
+    inference = _Inference(after, stated, most_inferred)
+    if not inference.is_touched(edit):
+        return edit, None
+    triples, types = inference.infer()
+    slots = np.full(len(triples), -1, np.int64)
+    known = triples[:, 1] < len(after.relations)
+    slots[known] = triple_slots(after, triples[known])
+    removed = _triples_of(after, np.setdiff1d(inference.inferred_slots(), slots))
+    added = triples[slots < 0]
+    new_relations = inference.new_relations()
+    types_added, types_removed = inference.changed_types(types)
+    counts = (len(added), len(removed), len(types_added), len(types_removed))
+    # A triple that is removed and follows stays, as an inferred one.
+    following, gone = set(rows_of(added)), set(rows_of(edit.removed))
+    all_types_added = [*edit.types_added, *types_added]
+    all_types_removed = [*edit.types_removed, *types_removed]
+    edit = replace(
+        edit,
+        added=triple_array({*rows_of(edit.added), *(following - gone)}),
+        removed=triple_array({*(gone - following), *rows_of(removed)}),
+        relations=[*edit.relations, *new_relations],
+        relation_labels=[*edit.relation_labels, *map(label, new_relations)],
+        types_added=[pair for pair in all_types_added if pair not in all_types_removed],
+        types_removed=[pair for pair in all_types_removed if pair not in all_types_added],
+        inferred=added,
+    )
+    return edit, Following(*counts, cut=inference.ontology.cut)
+
+
+class _Inference:
+    """An edited graph, and the ontology that its sources state."""
+
+    def __init__(self, graph: Graph, stated: Stated, most_inferred: int) -> None:
+        self._graph, self._stated = graph, stated
+        self._relations: GrowingIds[str] = GrowingIds()
+        self._relations.of(list(graph.relations))
+        self._columns = graph.out.columns()
+        self._sources = np.asarray(graph.source)
+        schema = self._rows(name for name in graph.relations if is_schema(name))
+        self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most_inferred)
+        self._relations_in_play = self.ontology.relations_in_play()
+        # Types that are classes in play: their numbers in `stated`, and the nodes.
+        numbers = {name: number for number, name in enumerate(stated.names)}
+        classes = ((class_, self._name(class_)) for class_ in sorted(self.ontology.classes_in_play()))
+        self._classes = {numbers[name]: class_ for class_, name in classes if name in numbers}
+
+    def _name(self, node: int) -> str | None:
+        literal = int(self._graph.values.datatype[node]) >= 0
+        return None if literal else self._graph.entities[node]
+
+    def _rows(self, relations: Iterable[str]) -> Int64:
+        """The stated triples of some relations, int64 [n, 3]."""
+        numbers = np.array([self._relations[name] for name in relations if name in self._relations], np.int64)
+        head, relation, tail = self._columns
+        rows = np.flatnonzero(np.isin(relation, numbers) & (self._sources != INFERRED))
+        return np.stack([head[rows], relation[rows], tail[rows]], axis=1).astype(np.int64)
+
+    def is_touched(self, edit: GraphEdit) -> bool:
+        """Whether the edit changes anything that something follows from, or that follows."""
+        if edit.characters_added or edit.characters_removed:
+            return True
+        changed = np.unique(np.concatenate([edit.added[:, 1], edit.removed[:, 1], edit.restated[:, 1]]))
+        names = [self._graph.relations[number] for number in changed.tolist()]
+        if any(is_schema(name) or name in self._relations_in_play for name in names):
+            return True
+        classes = {self._stated.names[number] for number in self._classes}
+        return any(name in classes for _, name in (*edit.stated_added, *edit.stated_removed))
+
+    def infer(self) -> tuple[Int64, Int32]:
+        """What follows: triples, int64 [n, 3], and types (node, class), int32 [n, 2]."""
+        nodes = np.full(len(self._stated.names), -1, np.int32)
+        nodes[list(self._classes)] = list(self._classes.values())
+        classes = nodes[self._stated.pairs[:, 1]]
+        types = np.stack([self._stated.pairs[:, 0], classes], axis=1)[classes >= 0]
+        return self.ontology.infer(self._rows(self._relations_in_play), types)
+
+    def inferred_slots(self) -> Int64:
+        """The triples that no source states, ascending."""
+        return np.flatnonzero(self._sources == INFERRED)
+
+    def new_relations(self) -> list[str]:
+        """Relations that only the ontology names, of which triples follow."""
+        return list(self._relations)[len(self._graph.relations) :]
+
+    def changed_types(self, following: Int32) -> tuple[list[NodeText], list[NodeText]]:
+        """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
+        types, stated = self._graph.types, self._stated
+        labels = {label: number for number, label in enumerate(types.names)}
+        label_numbers = {class_: int(stated.label[number]) for number, class_ in self._classes.items()}
+        for class_ in np.unique(following[:, 1]).tolist():
+            if class_ not in label_numbers:
+                label_numbers[class_] = labels.setdefault(self._graph.labels[class_], len(labels))
+        ids = [label_numbers[class_] for class_ in following[:, 1].tolist()]
+        expected_pairs = np.concatenate([
+            packed_pairs(stated.pairs[:, 0], stated.label[stated.pairs[:, 1]]),
+            packed_pairs(following[:, 0], np.array(ids, np.int64)),
+        ])  # fmt: skip
+        present_pairs = packed_pairs(types.owners, types.type)
+        names = list(labels)
+        added, removed = (
+            [(pair >> 32, names[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
+            for pairs in (
+                np.setdiff1d(expected_pairs, present_pairs),
+                np.setdiff1d(present_pairs, expected_pairs),
+            )
+        )
+        return added, removed
+
+
+def _triples_of(graph: Graph, slots: Int64) -> Int64:
+    """(head, relation, tail) of some triple ids, ascending."""
+    columns = (graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots])
+    triples = np.stack(columns, axis=1).astype(np.int64)
+    return triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]
+
+
+# What an update adds and removes, by name; what it is to do, and what it did.
 
 NamedTriple = tuple[str, str, NodeKey]
 
@@ -92,3 +386,159 @@ class EditRules:
 
 USUAL = EditRules()
 """New names are made, and nothing to be removed may be missing."""
+
+
+# The files of an update → `Edits`, as an index of these files would read them.
+
+SCOPE_DIGITS = 8
+
+
+@dataclass(frozen=True)
+class EditFiles:
+    """The files of an update: triples, types and aliases that are added and removed, and how they are read.
+
+    `remove_entities` has entities, one a line, that lose all triples. The others are as in an index of them.
+    """
+
+    add: Sequence[Path] = ()
+    remove: Sequence[Path] = ()
+    types: Path | None = None
+    aliases: Path | None = None
+    remove_types: Path | None = None
+    remove_aliases: Path | None = None
+    remove_entities: Path | None = None
+    format: str | None = None
+    on_error: OnError = "fail"
+    hints: Hints | None = None
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is a file."""
+        side = self.types, self.aliases, self.remove_types, self.remove_aliases, self.remove_entities
+        return bool(self.add or self.remove or any(side))
+
+
+def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = None) -> Edits:
+    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index."""
+    total = source_bytes([*files.add, *files.remove])
+    reader = _Reading(files.on_error, files.hints or Hints(), total, progress)
+    added, removed = _Side(), _Side()
+    for side, paths in ((added, files.add), (removed, files.remove)):
+        for path in paths:
+            for batch in reader.batches(path, files.format):
+                side.take(batch)
+    return Edits(
+        add=added.triples,
+        remove=removed.triples,
+        nodes=added.nodes,
+        add_types=[*added.types, *reader.pairs(files.types, "type")],
+        remove_types=[*removed.types, *reader.pairs(files.remove_types, "type")],
+        add_aliases=reader.pairs(files.aliases, "alias"),
+        remove_aliases=reader.pairs(files.remove_aliases, "alias"),
+        add_names=added.names,
+        remove_names=removed.names,
+        remove_entities=reader.lines(files.remove_entities),
+        labels={name: label.text for name, label in added.labels.items()},
+        iris=added.iris or removed.iris,
+        statements=added.statements,
+        add_characters=added.characters,
+        remove_characters=removed.characters,
+        most_inferred=(files.hints or Hints()).most_inferred,
+        reading=reader.reading(),
+    )
+
+
+class _Reading:
+    """Reads the files of one update and keeps count of what it met."""
+
+    def __init__(
+        self, on_error: OnError, hints: Hints, total: int, progress: Callable[[int, int], None] | None
+    ) -> None:
+        self._on_error: OnError = on_error
+        self._hints = hints
+        self._total, self._bytes_done, self._progress = total, 0, progress
+        self._tallies: list[Tally] = []
+
+    def batches(self, path: Path, format: str | None) -> Iterator[Batch]:
+        """Stream the batches of one file.
+
+        Blank nodes have names within their file only: they get a scope that is the same whenever the same
+        file is read, so that what it added can be removed by it.
+        """
+        reader = choose_reader(path, format, self._hints)
+        scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
+        tally = self._tally(self._tell, scope)
+        yield from reader.read(path, tally)
+        tally.raise_faults()
+        self._bytes_done += source_bytes([path])
+
+    def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
+        """Pairs of a side file, if there is one."""
+        if path is None:
+            return []
+        tally = self._tally()
+        named_texts = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        tally.raise_faults()
+        return named_texts
+
+    def lines(self, path: Path | None) -> list[str]:
+        """Lines of a file that are not blank, if there is one."""
+        if path is None:
+            return []
+        tally = self._tally()
+        stripped_lines = [
+            line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()
+        ]
+        tally.raise_faults()
+        return stripped_lines
+
+    def reading(self) -> ReadNotes:
+        """What was skipped and noted."""
+        reasons = [reason for tally in self._tallies for reason in tally.reasons]
+        return ReadNotes(
+            sum(tally.skipped for tally in self._tallies),
+            tuple(reasons[:MAX_REASONS]),
+            tuple(note for tally in self._tallies for note in tally.notes),
+        )
+
+    def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
+        self._tallies.append(Tally(self._on_error, tell, scope, collect=True, hints=self._hints))
+        return self._tallies[-1]
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(self._bytes_done + done, self._total)
+
+
+class _Side:
+    """All that the files of one side, added or removed, say; `names` are labels and aliases."""
+
+    def __init__(self) -> None:
+        self.triples: list[NamedTriple] = []
+        self.nodes: list[str] = []
+        self.labels: dict[str, Label] = {}
+        self.types: list[NamedText] = []
+        self.names: list[NamedText] = []
+        self.iris = False
+        self.statements: list[EdgeStatement] = []
+        self.characters: list[NamedText] = []
+
+    def take(self, batch: Batch) -> None:
+        """Take one batch."""
+        self.triples += zip(batch.heads, batch.relations, batch.tails, strict=True)
+        if batch.ids is not None:
+            ids = batch.ids
+            names, relations = ids.entities, ids.relations
+            columns = zip(ids.head.tolist(), ids.relation.tolist(), ids.tail.tolist(), strict=True)
+            self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
+        self.nodes += batch.nodes
+        self.types += batch.types
+        self.names += batch.aliases
+        for label in batch.labels:
+            best_label = self.labels.get(label.subject)
+            if best_label is None or label.rank < best_label.rank:
+                self.labels[label.subject] = label
+            self.names.append((label.subject, label.text))
+        self.iris |= batch.iris
+        self.statements += batch.statements
+        self.characters += batch.characters

@@ -10,16 +10,24 @@ from typing import TypeVar
 import numpy as np
 
 from clew.errors import UsageError
-from clew.foundation.short import local_name
-from clew.graph.build.inference import has_rules
+from clew.foundation.forms import local_name
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
+from clew.graph.inference import has_rules
 from clew.graph.readers.batch import NodeKey, shown_key
 from clew.graph.values import shown_properties
-from clew.index.names.names import NamesIndex
-from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
-from clew.index.update.infer_again import Following, with_following
-from clew.index.update.type_edits import NamedText, NamedTexts, TypeEdits
+from clew.index.names import NamesIndex
+from clew.index.update.edits import (
+    USUAL,
+    EditReport,
+    EditRules,
+    Edits,
+    Following,
+    NamedText,
+    NamedTexts,
+    TypeEdits,
+    with_following,
+)
 
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)

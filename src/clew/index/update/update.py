@@ -1,4 +1,4 @@
-"""Updating an index: its arrays merged with the edits into a new generation, as a build writes it.
+"""Updating an index: arrays, names and walks merged with the edits into a new generation.
 
 Files that do not change are shared with the generation before, which readers that have it open keep. Ids of
 entities and relations stay; new ones come after them.
@@ -6,46 +6,447 @@ entities and relations stay; new ones come after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.foundation.arrays import AnyArray, Int64
-from clew.graph.edit import GraphEdit, Merge, edited, triple_slots
-from clew.graph.graph import Graph
-from clew.index.corpus.build_corpus import add_node_search
-from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
-from clew.index.corpus.walk_vectors import Verbaliser
-from clew.index.names.update import updated_names
-from clew.index.store.directory import Index, open_index
-from clew.index.store.manifest import Manifest, check_embedder, read_manifest
+from clew.foundation.arrays import AnyArray, Int32, Int64, chunks_of
+from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
+from clew.graph.graph import Graph, Names
+from clew.graph.walks.changed_roots import StoredWalks, changed_roots
+from clew.graph.walks.walks import Walker, Walks
+from clew.index.build import add_node_search
+from clew.index.corpus import (
+    NODE_SEARCH,
+    WALK_VERSION,
+    Corpus,
+    CorpusPart,
+    Verbaliser,
+    WalkEmbedder,
+    joined_parts,
+    make_part,
+    open_corpus,
+    part_of_rows,
+    root_of_walks,
+    walks_at,
+    walks_of_rows,
+)
+from clew.index.names import NamesIndex, TypoPart, Typos, buckets_for, hash_norms
+from clew.index.store.directory import Index, Manifest, check_embedder, open_index, read_manifest
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.stored_schema import write_updated_schema
-from clew.index.store.writing import IndexWriter, write_changed, writing
+from clew.index.store.writing import IndexWriter, write_changed, write_updated_schema, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.resolve import resolve
-from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
-from clew.index.vectors.backends.registry import VectorAccess, open_vectors
-from clew.index.vectors.entity_search import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.vectors.in_milvus import InMilvus
-from clew.index.vectors.triple_vectors import TripleEmbedder
-from clew.index.vectors.vectors import (
+from clew.index.vectors.backends import VectorAccess, open_vectors
+from clew.index.vectors.entities import (
     ENTITY_SCALES,
+    ENTITY_SEARCH,
     ENTITY_VECTORS,
     IN_MILVUS,
     RELATION_VECTORS,
+    SEARCH_FILE,
     TRIPLE_IDS,
     TRIPLE_SCALES,
     TRIPLE_VECTORS,
+    build_search,
     quantise,
 )
-from clew.text.embedder import Embedder
-from clew.text.labels import readable, relation_text
+from clew.index.vectors.in_milvus import InMilvus
+from clew.index.vectors.triples import TripleEmbedder
+from clew.text.embedders import Embedder
+from clew.text.normalise import normalise
+from clew.text.verbalise import readable, relation_text
+
+# A names index after some entries were added and others removed, without reading the names that stay.
+
+LISTS_AT_ONCE = 65_536
+"""Lists that are merged at a time, so that memory does not grow with the index."""
+
+
+def updated_names(old: NamesIndex, graph: Graph, edit: GraphEdit) -> NamesIndex:
+    """Index `graph`, which is that of `old` after `edit`; the result equals `NamesIndex.of(graph)`."""
+    before, renamed = old.graph, np.array([node for node, _ in edit.renamed], np.int32)
+    if not (edit.names or edit.aliases_added or edit.aliases_removed or edit.renamed):
+        return replace(old, graph=graph)
+    nodes = np.concatenate([renamed, np.arange(before.nodes, graph.nodes, dtype=np.int32)])
+    labelled = np.array([n for n in nodes.tolist() if graph.labels[n] != graph.entities[n]], np.int32)
+    label_nodes = np.union1d(np.setdiff1d(old.label_nodes, renamed), labelled).astype(np.int32)
+    merge, alias_base = alias_merge(before.aliases, edit), graph.nodes + len(label_nodes)
+    # The new number of each entry, -1 where it goes; what a node that is renamed is called is indexed anew.
+    new_numbers = np.concatenate([
+        np.where(np.isin(np.arange(before.nodes), renamed), -1, np.arange(before.nodes)),
+        np.where(
+            np.isin(old.label_nodes, renamed), -1, graph.nodes + label_nodes.searchsorted(old.label_nodes)
+        ),
+        _alias_numbers(merge, len(before.aliases.names), alias_base),
+    ])  # fmt: skip
+    added = np.concatenate([
+        nodes, graph.nodes + label_nodes.searchsorted(labelled),
+        alias_base + merge.added - merge.removed.searchsorted(merge.added) + np.arange(len(merge.added)),
+    ]).astype(np.int64)  # fmt: skip
+    strings = [graph.entities[n] for n in nodes.tolist()] + [graph.labels[n] for n in labelled.tolist()]
+    strings += [text for _, text in edit.aliases_added]
+    return _with_entries(old, graph, label_nodes, new_numbers, added, strings)
+
+
+def _alias_numbers(merge: Merge, count: int, first: int) -> Int64:
+    """The new number of each alias, -1 where it goes."""
+    numbers = first + np.arange(count) - merge.removed.searchsorted(np.arange(count))
+    places = merge.added - merge.removed.searchsorted(merge.added)
+    numbers += places.searchsorted(numbers - first, "right")
+    numbers[merge.removed] = -1
+    return numbers
+
+
+def _with_entries(
+    old: NamesIndex,
+    graph: Graph,
+    label_nodes: Int32,
+    new_numbers: Int64,
+    added: Int64,
+    strings: Sequence[str],
+) -> NamesIndex:
+    """Index `graph`, whose entries differ little from those of `old`.
+
+    `new_numbers` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone;
+    `added` int64 (ascending) are the numbers of the entries that are new, `strings` what they say.
+    """
+    norms = [normalise(s) for s in strings]
+    entries = int((new_numbers >= 0).sum()) + len(added)
+    if buckets_for(entries) != len(old.typos.posting_offsets) - 1:
+        return NamesIndex.of(graph)
+    moved = new_numbers[old.entries]
+    stays = moved >= 0
+    hashes, moved = old.hashes[stays], moved[stays]
+    new_hashes = hash_norms(norms) if norms else np.empty(0, np.uint64)
+    order = np.lexsort((added, new_hashes))
+    new_hashes, numbers = new_hashes[order], added[order]
+    places = _places(hashes, moved, new_hashes, numbers)
+    skipped = np.zeros(graph.nodes, np.bool_)
+    skipped[label_nodes] = True
+    visible = [
+        "" if number < graph.nodes and skipped[number] else norm
+        for number, norm in zip(added.tolist(), norms, strict=True)
+    ]
+    return NamesIndex(
+        graph,
+        np.insert(hashes, places, new_hashes),
+        np.insert(moved, places, numbers).astype(np.int32),
+        label_nodes,
+        _updated_typos(old.typos, new_numbers, added, visible, entries),
+    )
+
+
+def _places(
+    hashes: NDArray[np.uint64], entries: Int64, new_hashes: NDArray[np.uint64], numbers: Int64
+) -> Int64:
+    """Where in the pairs (hash, entry), sorted, the new pairs go."""
+    first, last = np.searchsorted(hashes, new_hashes, "left"), np.searchsorted(hashes, new_hashes, "right")
+    inside = [int(np.searchsorted(entries[a:b], n)) for a, b, n in zip(first, last, numbers, strict=True)]
+    return first + np.array(inside, np.int64)
+
+
+def _updated_typos(old: Typos, new_numbers: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
+    buckets = len(old.posting_offsets) - 1
+    part = TypoPart.of(0, norms, buckets)
+    indexed_rows = np.flatnonzero(part.lengths)
+    order = indexed_rows[np.lexsort((added[indexed_rows], part.lengths[indexed_rows]))]
+    length_offsets, by_length = _merged_lists(
+        old.length_offsets, old.by_length, new_numbers, part.lengths[order].astype(np.int64), added[order]
+    )
+    rank = np.full(entries, -1, np.int64)
+    rank[by_length] = np.arange(len(by_length))
+    moved = new_numbers[old.by_length]
+    ranks = np.where(moved >= 0, rank[moved], -1)
+    bucket, row = part.pairs >> 32, part.pairs & 0xFFFFFFFF
+    fresh = np.sort(bucket << 32 | rank[added[row]])
+    offsets, postings = _merged_lists(
+        old.posting_offsets, old.postings, ranks, fresh >> 32, fresh & 0xFFFFFFFF
+    )
+    signatures = np.zeros(len(by_length), np.uint32)
+    signatures[ranks[ranks >= 0]] = old.signatures[ranks >= 0]
+    signatures[rank[added[indexed_rows]]] = part.signatures[indexed_rows]
+    return Typos(offsets, postings, length_offsets, by_length, signatures)
+
+
+def _merged_lists(
+    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
+) -> tuple[Int64, Int32]:
+    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values.
+
+    `new_numbers` gives each value that is there its new one, -1 where it goes.
+    """
+    sizes: list[Int64] = [np.zeros(1, np.int64)]
+    parts: list[Int32] = []
+    for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):
+        span = slice(*np.searchsorted(lists, [first, last]).tolist())
+        part = offsets[first : last + 1]
+        size, merged = _merged_part(
+            part - part[0], values[part[0] : part[-1]], new_numbers, lists[span] - first, entries[span]
+        )
+        sizes.append(size)
+        parts.append(merged)
+    return np.cumsum(np.concatenate(sizes)), np.concatenate([np.empty(0, np.int32), *parts])
+
+
+def _merged_part(
+    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
+) -> tuple[Int64, Int32]:
+    """As `_merged_lists`, but with the sizes of the lists."""
+    count = len(offsets) - 1
+    moved = new_numbers[values]
+    stays = moved >= 0
+    key = (np.repeat(np.arange(count), np.diff(offsets)) << 32 | moved)[stays]
+    places = np.searchsorted(key, lists << 32 | entries)
+    merged = np.insert(moved[stays], places, entries).astype(np.int32)
+    return np.bincount(key >> 32, minlength=count) + np.bincount(lists, minlength=count), merged
+
+
+# A corpus after its graph has changed: only walks that differ are embedded again (section 2.1, *Indexing*).
+#
+# The result equals, root by root, what `build_corpus` makes of the changed graph.
+
+EMBEDDED_AT_ONCE = 20_000
+MOST_PARTS = 12
+"""Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
+
+
+@dataclass(frozen=True, eq=False)
+class EditedGraph:
+    """A graph `before` and `after` an edit."""
+
+    before: Graph
+    after: Graph
+    edit: GraphEdit
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChange:
+    """What an update of a corpus did: roots walked again, roots whose walks differ, walks embedded again."""
+
+    walked: int
+    changed: int
+    embedded: int
+
+
+def updated_corpus(
+    corpus: Corpus,
+    graphs: EditedGraph,
+    embedder: Embedder,
+    *,
+    verbaliser: Verbaliser | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Corpus, CorpusChange]:
+    """Update the `corpus` of a graph to what was made of that.
+
+    `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
+    `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
+    their order, unless they were put into one.
+    """
+    graph = graphs.after
+    maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
+    if corpus.milvus is not None:
+        corpus.milvus.begin_update(graph.nodes)
+    if not corpus.parts:
+        return _update_lazy(corpus, graphs, maker)
+    walker = Walker(graph, corpus.settings.walking)
+    stored_walks = [_live_walks(part, rows) for part, rows in corpus.parts_in_use()]
+    unsaid = _unsaid_roots(corpus) if verbaliser is not None else np.zeros(0, np.int32)
+    renamed = np.array([node for node, _ in graphs.edit.renamed], np.int32)
+    said_anew = np.union1d(unsaid, _roots_through(corpus, renamed))
+    changed = changed_roots(graphs.before, graphs.edit, walker, stored_walks)
+    roots = np.union1d(changed, said_anew).astype(np.int32)
+    walks, before = _differing_walks(walker.walk(roots), corpus, said_anew)
+    owners = root_of_walks(walks)
+    before.row[np.isin(owners, renamed) | np.isin(walks.nodes, renamed).any(axis=1)] = -1
+    part, embedded = _embed_walks(walks, maker, before, corpus, progress)
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    if corpus.milvus is not None:
+        part = replace(part, q=part.q[:0], scale=part.scale[:0])
+    result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
+    if 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts):
+        result = compacted(result)
+    elif len(result.parts) > MOST_PARTS:
+        small = _stored_part(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
+        result = result.with_parts([result.parts[0], small], graph.nodes)
+    return result, CorpusChange(len(roots), len(walks.roots), embedded)
+
+
+def compacted(corpus: Corpus) -> Corpus:
+    """Put all that is in use into one part, in the order of nodes."""
+    if not corpus.parts:
+        return corpus
+    nodes = len(corpus.row_of)
+    return corpus.with_parts([_stored_part(corpus, np.arange(nodes, dtype=np.int32))], nodes)
+
+
+def _stored_part(corpus: Corpus, roots: Int32) -> CorpusPart:
+    """Gather what is stored of `roots`, ascending, as one part."""
+    parts = [part_of_rows(part, rows) for part, rows in corpus.parts_in_use(roots) if len(rows)]
+    joined = parts[0] if len(parts) == 1 else joined_parts(parts)
+    return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
+
+
+def _live_walks(part: CorpusPart, rows: Int32) -> StoredWalks:
+    """The walks of a part, of which some rows are in use."""
+    live = np.zeros(len(part.walks.roots), np.bool_)
+    live[rows] = True
+    return StoredWalks(part.walks, live)
+
+
+def _unsaid_roots(corpus: Corpus) -> Int32:
+    """Roots with a walk that the model was to say and did not."""
+    roots: list[Int32] = []
+    for part, rows in corpus.parts_in_use():
+        if part.sentences is not None:
+            unsaid_counts = np.concatenate(
+                [np.zeros(1, np.int64), np.cumsum(np.diff(part.sentences.offsets) == 0)]
+            )
+            ends = part.walks.offsets
+            is_unsaid = unsaid_counts[ends[rows + 1]] > unsaid_counts[ends[rows]]
+            roots.append(part.walks.roots[rows[is_unsaid]])
+    return np.concatenate(roots) if roots else np.zeros(0, np.int32)
+
+
+def _roots_through(corpus: Corpus, nodes: Int32) -> Int32:
+    """Roots that are among some nodes, or have a walk through one of them."""
+    roots = [nodes]
+    for part, _ in corpus.parts_in_use() if len(nodes) else ():
+        walks = np.flatnonzero(np.isin(part.walks.nodes, nodes).any(axis=1))
+        roots.append(part.walks.roots[np.searchsorted(part.walks.offsets, walks, "right") - 1])
+    return np.unique(np.concatenate(roots))
+
+
+@dataclass(frozen=True, eq=False)
+class _StoredPlaces:
+    """Where walks were stored: `part` int16 and `row` int64 [walks], which is -1 for new ones.
+
+    `ids` are those that the vectors of all walks of their roots had in Milvus.
+    """
+
+    part: NDArray[np.int16]
+    row: Int64
+    ids: Int64
+
+    def in_part(self, number: int) -> tuple[Int64, Int64]:
+        """Walks that were in a part, and their rows in it."""
+        walks = np.flatnonzero((self.part == number) & (self.row >= 0))
+        return walks, self.row[walks]
+
+
+def _embed_walks(
+    walks: Walks,
+    maker: WalkEmbedder,
+    before: _StoredPlaces,
+    corpus: Corpus,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[CorpusPart, int]:
+    """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
+
+    With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
+    """
+    owners = root_of_walks(walks)
+    sentences, before = _sentences(walks, owners, before, maker, corpus)
+    new_walks = np.flatnonzero(before.row < 0)
+    to_embed = new_walks if corpus.milvus is None else np.arange(len(before.row))
+    q = np.empty((len(before.row), maker.embedder.dimension), np.int8)
+    scale = np.empty(len(before.row), np.float32)
+    if corpus.milvus is None:
+        for number, part in enumerate(corpus.parts):
+            places, rows = before.in_part(number)
+            q[places], scale[places] = part.q[rows], part.scale[rows]
+    for start in range(0, len(to_embed), EMBEDDED_AT_ONCE):
+        rows = to_embed[start : start + EMBEDDED_AT_ONCE]
+        batch_sentences = None if sentences is None else [sentences[i] for i in rows.tolist()]
+        q[rows], scale[rows] = maker.quantised(
+            owners[rows], walks.steps[rows], walks.nodes[rows], batch_sentences
+        )
+        if progress is not None:
+            progress(start + len(rows), len(to_embed))
+    names = None if sentences is None else Names.of(sentences)
+    if corpus.milvus is None:
+        return CorpusPart(walks, q, scale, sentences=names), len(new_walks)
+    ids = np.full(len(before.row), -1, np.int64)
+    for number, part in enumerate(corpus.parts):
+        places, rows = before.in_part(number)
+        ids[places] = part.ids[rows]
+    dead_ids = np.setdiff1d(before.ids, ids)
+    ids[new_walks] = corpus.milvus.add_walks(q[new_walks])
+    corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, dead_ids])
+    return CorpusPart(walks, q, scale, ids, names), len(new_walks)
+
+
+def _sentences(
+    walks: Walks, owners: Int32, before: _StoredPlaces, maker: WalkEmbedder, corpus: Corpus
+) -> tuple[list[str] | None, _StoredPlaces]:
+    """Sentences of walks, from before or by the model; where that gave another one, a walk is new."""
+    if corpus.model is None:
+        return None, before
+    sentences = [""] * len(owners)
+    for number, part in enumerate(corpus.parts):
+        if part.sentences is not None:
+            for place, row in zip(*(a.tolist() for a in before.in_part(number)), strict=True):
+                sentences[place] = part.sentences[row]
+    unsaid = np.array([i for i, text in enumerate(sentences) if not text], np.int64)
+    replies = maker.say(owners[unsaid].tolist(), walks.steps[unsaid], walks.nodes[unsaid])
+    row = before.row.copy()
+    for place, text in zip(unsaid.tolist(), replies or (), strict=bool(replies)):
+        sentences[place] = text
+        if text:
+            row[place] = -1
+    return sentences, replace(before, row=row)
+
+
+def _differing_walks(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
+    """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
+    from clew.graph.walks.walks import match_walks
+
+    is_same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
+    old_roots = np.flatnonzero(walks.roots < len(corpus.row_of))
+    numbers = np.full(len(walks.roots), -1, np.int16)
+    numbers[old_roots] = corpus.part_of[walks.roots[old_roots]]
+    for number, part in enumerate(corpus.parts):
+        part_roots = np.flatnonzero(numbers == number)
+        rows = corpus.row_of[walks.roots[part_roots]]
+        match_walks(walks, part_roots, part.walks, rows, is_same, row)
+    is_same[np.isin(walks.roots, unsaid)] = 0
+    differing = np.flatnonzero(is_same == 0)
+    places, changed_walks = walks_at(walks, differing), walks_of_rows(walks, differing)
+    part = np.repeat(numbers[differing], np.diff(changed_walks.offsets))
+    parts_in_use = corpus.parts_in_use(changed_walks.roots[numbers[differing] >= 0])
+    ids = [
+        old_part.ids[walks_at(old_part.walks, rows)] for old_part, rows in parts_in_use if len(old_part.ids)
+    ]
+    return changed_walks, _StoredPlaces(part, row[places], np.concatenate([np.zeros(0, np.int64), *ids]))
+
+
+def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:
+    """Replace the vectors of the roots of `part`."""
+    roots = part.walks.roots
+    vectors = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
+    if corpus.milvus is not None:
+        if vectors is not None:
+            corpus.milvus.add_nodes(roots, vectors[0])
+        return corpus
+    return corpus if vectors is None else corpus.with_nodes(roots, *vectors, nodes)
+
+
+def _update_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
+    graph = graphs.after
+    edit, before = graphs.edit, graphs.before
+    near = edit.renamed_triples(before)[:, [0, 2]].ravel()
+    named = [node for node, _ in edit.renamed]
+    roots = np.unique(np.concatenate([edit.walked(before.nodes), near, named])).astype(np.int32)
+    part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    return result, CorpusChange(len(roots), len(roots), len(part.q))
+
 
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]

@@ -11,17 +11,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
-from clew.query.lookup import lookup_of
-from clew.query.notation import NameLookup, NotationError, read_query, write_query
+from clew.query.notation import NameLookup, NotationError, lookup_of, read_query, write_query
 from clew.query.tree import Query, entities_of, steps_of
 from clew.query.words import say
 from clew.reading.answer import answers_of
 from clew.reading.reader import QuestionReader, Reading
-from clew.text.counted import counted
+from clew.text.normalise import counted
 from clew.types import Step
 
 MOST_READINGS = 12

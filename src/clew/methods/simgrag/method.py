@@ -17,7 +17,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   bijection): the writer of a film may be its director.
 - Of matches with equal GSD those that run in the direction of the pattern come first.
 - Distances are the embedder's or smaller: where what a relation means, a misspelt name or a value agrees
-  with the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
+  with the graph (`find_subgraphs.py`). A pattern is written without having seen the graph.
 - Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
   pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
   paper reads whatever is nearest.
@@ -38,23 +38,22 @@ from dataclasses import asdict, dataclass, field, replace
 from clew.graph.match.distances import Distances
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.index.vectors.distances import IndexDistances
-from clew.llm.errors import ContextOverflow, ReplyInvalid
-from clew.llm.prompting import Talk, short
-from clew.llm.run import run_sync
-from clew.llm.typed import TypedReplies
-from clew.llm.types import ChatModel, OutputForm, Reply, Request
-from clew.methods.asked import misfit_of_value
+from clew.index.vectors.entities import IndexDistances
+from clew.llm.managed import Talk, run_sync, short
+from clew.llm.reply import TypedReplies
+from clew.llm.types import ChatModel, ContextOverflow, OutputForm, Reply, ReplyInvalid, Request
 from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
 from clew.methods.evidence import Proofs
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.names_view import NamesView
-from clew.methods.relation_ranking import RelationRanking
-from clew.methods.schema_view import SchemaView
+from clew.methods.question import Called, FindTopicEntities, misfit_of_value, shared_names
+from clew.methods.schema_view import RelationRanking, SchemaView
 from clew.methods.settings import SimgragSettings
-from clew.methods.simgrag.examples import ExampleKind, as_name, default_shots, read_prompt
 from clew.methods.simgrag.find_subgraphs import (
+    Cut,
+    FewCandidates,
     Misfit,
+    PatternDistances,
     find_about_claim,
     find_by_letter,
     find_subgraphs,
@@ -62,21 +61,23 @@ from clew.methods.simgrag.find_subgraphs import (
     triple_names,
     unfit,
 )
-from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (
+    ExampleKind,
     PatternPlan,
     WrittenPattern,
     answer_nodes,
+    as_name,
+    default_shots,
     hint_text,
+    read_prompt,
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import Called, FindTopicEntities, shared_names
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.near_names import near_names
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Step
 
 MOST_NEAR_RELATIONS = 12

@@ -23,7 +23,7 @@ import numpy as np
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
 from clew.grounding import cite
-from clew.index.vectors.distances import IndexDistances
+from clew.index.vectors.entities import IndexDistances
 from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.find_subgraphs import Misfit, find_subgraphs, same_names, same_relations, unfit
 from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name

@@ -13,22 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from clew.graph.graph import Graph
-from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances
-from clew.llm.errors import ReplyInvalid
-from clew.llm.extract import clean, read_value
-from clew.llm.prompting import Prompt
-from clew.llm.refusals import declines
-from clew.llm.reply import StatedAnswer, stated_answer
-from clew.llm.shapes import build
-from clew.llm.typed import complete_parsed
-from clew.llm.types import ChatModel, Request, ask
-from clew.methods.asked import asked_of
+from clew.graph.match.patterns import TIE
+from clew.llm.managed import Prompt
+from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
+from clew.llm.types import ChatModel, ReplyInvalid, Request, ask
 from clew.methods.evidence import Fact, ReadEvidence
 from clew.methods.ground import GroundedReply, ground_reply, refused
-from clew.methods.simgrag.examples import Shot, ShownTriples, read_prompt
+from clew.methods.question import asked_of
 from clew.methods.simgrag.find_subgraphs import find_tied
-from clew.methods.simgrag.write_pattern import answer_nodes
+from clew.methods.simgrag.write_pattern import Shot, ShownTriples, answer_nodes, read_prompt
 from clew.reading.english import HOW_MANY
 from clew.text.normalise import normalise
 from clew.types import MatchResult, Pattern

@@ -15,18 +15,14 @@ from dataclasses import dataclass
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
-from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Unknown
-from clew.methods.synaptiqa.values import Place, StoredValues
+from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Place, StoredValues, Unknown
 from clew.stores.cypher import tree
-from clew.stores.cypher.direction import Correction
-from clew.stores.cypher.labels import admits_type
+from clew.stores.cypher.direction import Correction, admits_type
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema
-from clew.stores.cypher.tokens import quote_name, render
-from clew.stores.cypher.tree import NodePattern, Statement
+from clew.stores.cypher.tree import NodePattern, Statement, quote_name, render
 from clew.stores.cypher.uses import NameKind, NameUse, ValueUse, uses_of
-from clew.stores.naming import naming_property
-from clew.text.embedder import Embedder
+from clew.stores.store import GraphSchema, naming_property
+from clew.text.embedders import Embedder
 from clew.text.lexicon import Lexicon
 
 CANDIDATES = 5

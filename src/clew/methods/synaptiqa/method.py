@@ -2,14 +2,14 @@
 
 | section | step | where |
 |---|---|---|
-| III.A | schema, cheat-sheet | `schema_slice.py` |
-| III.A | query generation, few-shots from solved questions | `write_query_llm.py` |
-| III.B | statement: extract, clean, rules | `extract_query.py` |
+| III.A | schema, cheat-sheet | `queried.py` |
+| III.A | query generation, few-shots from solved questions | `write_query.py` |
+| III.B | statement: extract, clean, rules | `write_query.py` |
 | III.B | statement: directions | `stores/cypher/direction.py` |
 | III.B | validity: names and values compared with the graph's | `check_names.py` |
 | III.B | validity: the chooser | `choose_name.py` |
 | III.C | query, with the triples behind its rows | `queried.py` |
-| III.C | answer from rows, or the model's own with a confidence | `read_rows_llm.py` |
+| III.C | answer from rows, or the model's own with a confidence | `read_rows.py` |
 
 Defaults and deviations, each with its reason:
 
@@ -35,38 +35,36 @@ from dataclasses import dataclass, field, replace
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
-from clew.llm.errors import BudgetReached
-from clew.llm.prompting import Talk
-from clew.llm.types import ChatModel
-from clew.methods.asked import Judge
+from clew.llm.managed import Talk
+from clew.llm.types import BudgetReached, ChatModel
 from clew.methods.base import Run, needs_model
 from clew.methods.names_view import NamesView
+from clew.methods.question import FindTopicEntities, Judge, shared_names
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
-from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
-from clew.methods.synaptiqa.read_rows import Cell, ReadRow, is_absence, is_void
-from clew.methods.synaptiqa.read_rows_llm import ask_model_answer, read_rows
-from clew.methods.synaptiqa.write_query_llm import (
+from clew.methods.synaptiqa.read_rows import Cell, ReadRow, ask_model_answer, is_absence, is_void, read_rows
+from clew.methods.synaptiqa.write_query import (
     Attempt,
+    Extracted,
     QueryWriter,
     abstention,
+    bound_paths,
+    extract_query,
     feedback,
     lacks,
     most_similar,
     short,
 )
-from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import text_of
 from clew.reading.shared_reader import reader_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tokens import render
-from clew.stores.cypher.tree import Statement
+from clew.stores.cypher.tree import Statement, render
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
-from clew.text.embedder import Embedder
+from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
 

@@ -16,20 +16,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from clew.foundation.arrays import Int32
-from clew.foundation.whole_file import replace_file
+from clew.foundation.system import replace_file
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
-from clew.index.corpus.corpus_parts import root_of_walks
-from clew.index.corpus.nearest import NearWalk
-from clew.llm.budget import estimate
-from clew.llm.errors import BudgetReached, KeyRefused, LlmError
-from clew.llm.extract import clean
-from clew.llm.prices import Price
-from clew.llm.prompting import data_line, prompt_named
-from clew.llm.run import run_sync
-from clew.llm.types import ChatModel, Reply, Request
-from clew.methods.walk_retrieve.lines import LONGEST_SENTENCE, triples_of
-from clew.workers.base import Workers
+from clew.index.corpus import NearWalk, root_of_walks
+from clew.llm.budget import Price, estimate
+from clew.llm.managed import data_line, prompt_named, run_sync
+from clew.llm.reply import clean
+from clew.llm.types import BudgetReached, ChatModel, KeyRefused, LlmError, Reply, Request
+from clew.methods.walk_retrieve.method import LONGEST_SENTENCE, triples_of
+from clew.workers import Workers
 
 WALKS_OF_FILE = 256
 """Walks of one file: what a kill may lose."""
@@ -51,7 +47,7 @@ class VerbaliseEstimate:
 
 
 class ModelVerbaliser:
-    """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
+    """A `Verbaliser` (`clew.index.corpus`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` with (walks done, all walks, cost so far).
     `said`, `failed`, `calls` and `cost` count what was done so far. With a `cluster` its workers ask the

@@ -12,7 +12,7 @@ import ladybug
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import GraphFacts, to_ladybug
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
-from clew.stores.messages import packed
+from clew.stores.process import packed
 
 POOL = 2**30
 """Bytes of the database that are kept in memory."""

@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from typing import cast
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.functions import AGGREGATES
-from clew.stores.cypher.ladybug_edits import (
+from clew.stores.cypher.guard import AGGREGATES
+from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
     TokenEdits,
+    check_condition,
+    check_optional_paths,
+    inline_first_call,
     label_names,
     quoted,
     quoted_text,
     refuse,
+    rewrite_pattern,
+    rewrite_values,
     without_dots,
 )
-from clew.stores.cypher.ladybug_patterns import (
-    check_condition,
-    check_optional_paths,
-    inline_first_call,
-    rewrite_pattern,
-)
-from clew.stores.cypher.ladybug_values import rewrite_values
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
 _RENAMED_FUNCTIONS = {

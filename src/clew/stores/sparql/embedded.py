@@ -16,15 +16,24 @@ from urllib.parse import quote
 
 import numpy as np
 
+from clew.graph import RDF, RDFS, SKOS, XSD
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.namespaces import RDF, RDFS, SKOS, XSD
+from clew.graph.schema import value_relations
 from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import StoreError
 from clew.stores.process import QueryProcesses
-from clew.stores.sparql.terms import quoted
 from clew.stores.store import Rows, StoredTerm
-from clew.stores.value_columns import value_relations
+
+# Terms of RDF as text of N-Triples and SPARQL, which write them the same way.
+
+_IN_STRINGS = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+
+
+def quoted(value: str) -> str:
+    """A text between quotation marks."""
+    return f'"{value.translate(_IN_STRINGS)}"'
+
 
 PREFIXES = {
     "e": "urn:clew:entity:",

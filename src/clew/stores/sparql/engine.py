@@ -10,9 +10,9 @@ from typing import Any
 import pyoxigraph
 
 from clew.stores.errors import QueryError, UnknownName
-from clew.stores.messages import packed
+from clew.stores.process import packed
+from clew.stores.sparql.endpoint import ASK_COLUMN, RESULT_COLUMNS, term_of
 from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of
-from clew.stores.sparql.results import ASK_COLUMN, RESULT_COLUMNS, term_of
 
 MOST_NAMES = 100_000
 """Names that one which the graph lacks is compared with."""

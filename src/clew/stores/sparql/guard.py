@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from clew.graph.namespaces import XSD
+from clew.graph import XSD
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 

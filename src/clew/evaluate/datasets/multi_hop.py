@@ -1,0 +1,376 @@
+"""Questions and claims with their paths: MetaQA, PathQuestion and WC2014, FactKG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+from clew.errors import ParseError
+from clew.evaluate.datasets.base import (
+    DatasetAbout,
+    Fields,
+    PlainTriple,
+    choose_split,
+    find_file,
+    find_optional,
+    json_lines,
+    lines,
+    plain_pickle,
+    unique,
+    write_triples,
+)
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GraphSource
+
+# MetaQA (Zhang et al., AAAI 2018): `kb.txt` and the vanilla questions.
+#
+# A line is `question with the [topic entity]<TAB>answer|answer|…`. Brackets are removed before a question is
+# asked. `qa_SPLIT_qtype.txt`, where it is there, names the chain of types that the gold follows
+# (`movie_to_director`).
+
+_TOPIC = re.compile(r"\[([^\[\]]+)\]")
+_MOVIE = "movie"
+_RELATIONS = {
+    "actor": "starred_actors",
+    "director": "directed_by",
+    "genre": "has_genre",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+    "language": "in_language",
+    "tags": "has_tags",
+    "tag": "has_tags",
+    "writer": "written_by",
+    "year": "release_year",
+}
+"""The relation between a movie and each other type of the question types: every head is a movie."""
+
+
+class MetaQA:
+    """Parts `1-hop`, `2-hop`, `3-hop`."""
+
+    splits = ("test", "dev", "train")
+    about = DatasetAbout(
+        name="metaqa",
+        title="MetaQA, vanilla text: a film graph with 1-, 2- and 3-hop questions",
+        source="https://github.com/yuyuz/MetaQA",
+        licence="CC BY 3.0",
+        files="kb.txt, N-hop/vanilla/qa_SPLIT.txt, N-hop/qa_SPLIT_qtype.txt (optional)",
+        cite="Zhang, Dai, Kozareva, Smola, Song: Variational Reasoning for QA with KG, AAAI 2018",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Hops whose questions are there."""
+        hops = (f"{n}-hop" for n in (1, 2, 3))
+        return tuple(part for part in hops if self._splits(folder, part))
+
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
+        """Read one hop; raises as `DatasetReader.read`."""
+        graph = find_file(folder, ["kb.txt"], "knowledge base")
+        split = choose_split(self.splits, self._splits(folder, part), split, folder / part)
+        file = find_file(folder / part / "vanilla", [f"qa_{split}.txt"], f"{split} questions of {part}")
+        kinds_file = find_optional(folder / part, [f"qa_{split}_qtype.txt"])
+        kinds = [] if kinds_file is None else [kind.strip() for _, kind in lines(kinds_file)]
+        name = f"metaqa/{part}/{split}"
+        questions = [self._question(file, number, text, name) for number, text in lines(file)]
+        if kinds_file is not None:
+            if len(kinds) != len(questions):
+                reason = f"{len(kinds):,} types for {len(questions):,} questions; expected one a line"
+                raise ParseError(str(kinds_file), len(kinds), reason)
+            questions = [_with_kind(q, kind) for q, kind in zip(questions, kinds, strict=True)]
+        files = (file,) if kinds_file is None else (file, kinds_file)
+        return DatasetPart(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
+
+    def _splits(self, folder: Path, part: str) -> list[str]:
+        vanilla_folder = folder / part / "vanilla"
+        return [
+            split for split in self.splits if find_optional(vanilla_folder, [f"qa_{split}.txt"]) is not None
+        ]
+
+    def _question(self, file: Path, number: int, text: str, name: str) -> EvalQuestion:
+        question, tab, answers = text.partition("\t")
+        topics = _TOPIC.findall(question)
+        if not tab or not topics:
+            expected = "Expected: question with [topic entity], a tab, answers separated by |"
+            raise ParseError(str(file), number, "not a question of MetaQA", expected)
+        gold = dict.fromkeys(answer.strip() for answer in answers.split("|") if answer.strip())
+        return EvalQuestion(
+            id=f"{name}/{number}",
+            text=_TOPIC.sub(r"\1", question).strip(),
+            gold=tuple(GoldAnswer(answer) for answer in gold),
+            entities=tuple(topics),
+            line=number,
+        )
+
+
+def _with_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
+    """Add the type of the question and, where it is a chain of known types, the gold path."""
+    pairs = pairwise(kind.split("_to_"))
+    relations = [_RELATIONS.get(right if left == _MOVIE else left) for left, right in pairs]
+    path_relations = tuple(relation for relation in relations if relation is not None)
+    is_path = bool(path_relations) and len(path_relations) == len(relations)
+    return replace(
+        question, kind=kind, paths=(GoldPath(question.entities[0], path_relations),) if is_path else ()
+    )
+
+
+# PathQuestion and WC2014, which were released with IRN: questions with their gold paths.
+#
+# PathQuestion (Zhou, Huang, Zhu, COLING 2018): a graph and questions for each number of hops. A line is
+# `question<TAB>answer(a1/a2/)<TAB>subject#relation#entity#…#answer#<end>#answer`.
+#
+# WC2014 (Zhang et al. 2016): World Cup 2014, paths and conjunctions. A line is
+# `question<TAB>one answer<TAB>gold path<TAB>a1/a2/…/<TAB>local subgraph`; a conjunction has two paths, joined
+# by `*`. A file may be a part of the published one (`WC-P1.first20.txt`).
+
+_PATH_END = "<end>"
+_PQ_EXPECTED = "Expected: question, answer(a1/a2/), subject#relation#entity#…#<end>#answer, separated by tabs"
+_WC_PARTS = {"1-hop": "WC-P1", "2-hop": "WC-P2", "conjunction": "WC-C"}
+_WC_EXPECTED = "Expected: question, answer, gold path(s), answers a1/a2/, local subgraph, separated by tabs"
+
+
+class PathQuestion:
+    """Parts `2-hop`, `3-hop`."""
+
+    splits: tuple[str, ...] = ()
+    about = DatasetAbout(
+        name="pathquestion",
+        title="PathQuestion: 2- and 3-hop questions on a part of Freebase",
+        source="https://github.com/zmtkeke/IRN (PathQuestion/)",
+        licence="none stated",
+        files="2H-kb.txt, PQ-2H.txt, 3H-kb.txt, PQ-3H.txt",
+        cite="Zhou, Huang, Zhu: An Interpretable Reasoning Network for Multi-Relation QA, COLING 2018",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Hops whose questions are there."""
+        return tuple(f"{n}-hop" for n in (2, 3) if find_optional(folder, [f"PQ-{n}H.txt"]) is not None)
+
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
+        """Read one hop, with the graph of that hop; raises as `DatasetReader.read`."""
+        hops = part.removesuffix("-hop")
+        graph = find_file(folder, [f"{hops}H-kb.txt"], f"graph of {part}")
+        file = find_file(folder, [f"PQ-{hops}H.txt"], f"questions of {part}")
+        name = f"pathquestion/{part}"
+        questions = [_pq_question(file, number, text, name) for number, text in lines(file)]
+        return DatasetPart(name, unique(questions, file), (file,), GraphSource((graph,), "tsv"))
+
+
+def _pq_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
+    fields = text.split("\t")
+    path = _gold_path(fields[2]) if len(fields) == 3 else None
+    if path is None:
+        raise ParseError(str(file), number, "not a question of PathQuestion", _PQ_EXPECTED)
+    return EvalQuestion(
+        id=f"{name}/{number}",
+        text=fields[0].strip(),
+        gold=_answers(fields[1]),
+        entities=(path.start,),
+        kind=" / ".join(path.relations),
+        paths=(path,),
+        line=number,
+    )
+
+
+def _gold_path(text: str) -> GoldPath | None:
+    """Read `subject#relation#entity#…`; what follows `<end>` is left out. None if it is no path."""
+    nodes = text.strip().split("#")
+    if _PATH_END in nodes:
+        nodes = nodes[: nodes.index(_PATH_END)]
+    if len(nodes) < 3 or len(nodes) % 2 == 0 or not all(nodes):
+        return None
+    return GoldPath(nodes[0], tuple(nodes[1::2]))
+
+
+def _answers(field: str) -> tuple[GoldAnswer, ...]:
+    """Read `answer(a1/a2/)`; names may hold brackets themselves, but the first is one of the list."""
+    field = field.strip()
+    if field.endswith(")"):
+        for at in (i for i, c in enumerate(field) if c == "("):
+            listed = [name for name in field[at + 1 : -1].split("/") if name]
+            if field[:at] in listed:
+                return tuple(GoldAnswer(name) for name in dict.fromkeys(listed))
+    return (GoldAnswer(field),) if field else ()
+
+
+class WC2014:
+    """Parts `1-hop` (WC-P1), `2-hop` (WC-P2), `conjunction` (WC-C), and `all`, the mixture."""
+
+    splits: tuple[str, ...] = ()
+    about = DatasetAbout(
+        name="wc2014",
+        title="WC2014QA: football World Cup 2014, 1-hop, 2-hop and conjunctive questions",
+        source="https://github.com/zmtkeke/IRN (WC2014.zip)",
+        licence="none stated",
+        files="WC2014.txt, WC-P1.txt, WC-P2.txt, WC-C.txt",
+        cite="Zhang, Winn, Tomioka: Gaussian Attention Model and Its Application to KB and QA, 2016",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Parts whose questions are there, without `all`."""
+        return tuple(p for p, stem in _WC_PARTS.items() if find_optional(folder, _wc_names(stem)) is not None)
+
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
+        """Read one part, or all that are there; raises as `DatasetReader.read`."""
+        graph = find_file(folder, ["WC2014.txt"], "graph")
+        part_names = self.parts(folder) if part == "all" else (part,)
+        questions: list[EvalQuestion] = []
+        files: list[Path] = []
+        for part_name in part_names or tuple(_WC_PARTS):
+            file = find_file(folder, _wc_names(_WC_PARTS[part_name]), f"questions of {part_name}")
+            name = f"wc2014/{part_name}"
+            questions += [_wc_question(file, number, text, name) for number, text in lines(file)]
+            files.append(file)
+        partial = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
+        notes = (f"Not the published files but parts of them: {', '.join(partial)}",) if partial else ()
+        source = GraphSource((graph,), "tsv")
+        return DatasetPart(f"wc2014/{part}", unique(questions, files[0]), tuple(files), source, notes=notes)
+
+
+def _wc_names(stem: str) -> list[str]:
+    return [f"{stem}.txt", f"{stem}.*.txt"]
+
+
+def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
+    fields = text.split("\t")
+    paths = [_gold_path(path) for path in fields[2].split("*")] if len(fields) >= 4 else []
+    gold_paths = tuple(path for path in paths if path is not None)
+    if not gold_paths or len(gold_paths) != len(paths):
+        raise ParseError(str(file), number, "not a question of WC2014", _WC_EXPECTED)
+    answers = [answer for answer in fields[3].strip().split("/") if answer]
+    return EvalQuestion(
+        id=f"{name}/{number}",
+        text=fields[0].strip(),
+        gold=tuple(GoldAnswer(answer) for answer in dict.fromkeys(answers or [fields[1].strip()])),
+        entities=tuple(path.start for path in gold_paths),
+        kind=" & ".join(" / ".join(path.relations) for path in gold_paths),
+        paths=gold_paths,
+        line=number,
+    )
+
+
+# FactKG (Kim et al., ACL 2023): claims about DBpedia, true or false.
+#
+# Read are `factkg_SPLIT.pickle` as published (`{claim: {"Label", "Entity_set", "Evidence", "types"}}`; only
+# plain values are loaded, no code in it is run) and files of JSON lines with the same keys and `claim`. The
+# graph is `dbpedia_2015_undirected*.pickle` (`{entity: {relation: [entity]}}`, `~` marks an inverse) where it
+# is there.
+#
+# Else a graph is put together from the claims' evidence, which has relation paths between the entities of a
+# claim but not the entities between them nor what DBpedia holds where a claim is false. So it only has the
+# triples of claims that hold: true ones without a negation and false ones with one. Accuracy on it says
+# little about DBpedia.
+
+_INVERSE = "~"
+_STYLES = ("num1", "multi claim", "existence", "multi hop", "negation")
+
+
+class FactKG:
+    """One part, `claims`."""
+
+    splits = ("test", "dev", "train")
+    about = DatasetAbout(
+        name="factkg",
+        title="FactKG: claims to verify against DBpedia",
+        source="https://github.com/jiho283/FactKG",
+        licence="CC BY-NC-SA 4.0",
+        files="factkg_SPLIT.pickle or factkg_SPLIT*.jsonl, dbpedia_2015_undirected_light.pickle (optional)",
+        cite="Kim, Park, Kwon, Jo, Thorne, Choi: FactKG: Fact Verification via Reasoning on KGs, ACL 2023",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part, if claims are there."""
+        return ("claims",) if self._splits(folder) else ()
+
+    def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
+        """Read the claims of a split; raises as `DatasetReader.read`."""
+        split = choose_split(self.splits, self._splits(folder), split, folder)
+        file = find_file(folder, _names(split), f"{split} claims")
+        rows = list(_rows(file))
+        questions = unique([_claim(fields, f"factkg/{split}") for fields in rows], file)
+        dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
+        if dbpedia is not None:
+            source = GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
+            return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims")
+        source = GraphSource(make=lambda path: write_triples(_evidence(rows), path))
+        notes = (
+            "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
+            " accuracy on it says little about DBpedia",
+        )
+        return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims", notes=notes)
+
+    def _splits(self, folder: Path) -> list[str]:
+        return [split for split in self.splits if find_optional(folder, _names(split)) is not None]
+
+
+def _names(split: str) -> list[str]:
+    return [f"factkg_{split}.pickle", f"factkg_{split}*.jsonl"]
+
+
+def _rows(file: Path) -> Iterator[Fields]:
+    if file.suffix != ".pickle":
+        yield from (Fields(value, file, number) for number, value in json_lines(file))
+        return
+    document = plain_pickle(file)
+    for number, (claim, value) in enumerate(cast("dict[str, Any]", document).items(), 1):
+        yield Fields({"claim": claim, **value}, file, number, f"claim {number}")
+
+
+def _claim(fields: Fields, name: str) -> EvalQuestion:
+    label = fields.items("Label")
+    if len(label) != 1 or not isinstance(label[0], bool):
+        raise fields.error("field 'Label' is not [true] or [false]")
+    types = fields.texts("types")
+    return EvalQuestion(
+        id=f"{name}/{fields.line}",
+        text=fields.text("claim"),
+        entities=tuple(entity.strip('"') for entity in fields.texts("Entity_set")),
+        kind=next((style for style in reversed(_STYLES) if style in types), ""),
+        verdict="supported" if label[0] else "refuted",
+        line=fields.line,
+    )
+
+
+def _dbpedia(file: Path) -> Iterator[PlainTriple]:
+    for head, edges in cast("dict[str, dict[str, list[str]]]", plain_pickle(file)).items():
+        for relation, tails in edges.items():
+            if not relation.startswith(_INVERSE):
+                yield from (PlainTriple(_name(head), relation, _name(tail)) for tail in tails)
+
+
+def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
+    """Yield triples of the claims that hold; an entity that is not named gets the number of its claim."""
+    for fields in rows:
+        negated = "negation" in fields.texts("types")
+        holds = bool(fields.items("Label")[0]) != negated
+        evidence = fields.get("Evidence")
+        if holds and isinstance(evidence, Mapping):
+            paths = cast("Mapping[str, list[list[str]]]", evidence)
+            yield from _join_paths(paths, f"thing of claim {fields.line}")
+
+
+def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[PlainTriple]:
+    """Join a path of one entity with the same path seen from another."""
+    ends = {(entity, tuple(path)) for entity, paths in evidence.items() for path in paths}
+    for entity, path in sorted(ends):
+        far_ends = [e for e, p in sorted(ends) if p == _reverse_path(path) and e != entity]
+        for far_end in far_ends or ([f"{unnamed} ({path[0]})"] if len(path) == 1 else []):
+            nodes = [entity, *(f"{unnamed} {at}" for at in range(1, len(path))), far_end]
+            if far_ends and (entity, path) > (far_end, _reverse_path(path)):
+                continue
+            for at, relation in enumerate(path):
+                head, tail = _name(nodes[at]), _name(nodes[at + 1])
+                if relation.startswith(_INVERSE):
+                    yield PlainTriple(tail, relation[1:], head)
+                else:
+                    yield PlainTriple(head, relation, tail)
+
+
+def _reverse_path(path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(r[1:] if r.startswith(_INVERSE) else _INVERSE + r for r in reversed(path))
+
+
+def _name(name: str) -> str:
+    return name.strip('"')

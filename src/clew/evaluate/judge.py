@@ -1,0 +1,329 @@
+"""Judges of answers: models that compare them with the gold, and BERTScore."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from clew.errors import EmbedderError, LlmError, UsageError
+from clew.evaluate.metrics import MATCH_PREFIX, OUTCOMES, needs_judge
+from clew.evaluate.records import Key, Record, holds_name, name_form
+from clew.evaluate.run.asking import in_threads
+from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
+from clew.foundation.arrays import Float32
+from clew.foundation.forms import fields_json
+from clew.llm.managed import ManagedModel, Prompt, data_line, prompt_named, run_sync
+from clew.llm.reply import without_thoughts
+from clew.llm.types import BudgetReached, ask
+from clew.text.embedders import TOKEN_OUTPUTS, open_session, unit_rows
+from clew.workers import Stopped
+
+# Judging a run by models that compare an answer with the gold; resumable, kept in `judgements.jsonl`.
+#
+# `three-way` is the judge of CRAG and Walk&Retrieve (sec. 3): accurate, incorrect or missing, asked only
+# where the exact match left it open. `match` is SynaptiQA's (sec. IV): does the answer match the reference
+# fully. The paper's prompts are not published; ours are in `prompts/`.
+
+JudgeCall = Callable[[str, str], str]
+"""A chat model as a function of the system text and the user text; raises LlmError."""
+JudgeForm = Literal["three-way", "match"]
+_VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
+_OBJECT = re.compile(r"\{[^{}]*\}")
+JUDGE_ATTEMPTS = 2
+"""A reply that cannot be read is asked for once more, with what was wrong."""
+LONGEST_JUDGED = 4000
+"""Characters of an answer that a judge reads."""
+SILENT = 20
+"""A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's verdict; None with the reason in `problem` where it gave none that can be read."""
+
+    judge: str
+    verdict: str | None
+    problem: str = ""
+    failed: bool = False
+    """Whether the judge could not be asked, so that asking again may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudge:
+    """A model in the role of a judge; `name` is that of the model."""
+
+    name: str
+    form: JudgeForm
+    reply: JudgeCall
+
+    @property
+    def key(self) -> str:
+        """How its judgements are kept."""
+        return f"{MATCH_PREFIX}{self.name}" if self.form == "match" else self.name
+
+    def judge(self, record: Record) -> Judgement:
+        """Judge one answer; a model that fails gives no verdict, KeyRefused and ReplayMissing are raised."""
+        system, user = prompt_of(self.form).system, _task(record)
+        problem = ""
+        for _ in range(JUDGE_ATTEMPTS):
+            try:
+                reply_text = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
+            except LlmError as error:
+                if error.exit_code == 2:
+                    raise  # a wrong key or a missing recording is not the question's fault
+                return Judgement(self.key, None, f"{type(error).__name__}: {error}", failed=True)
+            verdict = read_verdict(reply_text, _VERDICTS[self.form])
+            if verdict is not None:
+                return Judgement(self.key, verdict)
+            words = " or ".join(_VERDICTS[self.form])
+            problem = f'Your last reply could not be read. Reply only with {{"verdict": …}}, one of {words}.'
+        return Judgement(self.key, None, "the reply could not be read")
+
+
+def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
+    """Read the verdict from a reply: the last JSON object in it that has one; None if there is none.
+
+    What a model said to itself before it replied has none.
+    """
+    verdict: str | None = None
+    for match in _OBJECT.finditer(without_thoughts(text)):
+        try:
+            value = json.loads(match[0])
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        candidate = cast("dict[str, object]", value).get("verdict")
+        if isinstance(candidate, str) and candidate.strip().lower() in verdicts:
+            verdict = candidate.strip().lower()
+    return verdict
+
+
+def prompt_of(form: JudgeForm) -> Prompt:
+    """Read the prompt of a judge."""
+    return prompt_named("clew.evaluate", f"judge_{form.replace('-', '_')}")
+
+
+def answer_text(record: Record) -> str:
+    """What a method said, and the names that it states where its words leave one out."""
+    names = [names[0] for names in record.answers]
+    text_form = name_form(record.text)
+    text_lacks_name = any(not holds_name(text_form, name) for name in names)
+    return "; ".join([*([record.text] if record.text else []), *(names if text_lacks_name else [])])
+
+
+def _task(record: Record) -> str:
+    gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
+    fields = {"Question": record.question.text, "Correct answers": gold, "Given answer": answer_text(record)}
+    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in fields.items())
+
+
+@dataclass
+class JudgingCounts:
+    """What a call of `judge_run` did: judgements without a verdict, and of these those of failed calls."""
+
+    unjudged: int = 0
+    failed: int = 0
+    first_problem: str = ""
+
+    def count(self, judgement: Judgement) -> None:
+        """Count a judgement that has no verdict."""
+        if judgement.verdict is None:
+            self.unjudged += 1
+            self.failed += judgement.failed
+            self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
+
+
+def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudge:
+    """Make the judge of a spec `MODEL` (three-way) or `match:MODEL`; each question has its own budget."""
+    model = open_model(spec.removeprefix(MATCH_PREFIX))
+
+    def reply(system: str, user: str) -> str:
+        request = ask(user, system, temperature=0.0, max_tokens=200)
+        try:
+            return run_sync(model.for_question().complete(request)).text
+        except BudgetReached as error:
+            if error.scope == "run":
+                raise Stopped(f"{error}. The judgements are kept; the same command goes on") from error
+            raise
+
+    return AnswerJudge(model.name, "match" if spec.startswith(MATCH_PREFIX) else "three-way", reply)
+
+
+def judge_run(
+    directory: RunDirectory, judges: Sequence[AnswerJudge], threads: int, progress: Callable[[int, int], None]
+) -> JudgingCounts:
+    """Judge what is not judged yet.
+
+    Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
+    run is used up) and LockedError (another process runs there).
+    """
+    counts = JudgingCounts()
+    with directory.locked():
+        judged_pairs = {
+            (key_of(line), line["judge"])
+            for _, line in directory.lines(JUDGEMENTS)
+            if line["verdict"] is not None
+        }
+        total = sum(1 for _ in _unjudged_answers(directory, judges, judged_pairs))
+        silent_counts = {
+            judge.key: 0 for judge in judges if all(judge.key != name for _, name in judged_pairs)
+        }
+        work = in_threads(
+            lambda pair: (*pair, pair[1].judge(pair[0])),
+            _unjudged_answers(directory, judges, judged_pairs),
+            threads,
+        )
+        with closing(LineFile(directory.path / JUDGEMENTS)) as file:
+            for at, (record, judge, judgement) in enumerate(work, 1):
+                judgement_fields = fields_json(judgement, "judge verdict problem")
+                file.add({**asdict(record.key), **judgement_fields, "prompt": prompt_of(judge.form).version})
+                counts.count(judgement)
+                _check_silence(silent_counts, judgement)
+                progress(at, total)
+    return counts
+
+
+def _unjudged_answers(
+    directory: RunDirectory, judges: Sequence[AnswerJudge], judged_pairs: set[tuple[Key, str]]
+) -> Iterator[tuple[Record, AnswerJudge]]:
+    """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
+    for _, record in directory.records():
+        if record.answer is None or not record.question.is_scored:
+            continue
+        for judge in judges:
+            needs_verdict = needs_judge(record) if judge.form == "three-way" else record.abstained is None
+            if needs_verdict and (record.key, judge.key) not in judged_pairs:
+                yield record, judge
+
+
+def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
+    if judgement.judge not in silent_counts:
+        return
+    if judgement.verdict is not None:
+        del silent_counts[judgement.judge]
+        return
+    name = judgement.judge
+    silent_counts[name] += 1
+    if silent_counts[name] >= SILENT:
+        reason = f"judge {name} gave no verdict on its first {SILENT} questions ({judgement.problem})"
+        raise UsageError(f"{reason}. The records are kept; name another judge with --judge")
+
+
+# BERTScore (Zhang et al. 2020): greedy matching of token embeddings, from any model with token output.
+#
+# Precision is the mean, over the tokens of the answer, of the largest cosine with a token of the reference;
+# recall the same the other way round; F1 their harmonic mean. Special tokens are left out; there is no idf
+# and no rescaling, so figures compare only between runs with the same model. The reference is the gold names,
+# joined as the answer text is.
+
+JOINED_BY = " · "
+PAIRS_OF_TEXTS = 32
+MOST_COMPARED_TOKENS = 512
+"""Tokens of a text that are read where the tokenizer file states no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class BertScore:
+    """Precision, recall and F1 of one answer."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def bert_score(answer: Float32, reference: Float32) -> BertScore:
+    """Score token vectors [n, d] against [m, d]; without tokens on one side all are 0, on both sides 1."""
+    if not len(answer) or not len(reference):
+        value = float(len(answer) == len(reference))
+        return BertScore(value, value, value)
+    cosines = answer @ reference.T
+    precision, recall = float(cosines.max(1).mean()), float(cosines.max(0).mean())
+    total = precision + recall
+    return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+
+
+class TokenEmbedder:
+    """The token output of a model exported to ONNX, with `tokenizer.json` beside it."""
+
+    def __init__(self, session: Any, tokenizer: Any, name: str) -> None:  # noqa: ANN401
+        self.name, self._session, self._tokenizer = name, session, tokenizer
+        outputs = [node.name for node in session.get_outputs()]
+        token_outputs = [output for output in TOKEN_OUTPUTS if output in outputs]
+        if not token_outputs:
+            expected = " or ".join(TOKEN_OUTPUTS)
+            raise EmbedderError(f"{name}: has no output {expected}, but {', '.join(outputs)}")
+        self._output = token_outputs[0]
+        self._inputs = {node.name for node in session.get_inputs()}
+        tokenizer.no_padding()
+        if tokenizer.truncation is None:
+            tokenizer.enable_truncation(MOST_COMPARED_TOKENS)
+
+    def tokens(self, text: str) -> Float32:
+        """Embed the tokens of a text: float32 [tokens, dimension], unit rows, without special tokens.
+
+        One text at a time: in a quantised model the others of a batch would change the vectors.
+        """
+        encoded = self._tokenizer.encode(text)
+        ids = {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
+        ids["attention_mask"] = encoded.attention_mask
+        feed = {name: np.array([row], np.int64) for name, row in ids.items() if name in self._inputs}
+        try:
+            vectors = self._session.run([self._output], feed)[0][0]
+        except Exception as error:  # onnxruntime's errors have no common base but Exception
+            raise EmbedderError(f"{self.name}: the model failed ({error})") from error
+        plain = np.array(encoded.special_tokens_mask, np.int64) == 0
+        return unit_rows(vectors[plain].astype(np.float32))
+
+
+def open_tokens(spec: str) -> TokenEmbedder:
+    """Open a model with token output: `onnx:PATH`, a file or its directory.
+
+    Raises UsageError (another kind of spec), EmbedderError (the model cannot be opened, or has no token
+    output).
+    """
+    from tokenizers import Tokenizer
+
+    kind, _, path = spec.partition(":")
+    if kind != "onnx" or not path:
+        raise UsageError(f"--bert {spec}: not a model with token output. Write --bert onnx:PATH")
+    model = Path(path) if Path(path).is_file() else Path(path) / "model.onnx"
+    tokenizer = model.parent / "tokenizer.json"
+    if not model.is_file() or not tokenizer.is_file():
+        raise EmbedderError(f"{path}: there is no model.onnx with a tokenizer.json beside it")
+    try:
+        session = open_session(model)
+        opened = Tokenizer.from_file(str(tokenizer))
+    except Exception as error:  # both libraries raise bare Exceptions of their own
+        raise EmbedderError(f"{model}: cannot open the model ({error})") from error
+    return TokenEmbedder(session, opened, spec)
+
+
+def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[[int, int], None]) -> None:
+    """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
+    with directory.locked():
+        scored_keys = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
+        unscored = [
+            record
+            for _, record in directory.records()
+            if record.key not in scored_keys and record.question.is_scored
+        ]
+        with closing(LineFile(directory.path / BERT)) as file:
+            for start in range(0, len(unscored), PAIRS_OF_TEXTS):
+                batch = unscored[start : start + PAIRS_OF_TEXTS]
+                for record, score in zip(batch, score_batch(batch, model), strict=True):
+                    file.add({**asdict(record.key), "model": model.name, **asdict(score)})
+                progress(start + len(batch), len(unscored))
+
+
+def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:
+    """Score some records."""
+    # The gold is written as an answer would be.
+    gold = [JOINED_BY.join(answer.name for answer in record.question.gold) for record in records]
+    pairs = zip(records, gold, strict=True)
+    return [bert_score(model.tokens(record.text), model.tokens(text)) for record, text in pairs]

@@ -1,1 +1,0 @@
-"""Judges of answers: models that compare them with the gold, and BERTScore."""

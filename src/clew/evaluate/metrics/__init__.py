@@ -1,1 +1,0 @@
-"""Metrics; `registry.py` lists them, each with definition, source, range and direction."""

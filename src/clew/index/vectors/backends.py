@@ -1,0 +1,478 @@
+"""Backends for vectors: which one for how many, and Milvus, for more than one machine holds."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError, MissingExtra, UsageError
+from clew.foundation.arrays import Float32, Int64
+from clew.foundation.redaction import keep_address, keep_secret
+from clew.foundation.system import require
+from clew.index.vectors.nearest import (
+    FaissCells,
+    FaissFlat,
+    FlatVectors,
+    Nearest,
+    VectorIndex,
+    VectorStoreError,
+    check_file,
+    check_query,
+    check_rows,
+    save_file,
+)
+
+# Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
+#
+# A collection is all that this backend has; what it saves is a small file that says where the collection is.
+# A Milvus that does not answer is waited for, since one that restarts is back within seconds.
+
+T = TypeVar("T")
+DistanceMetric = Literal["L2", "IP"]
+
+MOST_RESULTS = 16_384
+"""Results of one search: a limit of Milvus."""
+ROWS_OF_REQUEST = 4096
+"""Vectors, or ids, of one request."""
+CELLS_FROM = 100_000
+"""Vectors from which a collection is arranged in cells; fewer are all compared."""
+_ANSWER = 30.0
+_PAUSE = 0.5
+_STAMP = "clew.stamp"
+_CREDENTIALS = re.compile(r"//[^/@]*@")
+_REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", "invalid", "illegal argument")
+
+
+@dataclass(frozen=True, slots=True)
+class MilvusPlace:
+    """Where Milvus is: `uri` of a server or NAME.db of milvus-lite; `token` is USER:PASSWORD or a key.
+
+    One that does not answer is tried again for so many seconds where it is written to, or read from.
+
+    Raises UsageError for a URI of another form, or with a password in it, which would be written to the
+    index.
+    """
+
+    uri: str
+    token: str | None = field(default=None, repr=False)
+    write_seconds: float = field(default=45.0, repr=False)
+    read_seconds: float = field(default=8.0, repr=False)
+
+    def __post_init__(self) -> None:
+        keep_secret(self.token)
+        if _CREDENTIALS.search(self.uri):
+            raise UsageError("the URI of Milvus has a password in it. Give it in $MILVUS_TOKEN")
+        if not (self.uri.startswith(("http://", "https://", "tcp://")) or self.uri.endswith(".db")):
+            raise UsageError(
+                f"{self.uri!r} is no URI of Milvus. Give http://HOST:19530, or NAME.db for milvus-lite"
+            )
+
+
+def _module() -> Any:  # noqa: ANN401
+    """Import pymilvus; MissingExtra if it is not installed."""
+    pymilvus = require("pymilvus", "milvus")
+    # It logs tracebacks of what is raised anyway.
+    for name in ("pymilvus", "milvus_lite", "grpc._server"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return pymilvus
+
+
+class MilvusVectors:
+    """One collection of a Milvus database: `id` int64 and `vector` float32.
+
+    By L2 distance, or by the dot product (`IP`), in whose stead distances are 1 less the product. A `stamp`,
+    a property of the collection, tells it from another one of the same name.
+    """
+
+    name = "milvus"
+
+    def __init__(
+        self,
+        dimension: int,
+        place: MilvusPlace,
+        collection: str | None = None,
+        *,
+        cells: int = 0,
+        metric: DistanceMetric = "L2",
+        stamp: str | None = None,
+    ) -> None:
+        """Take a collection that need not be there yet; `cells` arranges it for searching many vectors."""
+        self.dimension, self.place, self._cells = dimension, place, cells
+        self.collection = collection or f"clew_{uuid4().hex}"
+        self._metric, self._stamp = metric, stamp or uuid4().hex
+        self._connected: Any = None
+        self._level = "Strong"
+        self._exists = False
+
+    def __len__(self) -> int:
+        if not self._exists:
+            return 0
+        [row] = self._ask("count", "query", filter="", output_fields=["count(*)"], consistency_level="Strong")
+        return int(row["count(*)"])
+
+    def check(self) -> None:
+        """Raise VectorStoreError unless Milvus answers."""
+        self._ask("answer", "has_collection", patience=self.place.read_seconds)
+
+    def create(self) -> None:
+        """Make the collection anew, empty."""
+        self.drop()
+        self._create()
+
+    def drop(self) -> None:
+        """Remove the collection with all that is in it."""
+        self._ask("drop", "drop_collection")
+        self._exists = False
+
+    def add(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors; see `VectorIndex`."""
+        check_rows(self.dimension, ids, vectors)
+        for start in range(0, len(ids), ROWS_OF_REQUEST):
+            batch = ids[start : start + ROWS_OF_REQUEST].tolist()
+            if self._exists and self._query(f"id in {batch}", limit=len(batch)):
+                raise UsageError("an id is there already: remove it first")
+        self.add_new(ids, vectors)
+
+    def add_new(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors whose ids are known to be new, without looking; for building."""
+        if not self._exists and len(ids):
+            self._create()
+        for start in range(0, len(ids), ROWS_OF_REQUEST):
+            part = slice(start, start + ROWS_OF_REQUEST)
+            rows = [
+                {"id": id, "vector": vector}
+                for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
+            ]
+            # What is sent again, since no reply came to it, may be there.
+            self._ask("add", "insert", rows, retry_request="upsert")
+
+    def remove(self, ids: Int64) -> None:
+        """Remove vectors; see `VectorIndex`."""
+        for start in range(0, len(ids) if self._exists else 0, ROWS_OF_REQUEST):
+            self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
+
+    def remove_from(self, first: int) -> None:
+        """Remove all vectors whose id is `first` or larger."""
+        while self._exists:
+            ids = self._query(f"id >= {first}", limit=ROWS_OF_REQUEST)
+            if not ids:
+                return
+            self.remove(np.array(ids, np.int64))
+
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+        """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
+        check_query(self.dimension, query)
+        k = min(k, MOST_RESULTS)
+        if not k or not self._exists or (within is not None and not len(within)):
+            return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
+        if within is None:
+            parts = [self._search(query, k, "")]
+        else:
+            batches = (within[start : start + MOST_RESULTS] for start in range(0, len(within), MOST_RESULTS))
+            parts = [self._search(query, min(k, len(batch)), f"id in {batch.tolist()}") for batch in batches]
+        ids = np.concatenate([part.ids for part in parts])
+        distances = np.concatenate([part.distances for part in parts])
+        order = np.lexsort((ids, distances))[:k]
+        return Nearest(ids[order], distances[order])
+
+    def search_known(
+        self, query: Float32, k: int, is_known: Callable[[Int64], NDArray[np.bool_]], first: int
+    ) -> Nearest:
+        """Find the `k` nearest whose ids `is_known` accepts; others are of an older or newer generation.
+
+        `first` are asked for at first, and more while too few of them are known.
+        """
+        count = min(first, MOST_RESULTS)
+        while True:
+            hits = self.search(query, count)
+            known = is_known(hits.ids)
+            if known.sum() >= k or len(hits.ids) < count or count >= MOST_RESULTS:
+                return Nearest(hits.ids[known][:k], hits.distances[known][:k])
+            count = min(4 * count, MOST_RESULTS)
+
+    def _search(self, query: Float32, k: int, condition: str) -> Nearest:
+        """One search, in no order."""
+        # So many cells are read as eight in a hundred, and enough for `k` results.
+        cells = max(8, self._cells // 12, min(self._cells, k // 64))
+        [hits] = self._ask(
+            "search", "search", [np.asarray(query, np.float32).tolist()], filter=condition, limit=k,
+            output_fields=["id"], consistency_level=self._level, patience=self.place.read_seconds,
+            search_params={"metric_type": self._metric, "params": {"nprobe": cells} if self._cells else {}},
+        )  # fmt: skip
+        ids = np.array([hit["id"] for hit in hits], np.int64)
+        raw_distances = np.array([hit["distance"] for hit in hits], np.float32)
+        return Nearest(
+            ids, np.sqrt(np.maximum(raw_distances, 0)) if self._metric == "L2" else 1 - raw_distances
+        )
+
+    def flush(self) -> None:
+        """Wait until all that was added is on the disks of Milvus."""
+        if self._exists:
+            self._ask("flush", "flush", timeout=2 * _ANSWER)
+
+    def save(self, path: Path) -> None:
+        """Write where the collection is to `path`; see `VectorIndex`."""
+        settings = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
+        text = json.dumps({**settings, "metric": self._metric, "stamp": self._stamp})
+        save_file(
+            path, self.name, self.dimension, lambda new_path: new_path.write_text(text, encoding="utf-8")
+        )
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        dimension: int | None = None,
+        *,
+        writable: bool = False,
+        place: MilvusPlace | None = None,
+        token: str | None = None,
+    ) -> Self:
+        """Open what `save` wrote, at `place` if Milvus has moved; FormatError if it is gone or another."""
+        opened = cls._from_file(path, dimension, place, token)
+        opened._check_collection(path)
+        # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
+        opened._ask("load", "load_collection")
+        opened._exists = True
+        opened._level = "Strong" if writable else "Bounded"
+        if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
+            len(opened)
+        return opened
+
+    @classmethod
+    def _from_file(
+        cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None
+    ) -> Self:
+        _, file_dimension = check_file(path, cls.name, dimension)
+        with path.open("rb") as file:
+            raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
+        # An older Clew wrote no stamp.
+        return cls(
+            file_dimension, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"],
+            metric=raw.get("metric", "L2"), stamp=raw.get("stamp"),
+        )  # fmt: skip
+
+    @classmethod
+    def named_in(cls, path: Path) -> str:
+        """The name of the collection that `save` wrote; it need not be there. Raises FormatError."""
+        return cls._from_file(path, None, None, None).collection
+
+    def _check_collection(self, path: Path) -> None:
+        """Raise FormatError unless the collection is there, and the one whose place was saved in `path`."""
+        if not self._ask("open", "has_collection", patience=self.place.read_seconds):
+            raise FormatError(
+                f"{path}: Milvus at {self.place.uri} has no collection {self.collection}. Give the right "
+                "one in $MILVUS_URI, or index the sources again"
+            )
+        description = self._ask("open", "describe_collection", patience=self.place.read_seconds)
+        dimensions = [
+            int(field["params"]["dim"]) for field in description["fields"] if "dim" in field["params"]
+        ]
+        # An older Clew stamped none.
+        if description["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [
+            self.dimension
+        ]:
+            raise FormatError(
+                f"{path}: the collection {self.collection} of Milvus at {self.place.uri} is of another "
+                "index, or was made anew since this index was. Give the right Milvus in $MILVUS_URI, or "
+                "index the sources again"
+            )
+
+    def _query(self, condition: str, *, limit: int) -> list[int]:
+        rows = self._ask(
+            "look up", "query", filter=condition, output_fields=["id"], limit=limit,
+            consistency_level="Strong",
+        )  # fmt: skip
+        return [int(row["id"]) for row in rows]
+
+    def _create(self) -> None:
+        types = _module().DataType
+
+        def create(client: Any, _: int) -> None:  # noqa: ANN401
+            if client.has_collection(self.collection, timeout=_ANSWER):
+                return
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+            schema.add_field("id", types.INT64, is_primary=True)
+            schema.add_field("vector", types.FLOAT_VECTOR, dim=self.dimension)
+            index = client.prepare_index_params()
+            kind = "IVF_SQ8" if self._cells else "FLAT"
+            params = {"nlist": self._cells} if self._cells else {}
+            index.add_index("vector", index_type=kind, metric_type=self._metric, params=params)
+            client.create_collection(
+                self.collection, schema=schema, index_params=index, consistency_level="Strong",
+                properties={_STAMP: self._stamp}, timeout=_ANSWER,
+            )  # fmt: skip
+
+        self._call("create", create)
+        self._exists = True
+
+    def _client(self) -> Any:  # noqa: ANN401
+        if self._connected is None:
+            place = self.place
+            self._connected = _module().MilvusClient(
+                uri=place.uri, token=place.token or "", timeout=_ANSWER, dedicated=True
+            )
+        return self._connected
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connected is not None:
+            self._connected.close()
+            self._connected = None
+
+    def _ask(
+        self,
+        action: str,
+        request: str,
+        *args: object,
+        retry_request: str | None = None,
+        patience: float | None = None,
+        **options: object,
+    ) -> Any:  # noqa: ANN401
+        """Do one request about the collection, or another one `retry_request`; see `_call`."""
+
+        def call(client: Any, tried: int) -> Any:  # noqa: ANN401
+            send = getattr(client, request if tried == 1 else retry_request or request)
+            return send(self.collection, *args, **{"timeout": _ANSWER, **options})
+
+        return self._call(action, call, patience)
+
+    def _call(self, action: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
+        """Do one request, again while Milvus does not answer.
+
+        `call` gets the client and how often the request was tried. Raises VectorStoreError at the end.
+        """
+        failures = (_module().MilvusException, import_module("grpc").RpcError, OSError)
+        deadline, tried = time.monotonic() + (patience or self.place.write_seconds), 0
+        while True:
+            tried += 1
+            try:
+                return call(self._client(), tried)
+            except failures as error:
+                reason = _reason(error)
+                refused = any(word in reason.lower() for word in _REFUSED)
+                if refused or time.monotonic() + _PAUSE > deadline:
+                    raise VectorStoreError(
+                        f"Milvus at {self.place.uri} did not {action} ({reason}). See that it runs and may "
+                        "be reached, and run the same command again. What was there before is unchanged"
+                    ) from error
+                time.sleep(_PAUSE)
+
+
+def cells_of(count: int) -> int:
+    """How many cells for a collection of so many vectors; 0 compares all."""
+    return 0 if count < CELLS_FROM else int(np.clip(4 * np.sqrt(count), 1024, 65_536))
+
+
+def _reason(error: Exception) -> str:
+    """One line of what Milvus or the connection said."""
+    code = getattr(error, "code", None)
+    details = getattr(error, "details", None)
+    message = (
+        getattr(error, "message", None) or (details() if callable(details) else None) or str(error) or code
+    )
+    line = " ".join(str(message).split())
+    return line if len(line) <= 200 else line[:199] + "…"
+
+
+# Which backend for how many vectors, by name or by what wrote a file.
+
+Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
+"""All backends; adding one is a line here."""
+FEW_VECTORS, MANY = 200_000, 500_000
+"""Vectors up to which all are compared by NumPy, and by faiss."""
+
+
+VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChoice:
+    """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
+
+    `milvus` holds all vectors at `place`, and none of them are in the index directory. Raises
+    UsageError without a place, MissingExtra if the package is not installed.
+    """
+
+    kind: VectorKind = "auto"
+    place: MilvusPlace | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "faiss" and not has_faiss():
+            raise MissingExtra("faiss-cpu", "faiss")
+        if self.kind == "milvus" and self.place is None:
+            raise UsageError(
+                "--vectors milvus needs a Milvus. Give --milvus http://HOST:19530, --milvus NAME.db for a "
+                "file of milvus-lite, or $MILVUS_URI"
+            )
+
+    def uses_faiss(self, count: int) -> bool:
+        """Whether so many vectors are searched by faiss."""
+        return self.kind == "faiss" or (self.kind == "auto" and count > FEW_VECTORS and has_faiss())
+
+
+@dataclass(frozen=True, slots=True)
+class VectorAccess:
+    """How to reach a vector database: the URI instead of the one that an index has noted, and the token."""
+
+    uri: str | None = None
+    token: str | None = None
+
+    def __post_init__(self) -> None:
+        """Remember what must not be shown."""
+        keep_secret(self.token)
+        keep_address(self.uri)
+
+
+def backend_named(name: str) -> Backend:
+    """Return the backend of a name; UsageError if there is none."""
+    for backend in BACKENDS:
+        if backend.name == name:
+            return backend
+    raise UsageError(f"unknown backend {name!r}. Backends are: {', '.join(b.name for b in BACKENDS)}")
+
+
+def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
+    """Return the backend of faiss for so many vectors."""
+    return FaissFlat if count <= MANY else FaissCells
+
+
+def has_faiss() -> bool:
+    """Whether faiss is installed."""
+    return find_spec("faiss") is not None
+
+
+def open_vectors(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
+) -> VectorIndex:
+    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
+
+    `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
+    """
+    name, _ = check_file(path)
+    backend = backend_named(name)
+    if not issubclass(backend, MilvusVectors):
+        return backend.open(path, dimension, writable=writable)
+    return open_collection(path, dimension, writable=writable, access=access)
+
+
+def open_collection(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
+) -> MilvusVectors:
+    """Open a file that says where a collection of Milvus is; raises as `open_vectors`."""
+    access = access or VectorAccess()
+    place = None if access.uri is None else MilvusPlace(access.uri, access.token)
+    return MilvusVectors.open(path, dimension, writable=writable, place=place, token=access.token)

@@ -1,1 +1,0 @@
-"""Backends that find the vectors nearest to a query."""

@@ -1,0 +1,361 @@
+"""Baselines: without the graph, or with triples and documents that a model reads."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from textwrap import wrap
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import InputError
+from clew.foundation.arrays import Float32, Int64
+from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
+from clew.index.store.directory import Index
+from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
+from clew.llm.managed import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
+from clew.llm.reply import declines
+from clew.llm.types import ChatModel
+from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
+from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstrations
+from clew.methods.kg_rag.method import reformulate, table_3
+from clew.methods.question import Called, entities_of
+from clew.methods.settings import (
+    Document,
+    KapingSettings,
+    KgGptSettings,
+    KgRetrievalSettings,
+    LlmSettings,
+    TripleRagSettings,
+    VectorRagSettings,
+)
+from clew.methods.simgrag.write_pattern import default_shots
+from clew.text.embedders import Embedder, unit_rows
+from clew.text.normalise import normalise
+from clew.text.verbalise import relation_text
+from clew.types import Abstention, Answer, Chain, Step, SubAnswer
+
+# Two baselines without the graph, whose answers are not grounded.
+#
+# `llm` is the model alone, zero-shot (KG-RAG section 4.2.2). `llm-qd` takes the question apart and answers
+# the sub-questions itself: LLM+QD of KG-RAG's Experiment 2 (same section), with KG-RAG's decomposition,
+# reformulation and synthesis, and the zero-shot prompt of `llm` for each sub-question.
+
+
+class Llm:
+    """Asks the model."""
+
+    name = "llm"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: LlmSettings | None = None,
+    ) -> None:
+        self.model = needs_model(model, self.name)
+        self.settings = settings or LlmSettings()
+        self.sampling = table_3(self.settings.seed, self.settings.temperature)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, ungrounded. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        return Run(self.name, id, talk).answer(
+            question, lambda: ungrounded_answer(question, self._ask_alone(talk, question, self.sampling))
+        )
+
+    def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
+        """Ask a question with nothing but examples: the first worked questions of SimGRAG, answers alone."""
+        shots = default_shots().of("question", self.settings.shots)
+        examples = "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
+        prompt = prompt_named("clew.methods.baselines", "llm").with_values(examples=examples)
+        return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
+
+
+class LlmQd(Llm):
+    """Asks the model step by step."""
+
+    name = "llm-qd"
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question with a chain, ungrounded. Raises LlmError."""
+        talk = Talk.begin(self.model, id)
+        links = list[SubAnswer]()
+        plan = Plan()
+
+        def work() -> Answer:
+            nonlocal plan
+            plan = decompose(talk, question, self.sampling, default_demonstrations(), letter=True)
+            for text in plan.questions:
+                links.append(self._link(text, links, talk))
+            prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
+            sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
+            return ungrounded_answer(
+                question, talk.ask(prompt, sampling, ANSWERS=answers, QUESTION=as_data(question))
+            )
+
+        answer = Run(self.name, id, talk).answer(question, work)
+        chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
+        return replace(answer, chain=chain, complete=not plan.cut)
+
+    def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
+        sub_question = text
+        if links:
+            sub_question = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
+        return SubAnswer(
+            text,
+            sub_question,
+            self._ask_alone(talk, sub_question, replace(self.sampling, repeat_penalty=1.1)),
+        )
+
+
+def _answers_text(links: Sequence[SubAnswer]) -> str:
+    """Sub-questions with their answers, for a prompt."""
+    return data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
+
+
+def ungrounded_answer(question: str, text: str) -> Answer:
+    """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
+    if not text:
+        return Answer(question, abstained=Abstention("not_in_evidence", "the model gave no answer"))
+    if declines(text):
+        detail = f'the model says that it has no answer: "{short(text)}"'
+        return Answer(question, abstained=Abstention("not_in_evidence", detail))
+    return ungrounded(question, text)
+
+
+# Baselines that retrieve triples around the question's entities, or documents, and have a model read them.
+#
+# `kaping`: Baek, Aji and Saffari, *Knowledge-augmented language model prompting for zero-shot knowledge graph
+# question answering*, 2023: 1 hop, since more degraded it; top 10 by similarity; zero-shot. It is LLM+KG in
+# KG-RAG's Experiment 2 (with hops=3, top=30).
+#
+# `triple-rag`: *Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly
+# from all 1-hop facts of the question's entities. The draw is a function of the seed and the question.
+#
+# `kg-retrieval`: *KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop
+# relations of these are read from the graph; all of it goes to the LLM. At hubs the first triples by relation
+# in turn are taken, so that every relation of an entity is seen.
+#
+# `kg-gpt`: Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large
+# language models*, 2023, as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation
+# retrieval, where the model sees all candidate relations; inference over the evidence. Candidate relations of
+# a sub-sentence are all that the entities reached so far have, and its relations are walked both ways from
+# where the one before ended.
+#
+# `vector-rag`: *Vector-retrieval* of SynaptiQA (section 4.3): the most similar documents. A document is what
+# the graph says of one entity: its outgoing triples, verbalised, whose vector is the sum of the triples'
+# vectors, so that nothing is embedded again. `texts` gives documents of the user's own instead: their
+# paragraphs are embedded once, and answers from them are not grounded in triples, which the answer says.
+
+MOST_SENTENCES = 5
+MOST_DOCUMENT_TRIPLES = 60
+"""Triples of one document that are read."""
+TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
+_NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
+_BLANK = re.compile(r"\n\s*\n")
+
+
+class Kaping(GraphMethod[KapingSettings]):
+    """Triples by similarity with the whole question."""
+
+    name, settings_class = "kaping", KapingSettings
+
+    @cached_property
+    def vectors(self) -> TripleSearch:
+        """The search that compares triples with a question."""
+        return triple_search(self.index, self.embedder)
+
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """The most similar triples within the hops."""
+        topic_entities = entities_of(called)
+        similarity, limits = self.vectors.similarities(question), self.vectors.limits
+        candidates = find_candidates(self.graph, topic_entities, self.settings.hops, similarity, limits)
+        triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
+        return self.of_triples(triples.tolist(), called, hub_notes(candidates))
+
+
+class TripleRag(GraphMethod[TripleRagSettings]):
+    """Triples at random."""
+
+    name, settings_class = "triple-rag", TripleRagSettings
+
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """Draw from the 1-hop facts."""
+        facts = np.sort(triples_at(self.graph, entities_of(called)))
+        draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
+        drawn = draw.sample(range(len(facts)), min(self.settings.k, len(facts)))
+        return self.of_triples(facts[drawn].tolist(), called)
+
+
+class KgRetrieval(GraphMethod[KgRetrievalSettings]):
+    """All triples of the entities."""
+
+    name, settings_class = "kg-retrieval", KgRetrievalSettings
+
+    def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
+        """The entities that are given, that the model lists, or that are linked."""
+        if not entities:
+            prompt = prompt_named("clew.methods.baselines", "kg_retrieval_entities")
+            names = listed(talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question)))
+            if mentions := self.find_topic_entities.called(question, names):
+                return mentions
+        return super().link(question, entities, talk)
+
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """Attributes and relations, both ways; of each relation in turn."""
+        triples = triples_at(self.graph, entities_of(called))
+        in_turn = triples[_turn_order(self.graph.out.relation[triples])].tolist()
+        read, notes = first_of(in_turn, self.settings.k)
+        return self.of_triples(read, called, notes)
+
+
+def _turn_order(relations: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Positions in the order of turns: the first of each relation, then the second of each, and so on."""
+    _, first, group = np.unique(relations, return_index=True, return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[by_group], np.arange(len(first)))
+    turn = np.empty(len(relations), np.intp)
+    turn[by_group] = np.arange(len(relations)) - starts[group[by_group]]
+    return np.lexsort((first[group], turn))
+
+
+class KgGpt(GraphMethod[KgGptSettings]):
+    """Triples over the relations that were chosen."""
+
+    name, settings_class = "kg-gpt", KgGptSettings
+
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
+        prompt = prompt_named("clew.methods.baselines", "kg_gpt_segment")
+        reply = run.talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question))
+        sentences = [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
+        notes: tuple[str, ...] = ()
+        if len(sentences) > MOST_SENTENCES:
+            notes = (f"the model wrote {len(sentences)} sub-sentences; {MOST_SENTENCES} are used",)
+        out, evidence = self.graph.out, np.empty(0, np.int64)
+        frontier = np.array(entities_of(called), np.int64)
+        for sentence in sentences[:MOST_SENTENCES]:
+            candidates = triples_at(self.graph, frontier.tolist())
+            candidates = candidates[~np.isin(candidates, evidence)]
+            relations = out.relation[candidates]
+            chosen = self._choose(sentence, np.unique(relations).tolist(), run.talk)
+            triples = candidates[np.isin(relations, chosen)]
+            if not len(triples):
+                continue
+            evidence = np.concatenate([evidence, triples])
+            ends = np.concatenate([out.owners(triples), out.neighbour[triples].astype(np.int64)])
+            reached = np.setdiff1d(ends, frontier)
+            frontier = reached if len(reached) else frontier
+        read, cut_notes = first_of(evidence.tolist(), self.settings.most)
+        return self.of_triples(read, called, (*notes, *cut_notes))
+
+    def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
+        """The relations that the model chooses of some; other names are left out."""
+        names = {relation: relation_text(self.graph.relation_labels[relation]) for relation in relations}
+        relation_by_name = {normalise(name): relation for relation, name in names.items()}
+        reply = talk.ask(
+            prompt_named("clew.methods.baselines", "kg_gpt_relations"), ZERO_SHOT,
+            COUNT=str(self.settings.k),
+            RELATIONS=data_lines(names.values()), SENTENCE=as_data(sentence),
+        )  # fmt: skip
+        chosen = (
+            relation_by_name[norm] for line in listed(reply) if (norm := normalise(line)) in relation_by_name
+        )
+        return list(dict.fromkeys(chosen))[: self.settings.k]
+
+
+def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
+    """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
+    documents = tuple(_document(file) for path in paths for file in _files(path))
+    if not any(document.text.strip() for document in documents):
+        raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
+    return documents
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
+
+
+def _document(path: Path) -> Document:
+    try:
+        return Document(path.name, path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}). Give a text file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start}). Give another") from error
+
+
+class VectorRag(GraphMethod[VectorRagSettings]):
+    """Whole neighbourhoods, or paragraphs of text files, by similarity."""
+
+    name, settings_class, needs_topics = "vector-rag", VectorRagSettings, False
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: VectorRagSettings | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model=model, settings=settings)
+        self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
+        if self.settings.texts and not self.paragraphs:
+            raise InputError("There is no text in the documents. Give others")
+        self._vectors = self._document_vectors()
+
+    def _document_vectors(self) -> Float32:
+        """Vectors of the paragraphs, or of the entities: float32 [documents, d]."""
+        if self.paragraphs:
+            return self.embedder.embed([part.text for part in self.paragraphs])
+        triple_vectors, out = TripleVectors.of(self.index, self.embedder), self.graph.out
+        return unit_rows(summed_rows(triple_vectors.rows, triple_vectors.scales, out.starts, out.stops))
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer from documents, or abstain with a reason. Raises LlmError."""
+        if not self.paragraphs:
+            return super().answer(question, id=id, entities=entities)
+        talk = Talk.begin(self.model, id)
+        run = Run(self.name, id, talk)
+        nearest = [self.paragraphs[i] for i in self._nearest(question)]
+        run.steps.append(Step("documents", {"texts": [{"from": p.name, "text": p.text} for p in nearest]}))
+        documents = data_lines(p.text for p in nearest)
+        prompt = prompt_named("clew.methods.baselines", "vector_rag")
+
+        def work() -> Answer:
+            text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
+            return ungrounded_answer(question, text)
+
+        return run.answer(question, work)
+
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """The triples of the documents that are nearest: no entity need be linked."""
+        triples, notes = list[int](), list[str]()
+        for node in self._nearest(question).tolist():
+            start, stop = self.graph.out.span(node)
+            triples += range(start, min(stop, start + MOST_DOCUMENT_TRIPLES))
+            if stop - start > MOST_DOCUMENT_TRIPLES:
+                name = self.graph.labels[node]
+                notes.append(f"{MOST_DOCUMENT_TRIPLES} of the {stop - start:,} triples of {name} are read")
+        return self.of_triples(triples, called, tuple(notes))
+
+    def _nearest(self, question: str) -> Int64:
+        scores = self._vectors @ self.embedder.embed([question])[0]
+        return best_of(scores, self.settings.k, np.arange(len(scores)))
+
+
+def _paragraphs(document: Document) -> Iterator[Document]:
+    """The paragraphs, in pieces that fit into a line of a prompt, cut between words; all are numbered."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in _BLANK.split(document.text))
+    parts = (part for text in paragraphs for part in wrap(text, LONGEST_LINE, break_on_hyphens=False))
+    return (Document(f"{document.name}:{number}", part) for number, part in enumerate(parts, 1))

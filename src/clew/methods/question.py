@@ -1,0 +1,391 @@
+"""What a question names and what it asks for: where retrieval begins, and which answers are of its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from clew.graph.graph import Graph, ValueKind
+from clew.index.explore import nodes_containing
+from clew.index.names import NamesIndex
+from clew.index.store.directory import Index
+from clew.query.execute import Executor
+from clew.reading.answer import answer_of, meanings_of
+from clew.reading.answer_kind import AnswerKinds
+from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
+from clew.reading.left_open import is_capital
+from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
+from clew.reading.near_names import near_names, unknown_names
+from clew.reading.reader import QuestionReader
+from clew.reading.shared_reader import reader_of
+from clew.text.embedders import Embedder
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, normalise, tokens
+from clew.text.verbalise import readable
+from clew.types import Abstention
+
+# The entities that retrieval begins from: those that the user gives, or that the question names.
+#
+# A user may give the name of the graph, or a part of one (*HP-40*).
+
+NAME, PERHAPS, PLAIN_WORD = range(3)
+"""What words are that a name of the graph is written like: a name, perhaps one, or words of the language."""
+MOST_OF_PART = 3
+"""A word that is a part of more names than this means none of them."""
+NAME_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
+"""A word with a digit and a letter: *HP-40*."""
+_WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
+Called = Mapping[str, tuple[int, ...]]
+"""What a question calls its entities, in its order, each with the likeliest of them."""
+
+
+def entities_of(called: Called) -> tuple[int, ...]:
+    """The entities of a question, each once."""
+    return tuple(dict.fromkeys(entity for entities in called.values() for entity in entities))
+
+
+@dataclass(frozen=True, eq=False)
+class FindTopicEntities:
+    """Links the entities of a question for methods that retrieve around them, without reading it."""
+
+    graph: Graph
+    names: NamesIndex
+    reader: QuestionReader
+
+    @classmethod
+    def of(cls, index: Index, embedder: Embedder) -> FindTopicEntities:
+        """Make it of an index, with the reader that all methods share."""
+        return cls(index.graph, index.names, reader_of(index, embedder))
+
+    def called(self, text: str, entities: Sequence[str] = ()) -> Called:
+        """The question's entities by mention; several of one mention where they are equally likely."""
+        nodes_by_mention: dict[str, tuple[int, ...]] = {}
+        for mention in self._mentions(text, entities):
+            best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
+            nodes_by_mention[mention.text] = tuple(
+                dict.fromkeys((*nodes_by_mention.get(mention.text, ()), *best))
+            )
+        return nodes_by_mention
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is exactly the name of some entity."""
+        return bool(self.names.exact(text))
+
+    def missing(self, text: str, entities: Sequence[str], topic_entities: Sequence[int]) -> Abstention | None:
+        """Why retrieval cannot begin: no topic_entities, or an entity that is given but not in the graph."""
+        unknown = unknown_names(self.names, entities)
+        if topic_entities and not unknown:
+            return None
+        words = tokens(text)
+        names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]
+        near = near_names(self.graph, self.names, [name for name in names if name])
+        quoted = " or ".join(f'"{name}"' for name in names if name)
+        detail = f"it has no entity like {quoted}" if quoted else "it names no entity of this graph"
+        return Abstention("no_entity", detail, near)
+
+    def _mentions(self, text: str, entities: Sequence[str]) -> list[Mention]:
+        if entities:
+            return self._given_mentions(entities)
+        words, linked = tokens(text), [m for m in self.reader.name(text) if m.candidates]
+        hows = [(m, m.candidates[0].how) for m in linked]
+        # A name stands in the question as it is, or, of several words, in the plural.
+        written = [m for m, how in hows if how <= NORMAL or (how == PLURAL and len(m.text.split()) > 1)]
+        mentions = self._without_overlaps(text, words, written)
+        # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
+        mentions = [m for m in mentions if not self._is_torn(words, m, mentions, known=False)]
+        if not mentions:
+            typos = self._without_overlaps(text, words, [m for m, how in hows if how in (PLURAL, TYPO)])
+            mentions = [m for m in typos if not self._is_torn(words, m, typos, known=True)][:1]
+        codes = self._codes(text, mentions)
+        mentions = [m for m in mentions if not any(c.start <= m.start and m.stop <= c.stop for c in codes)]
+        return sorted([*mentions, *codes], key=lambda m: m.start)
+
+    def _given_mentions(self, entities: Sequence[str]) -> list[Mention]:
+        """The entities that the user names; names that the graph lacks are left out."""
+        hits = {name: self.names.exact(name) for name in entities}
+        return [
+            Mention(
+                0, 0, name, tuple(Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in name_hits)
+            )
+            for name, name_hits in hits.items()
+            if name_hits
+        ]
+
+    def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
+        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
+        codes: list[Mention] = []
+        for word in _WORD.finditer(text):
+            overlapping = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
+            inside = any(not m.text.isdigit() or m.start <= word.start() for m in overlapping)
+            if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
+                continue
+            nodes = named_by_part(self.names, word[0])
+            if 0 < len(nodes) <= MOST_OF_PART:
+                candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
+                codes.append(Mention(word.start(), word.end(), word[0], candidates))
+        return codes
+
+    def _is_torn(
+        self, words: Sequence[Token], mention: Mention, mentions: Sequence[Mention], *, known: bool
+    ) -> bool:
+        """Whether a capitalised word outside all mentions is beside one, in no dictionary or also `known`."""
+        inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
+        neighbours = (
+            [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
+        )
+        lexicon = Lexicon.load()
+        outside = (w for w in neighbours if not any(m.start <= w.start < m.stop for m in mentions))
+        return any(is_capital(w, words) and (known or not lexicon.known(w.norm)) for w in outside)
+
+    def _without_overlaps(
+        self, text: str, words: Sequence[Token], mentions: Sequence[Mention]
+    ) -> list[Mention]:
+        """Mentions that are names rather than words and do not overlap: the likeliest, then the longest."""
+        grades = {m: _grade(text, words, m) for m in mentions}
+        ranked = sorted(
+            (m for m in grades if grades[m] != PLAIN_WORD),
+            key=lambda m: (grades[m], m.start - m.stop, m.start),
+        )
+        chosen_mentions: list[Mention] = []
+        for mention in ranked:
+            if all(mention.stop <= k.start or k.stop <= mention.start for k in chosen_mentions):
+                chosen_mentions.append(mention)
+        # A common word is a name only if the question has no better one.
+        sure_names = [m for m in chosen_mentions if grades[m] == NAME]
+        return sorted(sure_names or chosen_mentions, key=lambda m: m.start)
+
+
+def shared_names(called: Called, ending: str = "; all are read") -> tuple[str, ...]:
+    """Notes on names of the question that several entities have; `ending` says which of these are asked."""
+    counts = ((mention, len(entities)) for mention, entities in called.items() if len(entities) > 1)
+    return tuple(f'"{mention}" is the name of {count} things{ending}' for mention, count in counts)
+
+
+def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
+    """How likely words are a name, as they are written: NAME, PERHAPS or PLAIN_WORD."""
+    inside = [w for w in words if w.start < mention.stop and mention.start < w.stop]
+    if not all(w.norm.isascii() for w in inside):
+        return NAME
+    written = inside[(mention.start == 0) :]
+    if any(c.isupper() or c.isdigit() for w in written for c in w.text):
+        return NAME
+    if all(w.norm in FUNCTION or w.norm in LIGHT for w in inside):
+        return PLAIN_WORD
+    if len(inside) > 1 and not any(c.isupper() for c in text[1:]):
+        return NAME
+    lexicon = Lexicon.load()
+    if all(lexicon.known(normalise(w.text)) or w.norm in FUNCTION for w in inside):
+        return PLAIN_WORD if len(inside) == 1 else PERHAPS
+    return NAME
+
+
+def names_of_graph(names: NamesIndex, texts: Sequence[str]) -> tuple[str, ...]:
+    """Each given name; the id of *Anna Keller (E08)*; or the entity that it is whole words of.
+
+    That is one alone, and one word must be a code.
+    """
+    return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in texts)
+
+
+def _entity_called(names: NamesIndex, part: str) -> str:
+    with_id = names.with_id(part)
+    if with_id is not None:
+        return names.graph.entities[with_id]
+    nodes = named_by_part(names, part) if NAME_CODE.search(part) or " " in part.strip() else []
+    return names.graph.entities[nodes[0]] if len(nodes) == 1 else ""
+
+
+def named_by_part(names: NamesIndex, part: str) -> list[int]:
+    """The entities of whose names a text is some whole words; of a code the shortest: *TB-5*, no *TB-5 B*."""
+    nodes = nodes_containing(names, part) or []
+    if not NAME_CODE.search(part):
+        return list(nodes)
+    length = {node: len(names.graph.labels[node]) for node in nodes}
+    least = min(length.values(), default=0)
+    return [node for node in nodes if length[node] == least]
+
+
+def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
+    """Which of `entities` a text names by their labels, in the order of the text.
+
+    Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that
+    differ in how they are written only (a person and a tag), those that are there as written, if any.
+    """
+    words = f" {normalise(text)} "
+    labels: dict[str, list[int]] = {}
+    for entity in dict.fromkeys(entities):
+        labels.setdefault(normalise(graph.labels[entity]), []).append(entity)
+    shared_labels = {label: same for label, same in labels.items() if len(same) > 1}
+    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in shared_labels.items()}
+    places: list[tuple[int, list[int]]] = []
+    for label in sorted((name for name in labels if name), key=lambda name: (-len(name), name)):
+        at = words.find(f" {label} ")
+        while at >= 0:
+            places.append((at, as_written.get(label) or labels[label]))
+            # What a longer name has taken is no longer there for a shorter one; the length stays.
+            words = words[: at + 1] + "\x00" * len(label) + words[at + 1 + len(label) :]
+            at = words.find(f" {label} ")
+    ordered = sorted(places, key=lambda place: place[0])
+    return tuple(dict.fromkeys(entity for _, nodes in ordered for entity in nodes))
+
+
+def without_names(graph: Graph, text: str, entities: Iterable[int]) -> str:
+    """A text without the names of `entities`, however they are written, longest first."""
+    labels = sorted({readable(graph.labels[e]) for e in entities}, key=lambda name: (-len(name), name))
+    names = [re.escape(label) for label in labels if label.strip() and label.casefold() in text.casefold()]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", "", text, flags=re.IGNORECASE) if names else text
+
+
+# What a question asks for, and whether an answer is that: a person, a number, a time, yes or no.
+#
+# What a model replies is no answer because it names a fact: *Who directed Memento?* is not answered by 42,
+# nor by *yes*. Yes and no are answers where code comes to the same by a query graph of the question.
+
+Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thing", ""]
+"""What is asked for; empty where the words do not say, as in languages other than English."""
+
+DECIDES = 0.5
+"""Share of the readings of a question from which one decides it alone."""
+AGREES = 0.1
+"""The least share of one that decides it where it rests on facts that the model names too."""
+MOST_LIKELY = 12
+"""Readings whose relations are looked at."""
+_WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
+_HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
+_NUMBER_OF = re.compile(r"\W*(?:\w+\W+){0,4}(?:number|count)\s+of\b", re.I)
+_HOW_ADJECTIVE = re.compile(
+    r"\bhow\s+(?!(?:do|does|did|is|are|was|were|can|could|come|to|would|should)\b)\w+", re.I
+)
+_NUMBER_NOUN = re.compile(
+    r"\W*(?:is|are|was|were|s)?\W*(?:the|its|their)?\W*(?:total|sum|average|mean)\b", re.I
+)
+_TIME_NOUN = re.compile(r"\W*(?:year|date|day|month|time|century|decade)s?\b", re.I)
+_DIGIT = re.compile(r"\d")
+
+
+def asked_of(question: str) -> Asked:
+    """What a question asks for by its words."""
+    asking, truth = _WH.search(question), YES_NO.search(question)
+    if _HOW_MANY.search(question) or _NUMBER_OF.match(question):
+        return "a number"
+    if truth is not None and truth.start() == 0 and asking is None:
+        return "a thing" if EITHER.search(question) else "yes or no"
+    if asking is None or (truth is not None and truth.start() < asking.start()):
+        return ""
+    word, rest = asking[0].lower(), question[asking.end() :]
+    if word == "how":
+        return "a number" if _HOW_ADJECTIVE.match(question, asking.start()) else ""
+    if word in ("what", "which") and _NUMBER_NOUN.match(rest):
+        return "a number"
+    if word in ("what", "which") and _TIME_NOUN.match(rest):
+        return "a time"
+    by_word: dict[str, Asked] = {"who": "a person", "whom": "a person", "when": "a time", "where": "a place"}
+    return by_word.get(word, "a thing" if word in ("what", "which") else "")
+
+
+def misfit_of_value(question: str, value: str) -> str:
+    """Why yes, no or a number that stands nowhere is not what is asked for; empty where it may be."""
+    asked = asked_of(question)
+    fitting = ("yes or no",) if value in ("yes", "no") else ("a number", "a time")
+    return "" if asked in (*fitting, "a thing", "") else f"{asked} is asked for"
+
+
+def misfit_of_label(asked: Asked, label: str, *, is_value: bool) -> str:
+    """Why what is called so is not what is asked for; empty where it may be. A value is no thing."""
+    has_digit = _DIGIT.search(label) is not None
+    match asked:
+        case "yes or no":
+            is_fitting = label.casefold() in ("yes", "no", "true", "false")
+        case "a number":
+            is_fitting = is_value or has_digit
+        case "a time":
+            is_fitting = is_value or has_digit or _is_time(label)
+        case "a person" | "a place":
+            is_fitting = not is_value
+        case _:
+            is_fitting = True
+    return "" if is_fitting else f"{asked} is asked for"
+
+
+def says(other: str) -> str:
+    """Why a value is not proved, where query graphs say another (`Judge.decides`), or nothing."""
+    return f"the graph says {other}" if other else "no facts decide it"
+
+
+def counts(question: str) -> bool:
+    """Whether a question may be answered by a number that stands in no fact."""
+    return asked_of(question) in ("a number", "") or adds_up(question)
+
+
+def adds_up(question: str) -> bool:
+    """Whether a question may ask for a sum or an average."""
+    return AGGREGATE.search(question) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSteps:
+    """The relations that the likeliest readings of a question follow, likeliest first.
+
+    And what the likeliest of all names: types and entities.
+    """
+
+    relations: tuple[int, ...] = ()
+    types: tuple[int, ...] = ()
+    entities: tuple[int, ...] = ()
+
+
+@dataclass(eq=False)
+class Judge:
+    """Judges answers over one graph."""
+
+    reader: QuestionReader
+
+    @cached_property
+    def _kinds(self) -> AnswerKinds:
+        return AnswerKinds(self.reader.vocabulary)
+
+    def misfit(self, asked: Asked, entity: int) -> str:
+        """Why an entity is not what is asked for; empty where it may be."""
+        graph = self.reader.graph
+        (start, stop), types = graph.out.span(entity), graph.types.of(entity)
+        is_value = start == stop and graph.values.kind[entity] != ValueKind.NONE
+        is_nobody = asked == "a person" and bool(types) and all(map(self._kinds.is_nobody, types))
+        return misfit_of_label(asked, readable(graph.labels[entity]), is_value=is_value or is_nobody)
+
+    def steps(self, question: str) -> AskedSteps:
+        """What the likeliest readings of a question follow."""
+        likeliest = self.reader.read(question).ranking.ranked[:MOST_LIKELY]
+        contents = [ranked.option.query.contents for ranked in likeliest]
+        relations = dict.fromkeys(step // 2 for each in contents for step in each.steps)
+        if not contents:
+            return AskedSteps()
+        entities = tuple(anchor.node for anchor in contents[0].entities)
+        return AskedSteps(tuple(relations), contents[0].types, entities)
+
+    def decides(self, question: str, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
+        """The triples by which a query graph of the question says a value (yes, no, a number).
+
+        `named` are the triples of the facts that the model names for it. Where a likely one says another
+        value, that; where none decides it, an empty text.
+        """
+        reader = self.reader
+        graph, vocabulary = reader.graph, reader.vocabulary
+        other = ""
+        for meaning in meanings_of(Executor(graph), vocabulary, reader.read(question)):
+            if meaning.query.ask == "list" or meaning.share < AGREES:
+                continue
+            draft = answer_of(graph, vocabulary, meaning.query)
+            triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))
+            if draft.text == value and (meaning.share >= DECIDES or named & set(triples)):
+                return triples
+            other = other or (draft.text if meaning.share >= DECIDES else "")
+        return other
+
+
+def _is_time(label: str) -> bool:
+    """Whether a name ends with a word for a time: *March*, *Renaissance*."""
+    word = label.split()[-1].lower() if label.split() else ""
+    return Lexicon.load().classes(word).get("time", 0.0) > 0.0

@@ -1,0 +1,429 @@
+"""The graph of a database → a folder of files that `clew index` reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, cast
+
+from clew.errors import InputError
+from clew.foundation.system import replace_file
+from clew.stores.cypher.guard import Guarded
+from clew.stores.errors import StoreError
+from clew.stores.neo4j import Neo4jStore
+from clew.stores.sparql.endpoint import (
+    ACCEPT_GRAPH,
+    ACCEPT_ROWS,
+    GRAPHS,
+    RESULTS,
+    Address,
+    HttpReply,
+    rows_of,
+    send_query,
+)
+from clew.stores.store import StoredTerm, naming_property
+
+# Where the graph of a database is put while it is read: finished shards stay after an interruption.
+
+DATA, MARKER = "data", "import.json"
+
+
+ImportProgress = Callable[[str, int, int], None]
+"""Called with what is read, how much of it is, and how much there is."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass
+class ImportFolder:
+    """A folder with `data`, and a file that names what is finished in it; made with `open_folder`.
+
+    `finished` are shards with what their writer wants to know of them when the work goes on.
+    """
+
+    path: Path
+    source: str
+    finished: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def data(self) -> Path:
+        """Where the files of the graph are."""
+        return self.path / DATA
+
+    def finish(self, shard: str, state: int) -> None:
+        """Remember that a shard is whole; it is not read again."""
+        self.finished[shard] = state
+        text = json.dumps({"source": self.source, "finished": self.finished})
+        replace_file(self.path / MARKER, text, synced=True)
+
+
+def open_folder(path: Path, source: str) -> ImportFolder:
+    """Open the folder of an import, as it was left if it is of the same `source`, else empty.
+
+    InputError if something else is there, which is not touched.
+    """
+    marker = path / MARKER
+    if path.exists() and not marker.exists() and any(path.iterdir()):
+        raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
+    folder = ImportFolder(path, source)
+    marker_fields: dict[str, Any] = {}
+    if marker.exists():
+        marker_fields = json.loads(marker.read_text("utf-8"))
+        if marker_fields["source"] != source:
+            shutil.rmtree(path)
+            marker_fields = {}
+    folder.data.mkdir(parents=True, exist_ok=True)
+    folder.finished.update(marker_fields.get("finished", {}))
+    if not marker_fields:
+        folder.finish("", 0)
+    return folder
+
+
+# A Neo4j graph → a folder of node and edge CSVs that `clew index` reads.
+#
+# A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
+# again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
+# `LISTED_NODES` ids, since a record of the driver costs more than what is in it; those of a hub come one by
+# one. Properties of edges are columns of their tables.
+
+LISTED_NODES = 1_000
+MOST_KEYS = 1_000
+"""Keys of properties of edges, each a column."""
+LIST_DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
+"""What may stand between the items of a list; the first that is in none of them does."""
+_IDS = f"UNWIND range(start, start + {LISTED_NODES - 1}) AS i MATCH (a) WHERE id(a) = i"
+_LISTS = (
+    f"UNWIND range($low, $high, {LISTED_NODES}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
+)
+_EDGE = "i, id(b), type(r), properties(r)"
+NODES_QUERY = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
+EDGES_QUERY = _LISTS % f"AND COUNT {{ (a)-->() }} < $hub MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+EDGE_KEYS = "MATCH ()-[r]->() UNWIND keys(r) AS key RETURN DISTINCT key ORDER BY key"
+HUB_EDGES = (
+    f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= $hub "
+    f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
+)
+
+Cells = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSizes:
+    """How much is read at once: ids of nodes in a shard, and edges of a node whose edges come one by one."""
+
+    shard_ids: int = 50_000
+    hub: int = 10_000
+
+
+USUAL_EXPORT = ExportSizes()
+
+
+def export_neo4j(
+    store: Neo4jStore,
+    folder: ImportFolder,
+    progress: ImportProgress = silent,
+    sizes: ExportSizes = USUAL_EXPORT,
+) -> None:
+    """Write all nodes and edges, going on where an earlier call was interrupted.
+
+    Raises StoreError where the server fails or the database is empty; what was finished stays.
+    """
+    nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
+    if not nodes:
+        raise StoreError(
+            f"{store.name} has no nodes that this user may read. Check the database's name, and the "
+            "user's rights"
+        )
+    total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
+    done = sum(folder.finished.values())
+    keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
+    for low in range(0, last + 1, sizes.shard_ids):
+        shard = f"{low:012}"
+        bounds = {"low": low, "high": low + sizes.shard_ids - 1, "hub": sizes.hub}
+        if shard in folder.finished:
+            continue
+        shard_count = 0
+        for count in _read_rows(store, folder, shard, bounds, keys):
+            shard_count += count
+            progress("nodes and edges", done + shard_count, total)
+        done += shard_count
+        folder.finish(shard, shard_count)
+
+
+def _numbers(store: Neo4jStore, query: str) -> list[int]:
+    return [int(number or 0) for number in store.read(query, most=1)[1][0]]
+
+
+def _read_rows(
+    store: Neo4jStore, folder: ImportFolder, shard: str, bounds: Mapping[str, object], keys: Sequence[str]
+) -> Iterator[int]:
+    """Write a shard, with the `keys` of properties of edges as columns.
+
+    Yields how many nodes and edges have come since the last time.
+    """
+    nodes: list[list[Any]] = []
+    for (rows,) in store.stream(NODES_QUERY, bounds):
+        nodes += rows
+        yield len(rows)
+    if nodes:
+        write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
+    with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
+        hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
+        lists = (row[0] for row in store.stream(EDGES_QUERY, bounds))
+        for rows in chain(lists, hubs):
+            writer.writerows([*row[:3], *_cells(row[3], keys, {}, "; ")] for row in rows)
+            yield len(rows)
+
+
+def write_nodes(path: Path, rows: Cells) -> None:
+    """Write rows (id, labels, properties) as a CSV of nodes."""
+    kinds: dict[str, set[str]] = {}
+    maps: list[Mapping[str, Any]] = [row[2] for row in rows]
+    for properties in maps:
+        for key, value in properties.items():
+            if value != []:
+                kinds.setdefault(key, set()).add(_kind(value))
+    keys = [key for key in kinds if key != "name"]
+    types = {key: _common_type(kinds[key]) for key in keys}
+    delimiters = {
+        key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")
+    }
+    label_delimiter = _delimiter(row[1] for row in rows)
+    columns = [
+        f"{key}:{types[key]}{_delimiter_suffix(delimiters.get(key, LIST_DELIMITERS[0]))}" for key in keys
+    ]
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(["id:ID", "name", f":LABEL{_delimiter_suffix(label_delimiter)}", *columns])
+        for (id, labels, _), properties in zip(rows, maps, strict=True):
+            name_key = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
+            name = "" if name_key is None else str(properties[name_key])
+            writer.writerow([id, name, _cell(labels, label_delimiter), *_cells(properties, keys, delimiters)])
+
+
+def _cells(
+    values: Mapping[str, Any], keys: Iterable[str], delimiters: Mapping[str, str], usual_delimiter: str = ""
+) -> list[str]:
+    """The cells of a row's properties; `delimiters` stand between the items of a list, by key."""
+    return [_cell(values[key], delimiters.get(key, usual_delimiter)) if key in values else "" for key in keys]
+
+
+def _delimiter(values: Iterable[object]) -> str:
+    """Choose what stands between the items of the lists of a column: a character that is in none of them."""
+    characters = {character for value in values for character in _cell(value)}
+    private_characters = map(chr, range(0xE000, 0xF8FF))
+    return next(
+        character for character in chain(LIST_DELIMITERS, private_characters) if character not in characters
+    )
+
+
+def _delimiter_suffix(delimiter: str) -> str:
+    """Name a delimiter in a header, unless it is the usual one."""
+    return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
+
+
+def _kind(value: Any) -> str:  # noqa: ANN401
+    """Return the CSV type of a value."""
+    if isinstance(value, list):
+        inner = {_kind(item) for item in value}
+        return (inner.pop() if len(inner) == 1 else "string") + "[]"
+    kinds = ((bool, "boolean"), (int, "long"), (float, "double"), (datetime, "datetime"), (date, "date"))
+    for type_, name in kinds:
+        if isinstance(value, type_):
+            return name
+    return {"Date": "date", "DateTime": "datetime"}.get(type(value).__name__, "string")
+
+
+def _common_type(kinds: set[str]) -> str:
+    """Return the type that holds all values of a property; single values and lists of them are lists."""
+    plain_kinds = {kind.removesuffix("[]") for kind in kinds}
+    list_suffix = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
+    if len(plain_kinds) == 1:
+        return plain_kinds.pop() + list_suffix
+    return ("double" if plain_kinds == {"long", "double"} else "string") + list_suffix
+
+
+def _cell(value: Any, delimiter: str = "") -> str:  # noqa: ANN401
+    if isinstance(value, list):
+        return delimiter.join(map(_cell, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):  # a point
+        return f"({', '.join(map(str, value))})"
+    return str(value.iso_format() if hasattr(value, "iso_format") else value)
+
+
+# An RDF graph behind a SPARQL endpoint → one file of N-Triples that `clew index` reads.
+#
+# One shard for each relation, in the order of their names, appended to the file as it comes. What was
+# finished is kept: after an interruption the file is cut back to the last whole shard. A shard that ends
+# before its count is asked on from there, since many endpoints cap a result without a word. Blank nodes have
+# names within one result only, so all triples that have one are a shard of their own.
+
+EXPORT_SECONDS = 300.0
+"""Most time between two parts of a reply, and for counting."""
+BLOCK = 1 << 20
+_MOST_RELATIONS = 1_000_000
+_BLANK = "(isBlank(?s) || isBlank(?o))"
+BLANK = "_:"
+"""The shard of triples with blank nodes."""
+BLANK_COUNT = f"SELECT (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o FILTER{_BLANK} }}"
+BLANK_TRIPLES = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER{_BLANK} }}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """A part of the graph: the query for it, and how many triples it has."""
+
+    name: str
+    query: str
+    count: int
+
+
+def export_sparql(address: Address, folder: ImportFolder, progress: ImportProgress = silent) -> None:
+    """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
+
+    Raises StoreError where the endpoint fails, or gives fewer triples than it counts; what was finished
+    stays.
+    """
+    shards = _shards(address)
+    total = sum(shard.count for shard in shards)
+    if not total:
+        raise StoreError(
+            f"{address.public_address} has no triples in its default graph. Check the path, or name a graph: "
+            "…?default-graph-uri=NAME"
+        )
+    path = folder.data / "graph.nt"
+    with path.open("ab") as file:
+        file.truncate(max(folder.finished.values(), default=0))
+        done = sum(shard.count for shard in shards if shard.name in folder.finished)
+        for shard in shards:
+            if shard.name in folder.finished:
+                continue
+            for count in _read_triples(address, shard, file):
+                progress("triples", done + count, total)
+            done += shard.count
+            file.flush()
+            os.fsync(file.fileno())
+            folder.finish(shard.name, file.tell())
+
+
+def _shards(address: Address) -> list[_Slice]:
+    """Ask which relations there are, and how often; blank nodes are told apart only where there are some."""
+    blank = int(_value(_select(address, BLANK_COUNT)[0][0]))
+    blank_filter = f" FILTER(!{_BLANK})" if blank else ""
+    rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{blank_filter} }} GROUP BY ?p")
+    counts = {_value(p): int(_value(n)) for p, n in rows if p is not None}
+    shards = [
+        _Slice(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{blank_filter} }}", n)
+        for p, n in sorted(counts.items())
+    ]
+    return [*shards, _Slice(BLANK, BLANK_TRIPLES, blank)] if blank else shards
+
+
+def _value(term: object) -> str:
+    return cast(StoredTerm, term).value
+
+
+def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
+    sent = Guarded(query, {}, None, _MOST_RELATIONS)
+    with _open_reply(address, query, ACCEPT_ROWS, tuple(RESULTS)) as reply:
+        return rows_of(reply, reply.media, sent).rows
+
+
+def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
+    """Append a shard to the file; yields how many of its triples there are."""
+    start, count = file.tell(), 0
+    for count in _append(address, shard.query, file):
+        yield min(count, shard.count)
+    if count < shard.count and shard.name != BLANK:
+        # The endpoint caps its results. Pages need an order, which the first attempt had not.
+        file.seek(start)
+        file.truncate()
+        count = 0
+        for count in _pages(address, shard, file):
+            yield min(count, shard.count)
+    if count < shard.count:
+        raise StoreError(
+            f"{address.public_address} gives {count:,} of the {shard.count:,} triples that it counts for "
+            f"{shard.name}: its "
+            "results are capped, or the graph changes. Ask its operator for a dump, and index that"
+        )
+
+
+def _pages(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
+    count = 0
+    while count < shard.count:
+        count_before = count
+        query = f"{shard.query} ORDER BY ?s ?o OFFSET {count}"
+        for page_count in _append(address, query, file):
+            count = count_before + page_count
+            yield count
+        if count == count_before:
+            return
+
+
+def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
+    """Append what a query gives; yields how many triples there are so far."""
+    count = 0
+    with _open_reply(address, query, ACCEPT_GRAPH, tuple(GRAPHS)) as reply:
+        for lines in _lines(reply):
+            file.write(lines)
+            count += lines.count(b"\n")
+            yield count
+
+
+@contextmanager
+def _open_reply(
+    address: Address, query: str, accept: str, known_media: tuple[str, ...]
+) -> Generator[HttpReply]:
+    """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
+    with send_query(address, query, accept, EXPORT_SECONDS, total=False) as reply:
+        if reply.media not in known_media:
+            raise StoreError(
+                f"{address.public_address} answers with {reply.media} that is no result of SPARQL. "
+                "Check the path"
+            )
+        try:
+            yield reply
+        except (SyntaxError, ValueError, OSError) as error:
+            raise reply.failure or StoreError(
+                f"{address.public_address} sends what cannot be read as {reply.media} ({error}). "
+                "Run the command again"
+            ) from error
+
+
+def _lines(reply: HttpReply) -> Iterator[bytes]:
+    """Yield blocks of whole lines of N-Triples, one triple a line, whatever syntax the endpoint writes."""
+    import pyoxigraph
+
+    if GRAPHS[reply.media] != "N_TRIPLES":
+        quads = pyoxigraph.parse(cast("IO[bytes]", reply), getattr(pyoxigraph.RdfFormat, GRAPHS[reply.media]))
+        for quad in quads:
+            yield f"{quad.triple} .\n".encode()
+        return
+    line_start, checked = b"", False
+    while data := reply.read(BLOCK):
+        whole_lines, newline, tail = data.rpartition(b"\n")
+        if newline:
+            lines, line_start = line_start + whole_lines + newline, tail
+            if not checked:
+                all(pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_TRIPLES))
+                checked = True
+            yield lines
+        else:
+            line_start += data
+    if line_start.strip():
+        raise ValueError("the last line is not whole")

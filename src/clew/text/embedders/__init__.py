@@ -1,1 +1,0 @@
-"""Embedders, one file each; `registry.embedder(spec)` makes them."""
