@@ -121,7 +121,8 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
 def bound_before(text: str, start: int) -> Sign | None:
     """The bound that words before a name set with its value, None for none: *at most that of Fir Court*."""
     before = text[:start].lower()
-    for pattern, sign in ((_NO_LESS, ">="), (_NO_MORE, "<=")):
+    bounds: tuple[tuple[str, Sign], ...] = ((_NO_LESS, ">="), (_NO_MORE, "<="))
+    for pattern, sign in bounds:
         if re.search(rf"\b(?:{pattern})\b{_FILLER}(?:(?:\w+\s+){{1,3}}of\s+(?:the\s+)?)?$", before):
             return sign
     return None
