@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, ValueKind
-from clew.query.execute import Executor
-from clew.query.sets import intersection
+from clew.query.execute import Executor, intersection
 from clew.query.tree import Both, Counted, Either, OfType, OnEdge, Part, Qualified, Query, Walk, mapped
 from clew.query.vocabulary import words_of_label
 
