@@ -343,7 +343,7 @@ class _FollowUps:
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["person"]:
-            meant.sort(key=lambda r: r.is_person is not True)
+            meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
         if not meant:
             detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
             return Abstention("unplaced", detail)
@@ -381,7 +381,9 @@ class _FollowUps:
 
     def _may_mean(self, match: re.Match[str], referent: Referent) -> bool:
         if match["person"]:
-            return not referent.is_set and referent.is_person is not False
+            sex = "female" if match["person"].lower() in ("she", "her", "hers") else "male"
+            is_of_sex = referent.sex in ("", sex)
+            return not referent.is_set and referent.is_person is not False and is_of_sex
         if match["thing"] or match["place"]:
             return not referent.is_set and referent.is_person is not True
         if match["that"] and match["noun"].lower() != "one":

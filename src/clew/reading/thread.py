@@ -28,6 +28,7 @@ from clew.query.tree import (
 )
 from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.english import FUNCTION
+from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, plural, singular
 from clew.types import Answer, Thread
@@ -43,6 +44,8 @@ class Referent:
     node: int
     is_person: bool | None
     is_set: bool = False
+    sex: str = ""
+    """Of a person, where the graph tells it."""
 
 
 def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str) -> Answer:
@@ -159,7 +162,18 @@ class LastAnswer:
         labels = self._labels(node)
         types = len(self.reader.vocabulary.types_of(node))
         is_one = any(map(is_person, labels[:types] if types else labels))
-        return Referent(Anchor(node), node, is_one or (False if types else None))
+        return Referent(Anchor(node), node, is_one or (False if types else None), sex=self._sex(node))
+
+    def _sex(self, node: int) -> str:
+        """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""
+        graph, vocabulary = self.reader.graph, self.reader.vocabulary
+        for sex in ("female", "male"):
+            recorded = recorded_sex(vocabulary, sex)
+            if recorded is not None and graph.find_triple(node, *recorded) >= 0:
+                return sex
+        into = graph.into.relation[slice(*graph.into.span(node))].tolist()
+        said = {sex_of(word) for r in set(into) for word in vocabulary.relations[r].split()} - {""}
+        return said.pop() if len(said) == 1 else ""
 
     def _labels(self, node: int) -> list[str]:
         """The types of a node, then the relations that lead to it, in words."""
