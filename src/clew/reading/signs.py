@@ -189,7 +189,7 @@ class Signs:
         log_odds = 0.0
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
             log_odds += math.log(IGNORED)
-        return log_odds if part.counted else log_odds + self.superlatives.against(part)
+        return log_odds + self.superlatives.against(part) if part.steps else log_odds
 
     def _is_beyond(self, end: int, value: Value) -> bool:
         """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""

@@ -15,6 +15,7 @@ from clew.query.tree import Extreme
 from clew.query.vocabulary import DATE, Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.odds import IGNORED, TURNED, UNSAID
+from clew.text.inflection import singular_noun
 
 _SMALLEST = (
     "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
@@ -64,6 +65,12 @@ _COMMONEST = re.compile(
 )
 
 
+_LARGEST = re.compile(rf"{_SIZES.pattern}\s+(?P<noun>\w+)", re.I)
+"""What a superlative of a size is said of."""
+_COUNTS = re.compile(r"\b(?:most|fewest|least|many|number|count)\b", re.I)
+"""Words of a ranking by how many; *the largest grant* is ranked by a value."""
+
+
 class Superlatives:
     """The superlatives of one question."""
 
@@ -79,9 +86,15 @@ class Superlatives:
         self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
         self.fastest = None if fastest is None else bool(fastest["fast"])
         self.commonest = bool(_COMMONEST.search(question))
+        self.largest = {singular_noun(m["noun"].lower()) for m in _LARGEST.finditer(question)}
+        self.counts = bool(_COUNTS.search(question))
 
     def against(self, part: Extreme) -> float:
-        """The logarithm of what is left of the odds of a ranking by a value."""
+        """The logarithm of what is left of the odds of a ranking by a value, or by a count."""
+        if part.counted:
+            if not self.sizes or self.counts:
+                return 0.0
+            return math.log(IGNORED if self._is_what_is_largest(part.steps[-1]) else UNSAID)
         end, label = part.steps[-1] ^ 1, self.vocabulary.relations[part.steps[-1] // 2].split()
         log_odds = math.log(UNSAID) if self.commonest else 0.0
         if self.fastest is not None:
@@ -117,6 +130,15 @@ class Superlatives:
             twin = places.get(replace(option.query, part=turned))
             if twin is not None and self.against(turned) < self.against(part) and scores[twin] > scores[i]:
                 scores[i], scores[twin] = scores[twin], scores[i]
+
+    def _is_what_is_largest(self, step: int) -> bool:
+        """Whether a step leads to what a superlative is said of: *the largest grant* counts no grants."""
+        type_ = int(self.vocabulary.end_types[step ^ 1])
+        labels = [
+            self.vocabulary.relations[step // 2],
+            *([self.vocabulary.types[type_]] if type_ >= 0 else []),
+        ]
+        return any(singular_noun(word) in self.largest for label in labels for word in label.split())
 
     def _is_of_time(self, end: int) -> bool:
         """Whether the values of an end are dates or years."""
