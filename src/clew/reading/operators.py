@@ -589,7 +589,8 @@ class Operators:
     def _sexes(self) -> Iterator[Operator]:
         """*Which women work in Oslo*: people of whom the graph records that they are women."""
         named = [m for m in self.mentions if m.candidates and m.strong]
-        for token, after in zip(tokens(self.text), [*tokens(self.text)[1:], None], strict=True):
+        words = tokens(self.text)
+        for token, after in zip(words, [*words[1:], None], strict=False):
             sex = sex_said(token.norm)
             recorded = recorded_sex(self.vocabulary, sex) if sex else None
             if recorded is None or any(m.start < token.stop and token.start < m.stop for m in named):

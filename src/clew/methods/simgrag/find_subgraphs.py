@@ -213,12 +213,21 @@ _match = partial(match, budget=SEARCH)
 
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
-    """The `k` matches of least GSD; types that leave no match restrict nothing."""
+    """The `k` matches of least GSD; types that leave no match, or none that fits, restrict nothing.
+
+    The type of an unknown is a word of the model's: *blood group* is near `BloodUnit`, and yet a text.
+    """
     result = _match(graph, pattern, distances, k=k, distinct=BY_TRIPLE)
-    if result.matches or not result.complete or not any(node.type for node in pattern.nodes):
+    if not result.complete or not any(node.type for node in pattern.nodes) or _is_near(pattern, result):
         return result
     untyped = replace(pattern, nodes=tuple(replace(node, type=None) for node in pattern.nodes))
-    return _match(graph, untyped, distances, k=k, distinct=BY_TRIPLE)
+    untyped_result = _match(graph, untyped, distances, k=k, distinct=BY_TRIPLE)
+    return untyped_result if not result.matches or _is_near(pattern, untyped_result) else result
+
+
+def _is_near(pattern: Pattern, result: MatchResult, bound: float = FITTING_GSD) -> bool:
+    """Whether the best match is as near as one that fits."""
+    return bool(result.matches) and result.matches[0].gsd / len(pattern.edges) <= bound
 
 
 def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -333,7 +342,7 @@ def unfit(
     if missing_names:
         names = " and ".join(f'"{name}"' for name in missing_names)
         return Misfit("empty_result", f"it has {names}, but nothing of this shape around it")
-    if best.gsd / len(pattern.edges) <= bound:
+    if _is_near(pattern, result, bound):
         return None
     relations = (graph.triple(triple)[1] for triple in best.triples)
     costs = [edge_distance(e, r, distances) for e, r in zip(pattern.edges, relations, strict=True)]
