@@ -350,9 +350,21 @@ class SchemaView:
     def _short_list(self, end: int) -> str:
         """All names of an end of values, where they are few and stand there often."""
         nodes, triples = int(self.reader.schema.nodes[end]), int(self.reader.schema.triples[end // 2])
-        if not end & 1 or not 1 < nodes <= ENUMERATION or triples <= 2 * nodes:
+        least = nodes if self.vocabulary.ends[end] == LEAF else 2 * nodes
+        if not end & 1 or not 1 < nodes <= ENUMERATION or triples <= least:
             return ""
         return "; ".join(map(self._name, self._nodes(end)))
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """What relations lead to that lead to texts: *one of OPEN; SHUT*, *such as A1*."""
+        told: dict[str, str] = {}
+        for relation, name in enumerate(self.reader.graph.relations):
+            end = 2 * relation + 1
+            if self.vocabulary.ends[end] == LEAF and self.reader.schema.nodes[end]:
+                names = self._short_list(end)
+                told[name] = f"one of {names}" if names else f"such as {self._example(end)}"
+        return told
 
     def _nodes(self, end: int) -> list[int]:
         side = self.reader.graph.into if end % 2 else self.reader.graph.out

@@ -24,8 +24,8 @@ from clew.types import TripleText
 # *wrd_in_cncl*, may still be short for one of the question (`is_short_for`).
 
 _TABLE = """
-    acct=account acq=acquired addr=address affil=affiliation agmt=agreement amt=amount appr=approved
-    approx=approximate appt=appointment apt=airport arr=arrival assoc=association asst=assistant
+    acct=account acq=acquired addr=address affil=affiliation agmt=agreement amt=amount
+    approx=approximate appt=appointment arr=arrival assoc=association asst=assistant
     attr=attribute atty=attorney auth=author avg=average bal=balance bday=birthday beg=begin
     bldg=building bldr=builder calc=calculated capt=captain cert=certificate chk=check cls=class
     cnt=count cntry=country coll=collected comm=commission cond=condition conf=conference contr=contract
@@ -50,7 +50,7 @@ _TABLE = """
     rcv=receive recd=received refurb=refurbished reg=registration rel=related repl=replacement
     req=required resp=responsible resv=reservation rm=room rnd=round rte=route rwy=runway sched=schedule
     seg=segment sess=session sev=severity spec=specification spkr=speaker spons=sponsor sq=square
-    src=source srv=server stat=status std=standard stf=staff stn=station stu=student stud=student
+    src=source stat=status std=standard stf=staff stn=station stu=student stud=student
     subj=subject supp=supplier suppl=supplier supv=supervisor surg=surgeon svc=service sys=system
     tchr=teacher tech=technician tel=telephone temp=temperature terr=territory tkt=ticket tm=time
     tot=total tourn=tournament trans=transaction trn=train twn=town txn=transaction uni=university

@@ -10,6 +10,7 @@ that found nothing is told so (`other_types`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,11 @@ class NameCheck:
     def values(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
         """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
         implied = implied_labels(statement, self.schema)
-        places = (self._value(use, implied) for use in uses_of(statement).values)
+        uses = uses_of(statement).values
+        parts = Counter((use.variable, use.property) for use in uses if use.operator != "=")
+        # Several parts of one text are guesses at it, of which one may be right: *trap* or *stuck*.
+        sought = [u for u in uses if u.operator == "=" or parts[u.variable, u.property] == 1]
+        places = (self._value(use, implied) for use in sought)
         return self._replaced(statement, [p for p in places if p is not None], question, choose)
 
     def _replaced(

@@ -167,7 +167,7 @@ def make_synaptiqa(
     def names_of(text: str) -> list[str]:
         return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
 
-    graph = QueriedGraph.of_index(index.graph, embedder, store, names_of)
+    graph = QueriedGraph.of_index(index.graph, embedder, store, names_of, schema_view.texts)
     return SynaptiQA(graph, embedder, model, settings, find_names, Judge(find.reader))
 
 

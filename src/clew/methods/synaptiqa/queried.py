@@ -78,7 +78,14 @@ class SchemaSlice:
 class SchemaSlicer:
     """Ranks the names of a schema by their likeness to a question."""
 
-    def __init__(self, schema: GraphSchema, embedder: Embedder, lexicon: Lexicon) -> None:
+    def __init__(
+        self,
+        schema: GraphSchema,
+        embedder: Embedder,
+        lexicon: Lexicon,
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
+        self.texts = texts or {}
         owned = (*schema.label_properties.values(), *schema.type_properties.values())
         properties = sorted({name for names in owned for name in names})
         self.schema = schema
@@ -162,7 +169,10 @@ class SchemaSlicer:
         names = sorted(self.schema.type_properties.get(hop.type, ()))
         properties = ", ".join(_property_text(name, kinds) for name in names)
         properties = f" {{{properties}}}" if properties else ""
-        return f"(:{quote_name(hop.head)})-[:{quote_name(hop.type)}{properties}]->(:{quote_name(hop.tail)})"
+        head, tail = f"(:{quote_name(hop.head)})", f"(:{quote_name(hop.tail)})"
+        text, keys = self.texts.get(hop.type), sorted(self.schema.label_properties.get(hop.tail, ()))
+        told = f"  {naming_property(keys) or 'name'}: {text}" if text else ""
+        return f"{head}-[:{quote_name(hop.type)}{properties}]->{tail}{told}"
 
 
 def _property_text(name: str, kinds: Mapping[str, str]) -> str:
@@ -209,20 +219,29 @@ class QueriedGraph:
         embedder: Embedder,
         triples: RowTriples | None = None,
         names_of: NamesOf | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> QueriedGraph:
-        """Read the schema of a store; `names_of` gives further names of things. Raises StoreError."""
+        """Read the schema of a store. Raises StoreError.
+
+        `names_of` gives further names of things, `texts` say what relations without a typed end lead to.
+        """
         schema, lexicon = store.schema(), Lexicon.load()
         values = StoredValues(store, embedder, lexicon, names_of)
         check = NameCheck(schema, values, embedder, lexicon)
-        slicer = SchemaSlicer(schema, embedder, lexicon)
+        slicer = SchemaSlicer(schema, embedder, lexicon, texts)
         return cls(store, schema, check, slicer, triples or StoredTriples(schema.namings))
 
     @classmethod
     def of_index(
-        cls, graph: Graph, embedder: Embedder, store: CypherStore, names_of: NamesOf | None = None
+        cls,
+        graph: Graph,
+        embedder: Embedder,
+        store: CypherStore,
+        names_of: NamesOf | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> QueriedGraph:
         """Use the embedded store that was made of a graph."""
-        return cls.of_store(store, embedder, IndexTriples(graph), names_of)
+        return cls.of_store(store, embedder, IndexTriples(graph), names_of, texts)
 
     def directions(self, statement: Statement) -> Directions:
         """Correct directions by the schema, and by the graph where that lacks a hop. Raises StoreError."""
