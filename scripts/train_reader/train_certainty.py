@@ -57,7 +57,7 @@ CONDITIONS = 0.5
 HANDFULS, CHAINS = 12, 25
 WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
-TREES, LEAVES, FOLDS, SEED = 150, 16, 6, 1
+TREES, LEAVES, FOLDS, SEED = 300, 24, 6, 1
 WHOLE = ("asked", "made-up")
 open_ranker = cache(Ranker.open)
 
