@@ -24,7 +24,7 @@ from clew.query.execute import Executor
 from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.answer import meanings_of
-from clew.reading.certainty import how_sure
+from clew.reading.certainty import certainties_of
 from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
 from clew.text.embedders import StaticEmbedder
@@ -42,7 +42,8 @@ class Measure:
         """Count one question."""
         reading, gold = reader.read(question.text), plain(question.gold)
         meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
-        certainties = how_sure(reader.vocabulary, reading, meanings) if meanings else None
+        accounts = [reader.account(reading, meaning.query) for meaning in meanings]
+        certainties = certainties_of(reader.vocabulary, reading, meanings, accounts) if meanings else None
         best = -1 if certainties is None else int(certainties.argmax())
         is_answered = certainties is not None and float(certainties[best]) >= self.least
         if not gold:

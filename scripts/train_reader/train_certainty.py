@@ -1,12 +1,15 @@
 """Train the trees that say how sure a reading is: on questions of people, and on what no graph records.
 
 python scripts/train_reader/train_certainty.py ROWS.npz [--processes N] [--halves FOLDER FOLDER]
+                                      [--placing FOLDER]
                                                                                write what is known of meanings
 python scripts/train_reader/train_certainty.py ROWS.npz --out certainty.npz    fit, measure, write the trees
 
 Questions: those of `training/asked`, over each graph as it is and without some of its relations, so that it
-cannot answer what needs these; and those of `training/calibration`, over random graphs, whole and of a few
-triples. A meaning is right if it answers what the question has for an answer.
+cannot answer what needs these, and neighbours of them that nothing answers (`counterfactuals.py`); and those
+of `training/calibration`, over random graphs, whole and of a few triples. A meaning is right if it answers
+what the question has for an answer. `--placing`: the folder of `placing.0.npz` …, each of which has not seen
+the graphs that it is used for.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from pathlib import Path
 import made_up
 import numpy as np
 from compose import composed
+from counterfactuals import Pool, pool_of
 from notation import Translator, Tree
 from sets import ROOT, Asked, Question, read_graph
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -33,23 +37,27 @@ from clew.graph.graph import Graph
 from clew.graph.schema import with_implied_types
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
+from clew.reading import account
 from clew.reading.answer import Meaning, answer_of, meanings_of
 from clew.reading.certainty import OF_MEANING, rows_of
 from clew.reading.mutual import both_ways
+from clew.reading.placing import shipped_placing
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
 from clew.reading.trees import Trees
 from clew.text.embedders import StaticEmbedder
 
 ASKED, SCHEMAS = ROOT / "training" / "asked", ROOT / "training" / "calibration"
-WEIGHTS = {"asked": 0.7, "reduced": 0.7, "made-up": 1.0, "composed": 0.5, "handfuls": 0.5}
+WEIGHTS = {"asked": 0.7, "reduced": 0.7, "changed": 0.4, "made-up": 1.0, "composed": 0.5, "handfuls": 0.5}
 """What a question of each part counts."""
-REDUCED, FEWEST = 2, 4
+REDUCED, FEWEST = 1, 4
 """Graphs that are made of one by leaving relations out, each with so many at least."""
+CONDITIONS = 0.5
+"""How many of the changed questions have a condition added; the others are changed in any way."""
 HANDFULS, CHAINS = 12, 25
 WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
-TREES, LEAVES, FOLDS, SEED = 150, 16, 6, 1
+TREES, LEAVES, FOLDS, SEED = 300, 24, 6, 1
 WHOLE = ("asked", "made-up")
 open_ranker = cache(Ranker.open)
 
@@ -101,7 +109,8 @@ def meaning_rows(
         except ClewError:
             continue
         relations = tuple(frozenset(_relations(reader, m)) for m in meanings)
-        rows = rows_of(reader.vocabulary, reading, meanings)
+        accounts = [reader.account(reading, meaning.query) for meaning in meanings]
+        rows = rows_of(reader.vocabulary, reading, meanings, accounts)
         yield MeaningRows(part, name, question.text, bool(gold), rows, right, relations)
 
 
@@ -117,8 +126,9 @@ def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -
     )
 
 
-def read_folder(folder: Path, model: Path) -> list[MeaningRows]:
-    """A graph with questions of people, whole and without some of its relations."""
+def read_folder(folder: Path, model: Path, placing: Path) -> list[MeaningRows]:
+    """A graph with questions of people, whole and without some of its relations, and others beside them."""
+    account.shipped_placing = partial(shipped_placing, placing_of(folder.name), placing)
     types = folder / "types.tsv"
     types = types if types.exists() else None
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
@@ -128,6 +138,7 @@ def read_folder(folder: Path, model: Path) -> list[MeaningRows]:
     needed_relations = {
         k.question: next((r for r, x in zip(k.relations, k.right, strict=True) if x), None) for k in examples
     }
+    examples += meaning_rows("changed", folder.name, reader, list(changed(folder.name, reader, questions)))
     triples = (folder / "kg.tsv").read_text("utf-8").splitlines()
     relations = sorted({line.split("\t")[1] for line in triples if line.count("\t") >= 2})
     for seed in range(REDUCED):
@@ -153,6 +164,31 @@ def read_folder(folder: Path, model: Path) -> list[MeaningRows]:
                 "reduced", folder.name, reader_of(folder.name, path, types, model), reduced_questions
             )
     return examples
+
+
+def placing_of(graph: str) -> str:
+    """The file of what was fitted without a graph."""
+    from train_placing import fold_of
+
+    return f"placing.{fold_of(graph)}.npz"
+
+
+def changed(graph: str, reader: QuestionReader, questions: list[Question]) -> Iterator[Question]:
+    """A neighbour of each question, that nothing in the graph answers."""
+    pool = all_questions()
+    for number, question in enumerate(questions):
+        rng = random.Random(f"{graph} {number}")
+        names = [(m.start, m.stop) for m in reader.name(question.text) if m.candidates and m.strong]
+        changes = list(pool.changes(graph, question.text, names, rng))
+        yield Question(
+            rng.choice(changes[:1] if rng.random() < CONDITIONS else changes).text, frozenset(), ""
+        )
+
+
+@cache
+def all_questions() -> Pool:
+    """What may be put into questions."""
+    return pool_of(ASKED, ROOT / "training" / "schemas")
 
 
 def read_schema(path: Path) -> list[MeaningRows]:
@@ -186,14 +222,14 @@ def read_schema(path: Path) -> list[MeaningRows]:
     return examples
 
 
-def write_rows(out: Path, processes: int, halves: tuple[Path, Path]) -> None:
+def write_rows(out: Path, processes: int, halves: tuple[Path, Path], placing: Path) -> None:
     """Read all questions and write the rows of their meanings.
 
     `halves`: models trained without every other graph of people, from the first on, and from the second on;
     each graph is read by the one that has not seen it.
     """
     folders = sorted(path for path in ASKED.iterdir() if path.is_dir())
-    jobs = [partial(read_folder, folder, halves[i % 2]) for i, folder in enumerate(folders)]
+    jobs = [partial(read_folder, folder, halves[i % 2], placing) for i, folder in enumerate(folders)]
     jobs += [partial(read_schema, path) for path in sorted(SCHEMAS.glob("*.json"))]
     with multiprocessing.Pool(processes) as pool:
         examples: list[MeaningRows] = []
@@ -250,7 +286,9 @@ class Table:
 
     def fit(self, meanings: np.ndarray) -> HistGradientBoostingClassifier:
         """Trees of some meanings; a likelier meaning is never less sure for it."""
-        order = [{"share": 1, "lead": 1, "none": -1}.get(name, 0) for name in OF_MEANING]
+        up = ("share", "lead", "placed_least", "placed_second", "placed_mean", "placed_against")
+        down = ("none", "unplaced", "unplaced_from_best")
+        order = [(name in up) - (name in down) for name in OF_MEANING]
         trees = HistGradientBoostingClassifier(
             max_iter=TREES, learning_rate=0.04, max_leaf_nodes=LEAVES, min_samples_leaf=60,
             l2_regularization=3.0, monotonic_cst=order, early_stopping=False, random_state=SEED,
@@ -324,9 +362,10 @@ def main() -> None:
         default=(MODEL, MODEL),
         help="models trained without half of people's graphs",
     )
+    parser.add_argument("--placing", type=Path, help="where placing.0.npz … stand")
     args = parser.parse_args()
     if args.out is None:
-        write_rows(args.rows, args.processes, args.halves)
+        write_rows(args.rows, args.processes, args.halves, args.placing)
         return
     table = Table.read(args.rows)
     table.report(table.held_out())

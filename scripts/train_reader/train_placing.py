@@ -3,6 +3,9 @@
 python scripts/train_reader/train_placing.py ROWS.npz --part I N   write what is known of words, graphs I of N
 python scripts/train_reader/train_placing.py ROWS.npz... --out placing.npz         fit, measure, write trees
 
+Beside `placing.npz` stands what was fitted without each fold of graphs, `placing.0.npz` …: the certainty of
+readings is fitted on words as those tell them that have not seen their graph.
+
 Questions of `training/asked` that are read right, each with its right query graph: all their words are
 carried. Their neighbours (`counterfactuals.py`) that are read alike: of these some are not.
 """
@@ -160,26 +163,35 @@ def fit(files: list[Path], out: Path) -> None:
     )
     states, carried = states.astype(np.float32), carried.astype(bool)
     owner = np.repeat(np.arange(len(counts)), counts)
-    folds = {graph: number % FOLDS for number, graph in enumerate(sorted(set(graphs)))}
-    fold = np.array([folds[graph] for graph in graphs])[owner]
-    heard = np.zeros(len(carried))
-    for number in range(FOLDS):
-        rest, here = fold != number, fold == number
-        heard[here] = linear(states[rest], carried[rest]).decision_function(states[here])
+    fold = np.array([fold_of(graph) for graph in graphs])[owner]
+    heard, shares = np.zeros(len(carried)), np.zeros(len(carried))
+    vectors = [linear(states[fold != number], carried[fold != number]) for number in range(FOLDS)]
+    for number, fitted in enumerate(vectors):
+        heard[fold == number] = fitted.decision_function(states[fold == number])
     known = with_heard(rows, heard)
-    shares = np.zeros(len(carried))
-    for number in range(FOLDS):
+    for number, fitted in enumerate(vectors):
         rest, here = fold != number, fold == number
-        shares[here] = trees(known[rest], carried[rest]).predict_proba(known[here])[:, 1]
+        of_rest = trees(known[rest], carried[rest])
+        shares[here] = of_rest.predict_proba(known[here])[:, 1]
+        save_model(of_rest, fitted, out.with_suffix(f".{number}.npz"))
     least = np.ones(len(counts))
     np.minimum.at(least, owner, shares)
     for cut in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
         found = " ".join(f"{k} {100 * (least[kinds == k] < cut).mean():.1f}" for k in sorted(set(kinds)))
         print(f"a word less likely than {cut}, % of questions: {found}")
-    whole = linear(states, carried)
+    save_model(trees(known, carried), linear(states, carried), out)
+
+
+def fold_of(graph: str) -> int:
+    """The fold of a graph, by its place among all."""
+    return sorted(p.name for p in ASKED.iterdir() if p.is_dir()).index(graph) % FOLDS
+
+
+def save_model(of_words: HistGradientBoostingClassifier, of_vectors: LogisticRegression, out: Path) -> None:
+    """Write a model as `Placing` reads it."""
     write(
-        trees(known, carried), out, PLACED, cut=CUT,
-        weights=whole.coef_[0].astype(np.float32), bias=float(whole.intercept_[0]),
+        of_words, out, PLACED, cut=CUT,
+        weights=of_vectors.coef_[0].astype(np.float32), bias=float(of_vectors.intercept_[0]),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Anchor, Query, Walk
 from clew.query.vocabulary import words_of_label
 from clew.reading.answer import answer_of, meanings_of
-from clew.reading.certainty import how_sure
+from clew.reading.certainty import certainties_of
 from clew.reading.reader import QuestionReader
 from clew.text.embedders import StaticEmbedder
 
@@ -138,7 +138,8 @@ class Prober:
         meanings = meanings_of(self.executor, self.reader.vocabulary, reading)
         if not meanings:
             return False, False
-        certainties = how_sure(self.reader.vocabulary, reading, meanings)
+        accounts = [self.reader.account(reading, meaning.query) for meaning in meanings]
+        certainties = certainties_of(self.reader.vocabulary, reading, meanings, accounts)
         if certainties.max() < AutoSettings().confidence:
             return False, False
         draft = answer_of(self.graph, self.reader.vocabulary, meanings[certainties.argmax()].query)

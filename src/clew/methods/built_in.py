@@ -27,7 +27,7 @@ from clew.reading.answer import (
     meanings_of,
     taken_for,
 )
-from clew.reading.certainty import certainties_of, how_likely
+from clew.reading.certainty import certainties_of
 from clew.reading.follow_up import Around
 from clew.reading.left_open import left_open, unknown_given, unplaced
 from clew.reading.mentions import HOW
@@ -113,14 +113,12 @@ class BuiltInReader:
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
-        rows, certainties = certainties_of(vocabulary, reading, meanings)
+        accounts = [self.reader.account(reading, meaning.query) for meaning in meanings]
+        told = [account.without_open_words() for account in accounts] if self.settings.partial else accounts
+        certainties = certainties_of(vocabulary, reading, meanings, told)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
-        query = meanings[best].query
-        account = self.reader.account(reading, query)
         likelihood = float(certainties[best])
-        if not self.settings.partial:
-            likelihood = how_likely(rows, certainties, best, account)
-        return LikelyReading(reading, query, account.words, likelihood, empty)
+        return LikelyReading(reading, meanings[best].query, accounts[best].words, likelihood, empty)
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]

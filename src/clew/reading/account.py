@@ -118,6 +118,11 @@ class Account:
     words: tuple[PlacedWord, ...]
     shares: Float32
 
+    def without_open_words(self) -> Account:
+        """The account of a text that is read without the words that have no place."""
+        words = tuple(word for word in self.words if word.as_ != "unplaced")
+        return Account(words, np.zeros(0, np.float32))
+
     def features(self) -> tuple[float, ...]:
         """`OF_ACCOUNT`: what it tells of the reading as a whole."""
         odds = np.sort(

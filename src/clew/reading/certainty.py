@@ -1,10 +1,10 @@
 """How sure it is that a question means one of its likeliest readings: trees over what is known of each.
 
 The ranker tells many candidates apart, each by itself. Of the few likeliest answers more is known: how far
-each is before the others, which words of the question it leaves unsaid, how many things it is, what sort of
-question is asked. `scripts/train_reader/train_certainty.py` fits the trees on questions of people over graphs
-that the ranker was not trained on, and on the same without the relations that some of them ask for;
-`model/certainty.npz` keeps them.
+each is before the others, which words of the question have no place in it, how many things it is, what sort
+of question is asked. `scripts/train_reader/train_certainty.py` fits the trees on questions of people over
+graphs that the ranker was not trained on, on the same without the relations that some of them ask for, and
+on neighbours of them that nothing in their graphs answers; `model/certainty.npz` keeps them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ OF_QUESTION = (
 )  # fmt: skip
 OF_ANSWER = ("open_names", "answers")
 """Names of the question that the meaning leaves out; the logarithm of how many things answer it."""
-OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *OF_CANDIDATES)
+OF_ACCOUNTS = (*OF_ACCOUNT, *(f"{name}_from_best" for name in OF_ACCOUNT))
+_MORE_IS_BETTER = np.array([name != "unplaced" for name in OF_ACCOUNT])
+OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *OF_ACCOUNTS, *OF_CANDIDATES)
 AGAINST = 1.5
 """What signs tell so much more against than against the likeliest meaning does not come before it: *1980* of
 *the 1980s*. Of 10,405 questions, their graphs held out, no such meaning that did was as sure as 0.5."""
@@ -64,46 +66,23 @@ _SEVERAL = re.compile(r"\b(?:are|were|have|all|list|do|every)\b|\b(?:which|what|
 _IDLE = LIGHT | FUNCTION | PREPOSITIONS
 
 
-def how_sure(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
-    """How sure it is of each of the likeliest meanings of a question that it is the right one, float32 [n].
-
-    Raises EmbedderError if the shipped trees cannot be read.
-    """
-    return certainties_of(vocabulary, reading, meanings)[1]
-
-
 def certainties_of(
-    vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]
-) -> tuple[Float32, Float32]:
-    """What is known of each of the likeliest meanings, `rows_of`, and how sure it is of each, float32 [n]."""
-    rows = rows_of(vocabulary, reading, meanings)
+    vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning], accounts: Sequence[Account]
+) -> Float32:
+    """How sure it is of each of the likeliest meanings of a question that it is what was asked, float32 [n].
+
+    `accounts`: those of the words of the question in each. Raises EmbedderError if the shipped trees cannot
+    be read.
+    """
+    rows = rows_of(vocabulary, reading, meanings, accounts)
     sure = shipped_trees("certainty.npz", OF_MEANING).of(rows)
     signs = rows[:, OF_MEANING.index("signs")]
-    return rows, np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
+    return np.where(signs < signs[0] - AGAINST, 0, sure).astype(np.float32)
 
 
-OF_ANSWERED = ("certainty", "second", *OF_ACCOUNT, *OF_MEANING)
-"""Log odds of the surest meaning and of the next one; what the account of words tells; the meaning's row."""
-
-
-def how_likely(rows: Float32, sure: Float32, best: int, account: Account) -> float:
-    """How likely the surest meaning is what was asked, once its words are accounted for.
-
-    Fitted with questions that nothing in their graphs answers beside those that something does
-    (`scripts/train_reader/train_answered.py`). Raises EmbedderError if the shipped trees cannot be read.
-    """
-    row = answered_row(rows, sure, best, account)
-    return float(shipped_trees("answered.npz", OF_ANSWERED).of(row[None])[0])
-
-
-def answered_row(rows: Float32, sure: Float32, best: int, account: Account) -> Float32:
-    """What is known of the surest meaning once its words are accounted for, float32 [OF_ANSWERED]."""
-    second = float(np.delete(sure, best).max(initial=0.0))
-    front = (_odds(float(sure[best])), _odds(second), *account.features())
-    return np.concatenate([np.array(front, np.float32), rows[best]])
-
-
-def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning]) -> Float32:
+def rows_of(
+    vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning], accounts: Sequence[Account]
+) -> Float32:
     """What is known of the likeliest meanings of a question, float32 [n, OF_MEANING]."""
     question_features = _question_features(reading.question)
     rows: list[tuple[float, ...]] = []
@@ -122,7 +101,18 @@ def rows_of(vocabulary: Vocabulary, reading: Reading, meanings: Sequence[Meaning
             )
         )
     candidate_features = reading.ranking.scored.known[[m.ranked.row for m in meanings]]
-    return np.concatenate([np.array(rows, np.float32), candidate_features], axis=1)
+    groups = np.array(rows, np.float32), account_features(accounts), candidate_features
+    return np.concatenate(groups, axis=1)
+
+
+def account_features(accounts: Sequence[Account]) -> Float32:
+    """`OF_ACCOUNTS`: what the accounts of meanings tell, and how far each is from the best of the others."""
+    features = np.array([account.features() for account in accounts], np.float32)
+    gaps = np.zeros_like(features)
+    for row in range(len(features)) if len(features) > 1 else ():
+        others = np.delete(features, row, 0)
+        gaps[row] = features[row] - np.where(_MORE_IS_BETTER, others.max(0), others.min(0))
+    return np.concatenate([features, gaps], axis=1)
 
 
 def _share_features(reading: Reading, meanings: Sequence[Meaning], place: int) -> tuple[float, ...]:

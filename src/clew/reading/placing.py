@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import Mention
 from clew.reading.ranker import GraphRanker
 from clew.reading.tokens import names_used, view_of
-from clew.reading.trees import Trees, shipped_trees
+from clew.reading.trees import MODEL, Trees, shipped_trees
 from clew.text.lexicon import Lexicon
 
 OF_WORD = (
@@ -107,9 +108,9 @@ def with_heard(rows: Float32, heard: Float32) -> Float32:
 
 
 @cache
-def shipped_placing() -> Placing:
-    """The trees of the package, read once a process. Raises EmbedderError."""
-    trees = shipped_trees("placing.npz", PLACED)
+def shipped_placing(name: str = "placing.npz", folder: Path = MODEL) -> Placing:
+    """The trees of the package, or of another folder, read once a process. Raises EmbedderError."""
+    trees = shipped_trees(name, PLACED, folder)
     return Placing(trees, trees.others["weights"], float(trees.others["bias"]), float(trees.others["cut"]))
 
 
