@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from clew.graph.readers.batch import (
     Tally,
     shown_key,
 )
+from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
 from clew.graph.readers.registry import checksum, choose_reader, source_bytes
@@ -95,6 +96,8 @@ class Assembler:
         """Whether more followed than may."""
         self.unstated = 0
         """Statements that have properties, but whose triple no source states."""
+        self.forms: list[TableForm] = []
+        """How tables were read."""
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
         self._joining: set[str] = set()
@@ -434,7 +437,8 @@ class BuildReport:
 
     `duplicates` is the number of triples merged into an equal one; `skipped` and `blank` count lines of
     all sources and side files; `reasons` are those of the first skipped lines; `unknown` counts lines
-    of side files whose entity is not in the graph, `unknown_names` are the first of them.
+    of side files whose entity is not in the graph, `unknown_names` are the first of them. `tables` are how
+    tables were read (`TableForm`), by which later ones are.
     """
 
     sources: tuple[SourceReport, ...]
@@ -450,6 +454,7 @@ class BuildReport:
     unknown: int
     unknown_names: tuple[str, ...]
     notes: tuple[str, ...]
+    tables: tuple[Mapping[str, Any], ...] = ()
 
 
 class ArrayAssembler(Assembler):
@@ -544,6 +549,7 @@ def build_graph(
         labels_read=assembler.labels_read,
         unknown=assembler.unknown,
         unknown_names=tuple(assembler.unknown_names),
+        tables=tuple(form.as_json() for form in assembler.forms),
         notes=(*(n for report in all_reports for n in report.notes), *strangers, *_notes(graph, assembler)),
     )
 
@@ -585,6 +591,7 @@ def _read_sources(
             tally.progress = lambda read, done=done, progress=progress: progress(done + read)
         for batch in reader.read(path, tally):
             assembler.add(batch, index)
+        assembler.forms += tally.forms
         reports.append(_report(path, reader.name, assembler.triples - triples_before, tally))
     return reports
 

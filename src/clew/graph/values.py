@@ -106,7 +106,7 @@ MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
 
 
-NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
+NUMBER_TYPES, DATE_TYPES, _OPAQUE_TYPES = (
     frozenset(XSD + name for name in names.split())
     for names in (
         "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
@@ -220,7 +220,7 @@ class ColumnType:
             return _year_of_era(text, bare=True)
         if self.base == XSD + "time":
             return _time_of_day(text)
-        if self.base in _DATE_TYPES:
+        if self.base in DATE_TYPES:
             return first_value(text, _iso_date, _written_date, self._numeric_day)
         return NO_VALUE
 
@@ -345,7 +345,7 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return ColumnType.of(datatype).value(text)
     if datatype in NUMBER_TYPES:
         return _xsd_number(text)
-    if datatype in _DATE_TYPES:
+    if datatype in DATE_TYPES:
         return _iso_date(text, year_alone=True)
     if datatype == _TIME_TYPE:
         return _time_of_day(text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from clew.foundation.forms import converted
 from clew.graph import XSD
 from clew.graph.readers.hints import LINKED_TO
 from clew.graph.values import (
@@ -199,6 +200,8 @@ class Layout:
     matrix: Matrix | None = None
     lacking: tuple[str, ...] = ()
     """Columns that the user names and that this table has not, as another of the sources has them."""
+    known: str = ""
+    """The table of the index that has the same columns, and is read so."""
 
     @property
     def kind(self) -> str:
@@ -252,6 +255,104 @@ class Layout:
         table_column = self.columns[column]
         role = f":{table_column.role.upper()}" if table_column.role else f"column {column + 1}"
         return table_column.name or table_column.header or role
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """How a table was read into an index, so that later ones with its columns are read so too.
+
+    `header` are its columns, `rows` how many rows it had.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    layout: Layout
+    rows: int = 0
+
+    def layout_for(self, header: Sequence[str]) -> Layout | None:
+        """The layout of a table with this header, whose columns may be in another order, or fewer."""
+        new = {at: header.index(name) for at, name in enumerate(self.header) if name and name in header}
+        nodes, edges = self.layout.nodes, self.layout.edges
+        if len(new) < len(list(filter(None, header))) or 2 * len(new) < len(self.header):
+            return None
+        needed = {
+            *((nodes.id, *nodes.key) if nodes else ()),
+            *((edges.head, edges.tail, edges.relation) if edges else ()),
+        } - {None}
+        if not needed <= new.keys():
+            return None
+
+        def moved(columns: Iterable[int]) -> tuple[int, ...]:
+            return tuple(new[at] for at in columns if at in new)
+
+        if edges is not None:
+            edges = replace(
+                edges,
+                head=new[edges.head],
+                tail=new[edges.tail],
+                relation=None if edges.relation is None else new[edges.relation],
+                direction=None if edges.direction is None else new.get(edges.direction),
+                properties=moved(edges.properties),
+            )
+        if nodes is not None:
+            nodes = replace(
+                nodes,
+                id=new[nodes.id],
+                key=moved(nodes.key),
+                types=None if nodes.types is None else new.get(nodes.types),
+                properties=moved(nodes.properties),
+                references=moved(nodes.references),
+                names=tuple(at for at in map(moved, nodes.names) if at),
+                names_by_type={type_: tuple(map(moved, at)) for type_, at in nodes.names_by_type.items()},
+                labels={
+                    new[at]: new[label] for at, label in nodes.labels.items() if {at, label} <= new.keys()
+                },
+            )
+        columns = {place: self.layout.columns[at] for at, place in new.items()}
+        # What a column held so far, it need not hold from now on.
+        return Layout(
+            tuple(
+                replace(columns[place], mixed=True) if place in columns else Column("", "ignore")
+                for place in range(len(header))
+            ),
+            edges,
+            nodes,
+            known=self.name,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return _said(self)
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> TableForm:
+        """The form of a table that an index keeps."""
+        return converted(form, cls)
+
+
+def known_layout(header: Sequence[str], known: Iterable[TableForm]) -> Layout | None:
+    """The layout of the one known table that has the columns of a header; None if none, or several, do."""
+    same = [form for form in known if set(form.header) == set(header)]
+    layouts = [layout for form in same or known if (layout := form.layout_for(header)) is not None]
+    return (
+        layouts[0]
+        if layouts and all(layout == replace(layouts[0], known=layout.known) for layout in layouts)
+        else None
+    )
+
+
+def _said(part: Any) -> Any:  # noqa: ANN401 (of a layout)
+    """A part of a layout as JSON, without fields that are as they are where nothing is said."""
+    if isinstance(part, tuple):
+        return [_said(item) for item in cast(tuple[Any, ...], part)]
+    if not is_dataclass(part):
+        return part
+    said: dict[str, Any] = {}
+    for of in fields(part):
+        value, usual = getattr(part, of.name), of.default
+        if value != (of.default_factory() if of.default_factory is not MISSING else usual):
+            said[of.name] = _said(value)
+    return said
 
 
 def _quoted_relation(relation: str) -> str:

@@ -465,6 +465,7 @@ def _read_rows(
     tally.note(f"{path}: {layout.in_words()}")
     for note in table.notes:
         tally.note(f"{path}: {note}")
+    tally.take_form(table)
     numbered: Iterable[NumberedRow] = enumerate(rows, 1)
     if undirected and layout.edges is not None:
         # A direction that says of each link that it has none.

@@ -21,6 +21,7 @@ from clew.graph.readers.columns import (
     Layout,
     NodeColumns,
     header_words,
+    known_layout,
     matrix_of,
     names_by_header,
     says_name,
@@ -77,6 +78,9 @@ def layout_of(
     """
     if hints.columns or hints.id is not None:
         return _layout_by_hints(cells, rows, hints)
+    known = known_layout(cells, hints.known)
+    if known is not None:
+        return known
     matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)
     if matrix is not None:
         return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)

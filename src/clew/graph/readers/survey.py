@@ -21,6 +21,7 @@ from clew.graph.readers.columns import (
     Layout,
     NameColumns,
     NodeColumns,
+    TableForm,
     Typing,
     header_words,
     names_by_cells,
@@ -35,6 +36,8 @@ SAMPLED_ROWS = 200
 ROWS_AT_ONCE = 2_000
 MOST_COLUMNS = 20_000
 """Columns of a table at most."""
+MOST_KEPT = 500
+"""Columns of a table that an index remembers, for what is added to it later."""
 REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
 SHORTEST_NOUN = 3
@@ -64,6 +67,14 @@ class Table:
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
     notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def form(self) -> TableForm | None:
+        """How it was read, for what is added later; None of a matrix, or without a header."""
+        layout = self.layout
+        if layout is None or layout.matrix is not None or not layout.header or len(self.header) > MOST_KEPT:
+            return None
+        return TableForm(self.name, tuple(self.header), layout, self.rows)
 
     @property
     def nodes(self) -> NodeColumns | None:
@@ -179,7 +190,11 @@ def look_through(
         block = [cells for _, cells in islice(rows, ROWS_AT_ONCE)]
     table.ids.discard("")
     table.typings = types_of(table.header, table.profiles, delimiter)
-    table.layout = _with_names(layout, table, hints)
+    if layout.known:
+        table.name = layout.known
+        table.notes.append(f"its columns are those of {layout.known} in the index: it is read so")
+    else:
+        table.layout = _with_names(layout, table, hints)
     return table
 
 
@@ -243,8 +258,9 @@ class Survey:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
         tables = [table for table in self.tables.values() if table.layout is not None]
         self._check_said(tables)
-        self._keep_apart(tables)
-        for table in tables:
+        own = [table for table in tables if table.layout is not None and not table.layout.known]
+        self._keep_apart(own, tables)
+        for table in own:
             self._type_columns(table, alone=len(tables) == 1)
 
     def _check_said(self, tables: Sequence[Table]) -> None:
@@ -257,13 +273,20 @@ class Survey:
             if not any(column in table.header for table in tables):
                 raise UsageError(f"--split {column}=…: no table has such a column")
 
-    def _keep_apart(self, tables: Sequence[Table]) -> None:
-        """Find what refers to what; where ids that are numbers clash, give them the group of their table."""
-        counting = [table for table in tables if table.counts_rows]
-        clashing = [t for t in counting if any(o is not t and not t.ids.isdisjoint(o.ids) for o in counting)]
+    def _keep_apart(self, own: Sequence[Table], tables: Sequence[Table]) -> None:
+        """Find what refers to what; where ids that are numbers clash, give them the group of their table.
+
+        `own` are those of `tables` that the index does not know. What they count, it may count too.
+        """
+        counting = [table for table in own if table.counts_rows]
+        clashing = [
+            t
+            for t in counting
+            if self.hints.known or any(o is not t and not t.ids.isdisjoint(o.ids) for o in counting)
+        ]
         ends = [
             (table, column)
-            for table in tables
+            for table in own
             if table.layout is not None and table.layout.edges is not None and table.layout.nodes is None
             for column in (table.layout.edges.head, table.layout.edges.tail)
             if not table.layout.columns[column].group and table.profiles
@@ -285,7 +308,7 @@ class Survey:
             target = targets[id(table), column]
             if target is not None:
                 table.set_group(column, target.group)
-        for table in tables:
+        for table in own:
             self._refer(table, tables)
 
     def _refer(self, table: Table, tables: Sequence[Table]) -> None:

@@ -180,7 +180,7 @@ def survey(paths: Iterable[Path], hints: Hints) -> Survey:
 
 def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
     """Look through a table; of one in a folder, a fault is kept for when it is read."""
-    unsaid = Hints(encoding=hints.encoding, names=hints.names, split=hints.split, splits=hints.splits)
+    unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
     for said in (hints, unsaid):
         quiet = Tally(on_error="skip", hints=hints)
         try:
@@ -254,6 +254,7 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
         tally.note(f"{path}: {note}")
     if layout.header and not table.rows and layout.matrix is None:
         tally.note(f"{path}: a header and no rows")
+    tally.take_form(table)
     yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
 
 

@@ -16,11 +16,13 @@ from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, 
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 from clew.graph.inference import Ontology, has_rules, is_schema
 from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
+from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import checksum, choose_reader, source_bytes
 from clew.graph.readers.stream import line_blocks
+from clew.graph.readers.table import TABLE, survey
 
 # Types of entities while an index is edited: as sources write them, and as people read them.
 #
@@ -325,7 +327,7 @@ class Edits:
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
     or `transitive`). RDF that is read with 0 for `most_inferred` is for an index that
-    infers nothing.
+    infers nothing. `tables` are how tables are read from now on.
     """
 
     add: Sequence[NamedTriple] = ()
@@ -345,6 +347,7 @@ class Edits:
     remove_characters: NamedTexts = ()
     most_inferred: int = MOST_INFERRED
     reading: ReadNotes = ReadNotes()
+    tables: Sequence[TableForm] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,15 +421,22 @@ class EditFiles:
         return bool(self.add or self.remove or any(side))
 
 
-def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = None) -> Edits:
-    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index."""
+def read_edits(
+    files: EditFiles,
+    progress: Callable[[int, int], None] | None = None,
+    known: Sequence[TableForm] = (),
+) -> Edits:
+    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index.
+
+    Tables with the columns of `known` ones, those of the index, are read as these are.
+    """
     total = source_bytes([*files.add, *files.remove])
-    reader = _Reading(files.on_error, files.hints or Hints(), total, progress)
+    reader = _Reading(files.on_error, replace(files.hints or Hints(), known=known), total, progress)
     added, removed = _Side(), _Side()
     for side, paths in ((added, files.add), (removed, files.remove)):
-        for path in paths:
-            for batch in reader.batches(path, files.format):
-                side.take(batch)
+        for batch in reader.batches(paths, files.format):
+            side.take(batch)
+        known = [*known, *reader.forms()] if side is added else known
     return Edits(
         add=added.triples,
         remove=removed.triples,
@@ -445,6 +455,7 @@ def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = N
         remove_characters=removed.characters,
         most_inferred=(files.hints or Hints()).most_inferred,
         reading=reader.reading(),
+        tables=known,
     )
 
 
@@ -459,18 +470,27 @@ class _Reading:
         self._total, self._bytes_done, self._progress = total, 0, progress
         self._tallies: list[Tally] = []
 
-    def batches(self, path: Path, format: str | None) -> Iterator[Batch]:
-        """Stream the batches of one file.
+    def batches(self, paths: Sequence[Path], format: str | None) -> Iterator[Batch]:
+        """Stream the batches of files, of which the tables are looked at together.
 
         Blank nodes have names within their file only: they get a scope that is the same whenever the same
         file is read, so that what it added can be removed by it.
         """
-        reader = choose_reader(path, format, self._hints)
-        scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
-        tally = self._tally(self._tell, scope)
-        yield from reader.read(path, tally)
-        tally.raise_faults()
-        self._bytes_done += source_bytes([path])
+        readers = [choose_reader(path, format, self._hints) for path in paths]
+        tables = survey(
+            (path for path, reader in zip(paths, readers, strict=True) if reader is TABLE), self._hints
+        )
+        for path, reader in zip(paths, readers, strict=True):
+            scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
+            tally = self._tally(self._tell, scope)
+            tally.tables = tables
+            yield from reader.read(path, tally)
+            tally.raise_faults()
+            self._bytes_done += source_bytes([path])
+
+    def forms(self) -> list[TableForm]:
+        """How tables were read that are not those of the index."""
+        return [form for tally in self._tallies for form in tally.forms if not form.layout.known]
 
     def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
         """Pairs of a side file, if there is one."""
