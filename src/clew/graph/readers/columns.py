@@ -47,6 +47,8 @@ _DATATYPES = {
 _ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
 _GREMLIN = {"~id": "id", "~label": "label", "~from": "start_id", "~to": "end_id"}
 """What Gremlin and Neptune call the same; the label of an edge is its type."""
+KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
+"""What a column of ids is called that are of one kind of things."""
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
 
@@ -135,7 +137,8 @@ class NodeColumns:
     columns that only together with the id say which row it is, written between with `join`; they are
     properties too, as the id is then. `references`: properties that are ids of other nodes. `labels`: what
     columns of ids are called, by other columns. `names_by_type`: the names that the user says of a type.
-    `type_name` is the type of all rows of a table without types.
+    `type_name` is the type of all rows of a table without types. `guessed`: that the column is of ids is told
+    by nothing but that each row has another cell.
     """
 
     id: int
@@ -149,6 +152,7 @@ class NodeColumns:
     names_by_type: Mapping[str, NameColumns] = field(default_factory=dict[str, NameColumns])
     type_name: str = ""
     join: str = ", "
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,19 @@ class Layout:
     """Columns that the user names and that this table has not, as another of the sources has them."""
     known: str = ""
     """The table of the index that has the same columns, and is read so."""
+    numbered: bool = False
+    """Whether rows have no id, as payments, and are things of their own: the last of `columns` is made."""
+    rows_before: int = 0
+    """Rows that there are in the index, from which those of a numbered table are counted."""
+
+    def numbered_rows(self) -> Layout:
+        """The layout if none of its columns says which row it is."""
+        if self.nodes is None:
+            return self
+        id_, columns = len(self.columns), {*self.nodes.properties, self.nodes.id, *self.nodes.key}
+        nodes = NodeColumns(id_, (), None, tuple(sorted(columns)), literals=False)
+        made = Column("", "id")
+        return replace(self, columns=(*self.columns, made), nodes=nodes, left_out=(), numbered=True)
 
     @property
     def kind(self) -> str:
@@ -232,7 +249,7 @@ class Layout:
         if self.nodes is not None:
             nodes = self.nodes
             id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            roles = [f"id = {id_}"]
+            roles = ["each row is a thing of its own" if self.numbered else f"id = {id_}"]
             if nodes.names:
                 roles.append("name = " + ", else ".join(" ".join(map(self._name, at)) for at in nodes.names))
             for type_, names in nodes.names_by_type.items():
@@ -272,8 +289,12 @@ class TableForm:
     def layout_for(self, header: Sequence[str]) -> Layout | None:
         """The layout of a table with this header, whose columns may be in another order, or fewer."""
         new = {at: header.index(name) for at, name in enumerate(self.header) if name and name in header}
+        if self.layout.numbered:
+            new[len(self.header)] = len(header)
         nodes, edges = self.layout.nodes, self.layout.edges
-        if len(new) < len(list(filter(None, header))) or 2 * len(new) < len(self.header):
+        if len(new) < len(list(filter(None, header))) + self.layout.numbered or 2 * len(new) < len(
+            self.header
+        ):
             return None
         needed = {
             *((nodes.id, *nodes.key) if nodes else ()),
@@ -313,11 +334,13 @@ class TableForm:
         return Layout(
             tuple(
                 replace(columns[place], mixed=True) if place in columns else Column("", "ignore")
-                for place in range(len(header))
+                for place in range(len(header) + self.layout.numbered)
             ),
             edges,
             nodes,
             known=self.name,
+            numbered=self.layout.numbered,
+            rows_before=self.rows,
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.columns import (
+    KEY,
     NAMES,
     Column,
     EdgeColumns,
@@ -55,14 +56,13 @@ _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
 _TYPES = ("type",)
 """What a column of types is called."""
-_REFERENCES = ("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of")
-"""What a column is called that is of other rows of its table."""
 _DIRECTIONS = {
     **dict.fromkeys(("directed", "dirigé", "orienté", "gerichtet", "dirigido", "diretto", "有向"), False),
     **dict.fromkeys(("undirected", "mutual", "non dirigé", "non orienté", "ungerichtet"), True),
     **dict.fromkeys(("no dirigido", "não dirigido", "non diretto", "mutuel", "无向"), True),
 }
-_KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
+_COUNTED = ("id", "no", "nr", "number", "num", "code", "key", "nummer", "numero", "número", "numéro")
+"""Last words of a column of numbers that are ids all the same."""
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
 _NUMBER = re.compile(r"\d+")
@@ -90,7 +90,7 @@ def layout_of(
         _result_layout(cells, columns)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
-        or _node_layout(columns, full_rows)
+        or _node_layout(columns)
     )
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
@@ -126,7 +126,7 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
         edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
         columns = columns if by_number else tuple(Column.of(cell) for cell in cells)
-        nodes = _node_columns(columns, _place(cells, hints.id), full_rows)
+        nodes = _node_columns(columns, _place(cells, hints.id))
         if nodes.names and columns[nodes.id].name and header_words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
             nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
@@ -233,14 +233,14 @@ def _is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
-def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
+def _node_layout(columns: Sequence[Column]) -> Layout | None:
     words = [header_words(column.name) if not column.role else "" for column in columns]
     plain = (words.index(word) for word in _IDS if word in words)
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
-    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
+    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
 
 
-def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]]) -> NodeColumns:
+def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
     """The other columns of nodes, by their names."""
     words = [header_words(column.name) if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
@@ -251,18 +251,7 @@ def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[s
     other_columns = tuple(
         i for i, column in enumerate(columns) if i not in (id_, types) and not column.role and column.name
     )
-    references = tuple(i for i in other_columns if _refers(columns[i], i, id_, rows))
-    return NodeColumns(id_, names, types, other_columns, references=references)
-
-
-def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column is of ids of the same table: by its name, and by all its cells."""
-    if column.datatype is not None or not (
-        header_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)
-    ):
-        return False
-    cells = {row[at] for row in rows if row[at]}
-    return bool(cells) and cells <= {row[id_] for row in rows}
+    return NodeColumns(id_, names, types, other_columns)
 
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -284,7 +273,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         or names[0] in cells_by_column[-1]
     ):
         return False
-    if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
+    if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or KEY.fullmatch(cells[0]):
         return True
     if _is_triple(cells, rows):
         return False
@@ -344,28 +333,42 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     name_column = [i for i in range(len(columns)) if i not in candidates and _are_names(rows, i)][:1]
     candidates = name_column + candidates
     # 7 as an order is no 7 as a customer.
-    grouped_columns = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
+    grouped_columns = tuple(replace(c, group=c.name) if KEY.fullmatch(c.name) else c for c in columns)
     cells = {i: [row[i] for row in rows] for i in candidates}
     unique = [i for i in candidates if all(cells[i]) and len(set(cells[i])) == len(rows)]
     names = [i for i in candidates if says_name(columns[i].name)]
     keys = [i for i in unique if grouped_columns[i].group]
-    texts = [i for i in unique if not any(map(is_value, cells[i]))]
-    codes = [i for i in unique if not all(map(is_value, cells[i]))]
-    id_candidates = [*name_column, *keys, *(i for i in names if i in unique), *texts, *codes]
+    texts = [i for i in unique if not any(map(_is_amount, cells[i]))]
+    codes = [i for i in unique if not all(map(_is_amount, cells[i]))]
+    numbers = [i for i in unique if header_words(columns[i].name).split(" ")[-1] in _COUNTED]
+    said = [*name_column, *keys, *(i for i in names if i in unique)]
     parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
     if parts is not None and not keys and len({tuple(row[i] for i in parts) for row in rows}) == len(rows):
         nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
         return Layout(grouped_columns, nodes=nodes)
+    id_candidates = [*said, *texts, *codes, *numbers]
     pair = None if id_candidates else _key_pair(cells, len(rows))
+    key: tuple[int, ...] = ()
     if pair is not None:
-        return Layout(
-            grouped_columns,
-            nodes=NodeColumns(pair[0], (), None, tuple(candidates), literals=False, key=pair[1:]),
-        )
-    id_ = next(iter((*id_candidates, *unique, *candidates)))
+        id_, key = pair[0], pair[1:]
+        # What refers to something else is no part of a name, nor is a date, but of what has a name.
+        other = any(grouped_columns[i].group for i in pair)
+        numbered = other or (id_ not in names and any(map(_is_day, cells[key[0]])))
+    else:
+        id_ = next(iter((*id_candidates, *candidates)))
+        numbered = id_ not in said and (bool(grouped_columns[id_].group) or all(map(_is_amount, cells[id_])))
+        numbered = numbered and id_ not in numbers
+    if numbered:
+        return Layout(grouped_columns, nodes=NodeColumns(id_, (), None, tuple(candidates))).numbered_rows()
     row_names = names_by_header([c.name for c in columns], [id_]) if grouped_columns[id_].group else ()
-    other_columns = tuple(i for i in candidates if i != id_)
-    return Layout(grouped_columns, nodes=NodeColumns(id_, row_names, None, other_columns, literals=False))
+    other_columns = tuple(i for i in candidates if i != id_ or key)
+    nodes = NodeColumns(id_, row_names, None, other_columns, literals=False, key=key, guessed=id_ not in said)
+    return Layout(grouped_columns, nodes=nodes)
+
+
+def _is_day(cell: str) -> bool:
+    """Whether a cell is a date, and no year."""
+    return _is_amount(cell) and read_amount(cell) is None
 
 
 def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:

@@ -15,7 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.graph import XSD
 from clew.graph.readers.columns import (
+    KEY,
     Column,
     ColumnProfile,
     Layout,
@@ -40,6 +42,8 @@ MOST_KEPT = 500
 """Columns of a table that an index remembers, for what is added to it later."""
 REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
+NEARLY_ALL = 0.9
+"""Least share of a column's cells that are ids of a table, if its name does not say so."""
 SHORTEST_NOUN = 3
 """Characters of a file's name that says what is in it."""
 GENERIC = frozenset(
@@ -63,6 +67,8 @@ class Table:
     profiles: list[ColumnProfile] = field(default_factory=list[ColumnProfile])
     typings: list[Typing] = field(default_factory=list[Typing])
     ids: set[str] = field(default_factory=set[str])
+    same: set[int] = field(default_factory=set[int])
+    """Columns that are the id once more."""
     rows: int = 0
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
@@ -120,6 +126,15 @@ class Table:
 
 
 _BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+
+
+_OWN = frozenset(
+    (
+        *("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of"),
+        *("father", "mother", "spouse", "husband", "wife", "partner", "predecessor", "successor"),
+    )
+)
+"""What a column is called that is of other rows of its table."""
 
 
 _IRREGULAR = {
@@ -184,11 +199,12 @@ def look_through(
         full = [cells for cells in block if len(cells) == len(table.header)]
         for profile, column in zip(table.profiles, zip(*full, strict=True), strict=bool(full)):
             profile.take(column)
-        if layout.nodes is not None and not layout.nodes.key:
+        if layout.nodes is not None and not layout.nodes.key and not layout.numbered:
             table.ids.update(cells[layout.nodes.id] for cells in full)
         table.rows += len(full)
         block = [cells for _, cells in islice(rows, ROWS_AT_ONCE)]
     table.ids.discard("")
+    table.same = _same_as_ids(layout, first_rows)
     table.typings = types_of(table.header, table.profiles, delimiter)
     if layout.known:
         table.name = layout.known
@@ -196,6 +212,15 @@ def look_through(
     else:
         table.layout = _with_names(layout, table, hints)
     return table
+
+
+def _same_as_ids(layout: Layout, rows: Sequence[Sequence[str]]) -> set[int]:
+    """Columns that say of most rows their own id again."""
+    nodes = layout.nodes
+    if nodes is None or layout.numbered:
+        return set()
+    full = [row for row in rows if len(row) == len(layout.columns)]
+    return {i for i in nodes.properties if 2 * sum(row[i] == row[nodes.id] for row in full) > len(full)}
 
 
 def _stem(path: Path) -> str:
@@ -278,6 +303,8 @@ class Survey:
 
         `own` are those of `tables` that the index does not know. What they count, it may count too.
         """
+        for table in own:
+            self._number(table, tables)
         counting = [table for table in own if table.counts_rows]
         clashing = [
             t
@@ -311,6 +338,20 @@ class Survey:
         for table in own:
             self._refer(table, tables)
 
+    def _number(self, table: Table, tables: Sequence[Table]) -> None:
+        """Make rows things of their own if what was taken for their id refers to another table."""
+        layout, nodes = table.layout, table.nodes
+        if layout is None or nodes is None or layout.numbered or not nodes.guessed:
+            return
+        others = [other for other in tables if other is not table]
+        for column in (nodes.id, *nodes.key):
+            by_name = self._target(table, column, others, by_name=True) is not None
+            called = table.is_called(layout.columns[column], by_file=True)
+            if (nodes.key or not (called or by_name)) and self._target(table, column, others) is not None:
+                table.layout = layout.numbered_rows()
+                table.ids = set()
+                break
+
     def _refer(self, table: Table, tables: Sequence[Table]) -> None:
         """Note which columns of a table of nodes are ids of another one, or of its own."""
         nodes = table.nodes
@@ -319,11 +360,15 @@ class Survey:
         references = list(nodes.references)
         for column in nodes.references:
             table.set_group(column, table.group)
-        own = self._target(table, nodes.id, [other for other in tables if other is not table], by_name=True)
-        if own is not None and not table.is_called(table.layout.columns[nodes.id], by_file=True):
-            # Its rows say more of those of another table.
-            table.set_group(nodes.id, own.group)
-            table.extends = True
+        if table.layout.numbered:
+            table.set_group(nodes.id, table.name)
+        elif not table.is_called(table.layout.columns[nodes.id], by_file=True):
+            others = [other for other in tables if other is not table]
+            own = self._target(table, nodes.id, others, by_name=True)
+            if own is not None:
+                # Its rows say more of those of another table.
+                table.set_group(nodes.id, own.group)
+                table.extends = True
         taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
         for column in nodes.properties:
             said = table.layout.columns[column]
@@ -339,7 +384,7 @@ class Survey:
     def _target(
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
     ) -> Table | None:
-        """The table whose ids a column has: by its name and most of its cells, or, of codes, by all cells."""
+        """The table whose ids a column has: by its name and most of its cells, or, of codes, by nearly all."""
         if table.layout is None or not table.profiles:
             return None
         cells = table.profiles[column].distinct - {""}
@@ -349,14 +394,28 @@ class Survey:
             called = other.ids and other.is_called(table.layout.columns[column])
             if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
                 return other
-        if by_name:
+        if by_name or column in table.same:
             return None
+        if table in tables and self._is_own(table, column, cells, tables):
+            return table
         codes = [
             other
             for other in tables
-            if other is not table and other.ids and not other.counts_rows and cells <= other.ids
+            if other.ids and not other.counts_rows and len(cells & other.ids) >= NEARLY_ALL * len(cells)
         ]
-        return codes[0] if len(codes) == 1 and len(cells) > 1 and not table.typings[column].type else None
+        type_ = table.typings[column].type
+        is_code = type_ is None or type_.base == XSD + "token"
+        return codes[0] if len(codes) == 1 and len(cells) > 1 and is_code else None
+
+    def _is_own(self, table: Table, column: int, cells: Set[str], tables: Sequence[Table]) -> bool:
+        """Whether a column is called as one of ids, and all its cells are such of its table."""
+        name = table.header[column]
+        if not cells <= table.ids:
+            return False
+        words = [word for word in header_words(name).split(" ") if word not in _BESIDE]
+        if " ".join(words) in _OWN:
+            return True
+        return KEY.fullmatch(name) is not None and not any(cells <= t.ids for t in tables if t is not table)
 
     def _type_columns(self, table: Table, *, alone: bool) -> None:
         """Give columns their types and separators, rows the type that the file's name says; and say so."""

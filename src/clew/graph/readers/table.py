@@ -12,10 +12,12 @@ edges. An edge without direction becomes one each way. A matrix has an edge a ce
 from __future__ import annotations
 
 import datetime
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -271,9 +273,11 @@ def batches_of(
     if edges is not None:
         kinds.append(_EdgeRows(layout.columns, edges, undirected=tally.hints.undirected))
     width, id_ = len(layout.columns), nodes.id if nodes is not None and edges is not None else None
+    if layout.numbered:
+        width, records = width - 1, _with_ids(layout.columns, records)
     for number, fields in records:
         rows = kinds[0]
-        if len(fields) == width:
+        if len(fields) == width + layout.numbered:
             rows = kinds[id_ is not None and not fields[id_]]
             fault = rows.take(fields)
         else:
@@ -291,6 +295,18 @@ def batches_of(
         tally.note(f"{path}: {untyped:,} edges without a type are called “{edges.relation_name}”")
 
 
+def _with_ids(columns: Sequence[Column], records: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
+    """Rows with an id behind, which is the same whenever the same row is read."""
+    seen: Counter[str] = Counter()
+    for number, fields in records:
+        if len(fields) < len(columns):
+            said = sorted(f"{column.name}\0{cell}" for column, cell in zip(columns, fields, strict=False))
+            id_ = hashlib.blake2b("\0".join(said).encode(), digest_size=6).hexdigest()
+            seen[id_] += 1
+            fields = [*fields, id_ if seen[id_] == 1 else f"{id_}-{seen[id_]}"]
+        yield number, fields
+
+
 class _NodeRows:
     """Rows that are nodes."""
 
@@ -300,6 +316,7 @@ class _NodeRows:
         self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
+        self._numbers = count(layout.rows_before + 1) if layout.numbered else None
         self._noun = nodes.type_name or singular(header_words(self._id.group).removesuffix(" id"))
 
     def take(self, fields: Sequence[str]) -> Fault | None:
@@ -318,7 +335,8 @@ class _NodeRows:
         if named_by:
             batch.labels.append(Label(node, " ".join(fields[i] for i in named_by if fields[i])))
         elif self._id.group:
-            batch.labels.append(Label(node, f"{self._noun} {fields[at.id]}", rank=1))
+            number = fields[at.id] if self._numbers is None else next(self._numbers)
+            batch.labels.append(Label(node, f"{self._noun} {number}", rank=1))
         for i, column in self._properties:
             if (i,) == named_by:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -432,11 +432,12 @@ def read_edits(
     """
     total = source_bytes([*files.add, *files.remove])
     reader = _Reading(files.on_error, replace(files.hints or Hints(), known=known), total, progress)
-    added, removed = _Side(), _Side()
+    added, removed = _Side(), _Side(calls_rows=False)
     for side, paths in ((added, files.add), (removed, files.remove)):
         for batch in reader.batches(paths, files.format):
             side.take(batch)
-        known = [*known, *reader.forms()] if side is added else known
+        if side is added:
+            known = reader.forms(known)
     return Edits(
         add=added.triples,
         remove=removed.triples,
@@ -488,9 +489,16 @@ class _Reading:
             tally.raise_faults()
             self._bytes_done += source_bytes([path])
 
-    def forms(self) -> list[TableForm]:
-        """How tables were read that are not those of the index."""
-        return [form for tally in self._tallies for form in tally.forms if not form.layout.known]
+    def forms(self, known: Sequence[TableForm]) -> list[TableForm]:
+        """The known forms of tables with the rows that were read now, and how others were read."""
+        forms = [form for tally in self._tallies for form in tally.forms]
+        rows = Counter[str]()
+        for form in forms:
+            rows[form.layout.known] += form.rows
+        return [
+            *(replace(form, rows=form.rows + rows[form.name]) for form in known),
+            *(form for form in forms if not form.layout.known),
+        ]
 
     def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
         """Pairs of a side file, if there is one."""
@@ -533,7 +541,9 @@ class _Reading:
 class _Side:
     """All that the files of one side, added or removed, say; `names` are labels and aliases."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, calls_rows: bool = True) -> None:
+        self._calls_rows = calls_rows
+        """Whether rows without a name are called by their numbers."""
         self.triples: list[NamedTriple] = []
         self.nodes: list[str] = []
         self.labels: dict[str, Label] = {}
@@ -555,6 +565,8 @@ class _Side:
         self.types += batch.types
         self.names += batch.aliases
         for label in batch.labels:
+            if label.rank and not (batch.iris or self._calls_rows):
+                continue
             best_label = self.labels.get(label.subject)
             if best_label is None or label.rank < best_label.rank:
                 self.labels[label.subject] = label

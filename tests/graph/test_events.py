@@ -1,0 +1,98 @@
+"""Rows without an id, columns that refer to their own table, and what a column holds, by asking."""
+
+import pytest
+
+from clew.engine import Clew
+from clew.opening.graph_view import index_sources
+
+PEOPLE = """id,name,sex,born,died,place of birth,father,mother
+I01,Anders Holt,male,03/05/1851,17/11/1920,Bergen,,
+I02,Berta Lie,female,22/01/1855,02/02/1931,Voss,,
+I03,Carl Holt,male,14/08/1878,30/06/1944,Bergen,I01,I02
+I04,Dina Holt,female,25/12/1880,,Bergen,I01,I02
+I05,Frida Dahl,female,11/04/1882,,Oslo,,
+"""
+MARRIAGES = """husband,wife,wed_on,wed_at,reason
+I01,I02,18/09/1875,Voss,death
+I03,I05,02/06/1905,Bergen,divorce
+"""
+ORGANISATIONS = """org_id,name,country
+O01,River Trust,Kenya
+O02,Sahel Schools,Mali
+"""
+PAYMENTS = """paid_on,org_id,amount,state
+04/25/2019,O01,"$125,000.00",cleared
+06/30/2020,O01,"$25,000.00",cleared
+10/15/2021,O02,"$60,000.00",pending
+"""
+DOUBLED = PAYMENTS + '10/15/2021,O01,"$10,000.00",pending\n'
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Open an index of tables, by name and text."""
+    engines = []
+
+    def index(**tables):
+        folder = tmp_path / "tables"
+        folder.mkdir()
+        for name, text in tables.items():
+            (folder / f"{name}.csv").write_text(text)
+        index_sources([folder], tmp_path / "tables.clew")
+        engines.append(Clew.open(tmp_path / "tables.clew"))
+        return engines[0]
+
+    yield index
+    for engine in engines:
+        engine.close()
+
+
+def labels(clew, question):
+    return [answer.label for answer in clew.ask(question).answers]
+
+
+def notes(clew):
+    return clew.info().report["notes"]
+
+
+def test_a_column_of_ids_of_its_own_table_refers_to_it(opened):
+    kin = opened(people=PEOPLE)
+    assert labels(kin, "Who is the father of Carl Holt?") == ["Anders Holt"]
+    assert any(note.endswith("father: ids of people") for note in notes(kin))
+
+
+def test_a_column_named_after_another_table_refers_to_that(opened):
+    orders = "id,customer_id,total\n1,2,10\n2,1,20\n3,2,30\n"
+    shop = opened(customers="id,name\n1,Ann Lee\n2,Bob Ray\n3,Cy Poe\n", orders=orders)
+    assert sorted(labels(shop, "Which orders have the customer Bob Ray?")) == ["order 1", "order 3"]
+
+
+def test_the_id_once_more_is_no_reference(opened):
+    parts = opened(parts="id,code,name\nA1,A1,Bolt\nA2,A2,Nut\nA3,A3,Gear\n")
+    assert not any("ids of parts" in note for note in notes(parts))
+
+
+def test_a_row_of_two_references_is_a_thing_of_its_own(opened):
+    kin = opened(people=PEOPLE, marriages=MARRIAGES)
+    assert labels(kin, "How many marriages are there?") == ["2"]
+    assert labels(kin, "How many people are there?") == ["5"]
+    assert kin.verify("The husband of marriage 1 is Anders Holt.").verdict == "supported"
+
+
+@pytest.mark.parametrize("payments", [PAYMENTS, DOUBLED])
+def test_a_date_is_not_the_id_of_a_row(opened, payments):
+    clew = opened(organisations=ORGANISATIONS, payments=payments)
+    count = payments.count("\n") - 1
+    assert labels(clew, "How many payments are there?") == [str(count)]
+    assert labels(clew, "Which payments were paid before 2020?") == ["payment 1"]
+
+
+def test_rows_without_an_id_are_added_once(opened, tmp_path):
+    clew = opened(organisations=ORGANISATIONS, payments=PAYMENTS)
+    later = tmp_path / "later.csv"
+    later.write_text(PAYMENTS.splitlines()[0] + "\n" + '11/02/2023,O02,"$5,000.00",cleared\n')
+    assert clew.update([later]).report.added > 0
+    assert clew.update([later]).report.added == 0
+    assert labels(clew, "Which payments were paid in 2023?") == ["payment 4"]
+    clew.update(remove=[later])
+    assert labels(clew, "Which payments were paid in 2023?") == []
