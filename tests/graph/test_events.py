@@ -96,3 +96,23 @@ def test_rows_without_an_id_are_added_once(opened, tmp_path):
     assert labels(clew, "Which payments were paid in 2023?") == ["payment 4"]
     clew.update(remove=[later])
     assert labels(clew, "Which payments were paid in 2023?") == []
+
+
+ORDERS = """{"id": "ORD-1", "customer": {"name": "Bakery Holm", "city": "Odense"}, "total": {"amount": 12.5}}
+{"id": "ORD-2", "customer": {"name": "Cafe Lune", "city": "Aarhus"}, "total": {"amount": 30}}
+{"id": "ORD-3", "customer": {"name": "Bakery Holm", "city": "Odense"}, "total": {"amount": 7}}
+"""
+
+
+def test_an_object_within_another_is_not_its_name(tmp_path):
+    path = tmp_path / "orders.jsonl"
+    path.write_text(ORDERS)
+    with Clew.open(path) as clew:
+        assert labels(clew, "How many customers are in Odense?") == ["1"]
+        assert sorted(labels(clew, "Which orders have the customer Bakery Holm?")) == ["ORD-1", "ORD-3"]
+        assert labels(clew, "What is the total amount of ORD-2?") == ["30"]
+
+
+def test_what_others_are_called_too_names_no_row(opened):
+    orders = "id,ship name,total\nA1,Ann Lee,10\nA2,Ann Lee,20\nA3,Bo Ray,30\n"
+    assert labels(opened(orders=orders), "What is the total of A2?") == ["20"]

@@ -738,7 +738,7 @@ def test_northwind_tables_are_joined_by_their_keys() -> None:
         pytest.skip("the shared data are not here")
     with pytest.raises(ParseError, match=r"orders\.csv:4: 15 columns .*\n.*orders\.csv:5: 15 columns"):
         build_graph([path])
-    graph, report = build_graph([path], on_error="skip")
+    graph, _ = build_graph([path], on_error="skip")
     nodes = {graph.entities[node]: node for node in range(graph.nodes)}
     relations = {graph.relations[relation]: relation for relation in range(len(graph.relations))}
     supplier = nodes["productID:1"], relations["supplierID"], nodes["supplierID:1"]

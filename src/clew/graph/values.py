@@ -147,7 +147,7 @@ _YEAR_OF_ERA = re.compile(
     re.IGNORECASE,
 )
 _NUMERIC_DAY = re.compile(
-    r"(?P<first>[0-9]{1,2})(?P<cut>[./-])(?P<second>[0-9]{1,2})(?P=cut)(?P<year>[0-9]{4})"
+    r"(?P<first>[0-9]{1,2})(?P<cut>[./-])(?P<second>[0-9]{1,2})(?P=cut)(?P<year>[0-9]{4}|[0-9]{2})"
     rf"(?:[ T,]+{_CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?)?",
     re.ASCII | re.IGNORECASE,
 )
@@ -231,12 +231,12 @@ class ColumnType:
         return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
 
     def _numeric_day(self, text: str) -> Parsed:
-        match = _NUMERIC_DAY.fullmatch(text)
+        match = _numeric_match(text)
         if match is None or self.day_first is None:
             return NO_VALUE
         numbers = int(match["first"]), int(match["second"])
         day, month = numbers if self.day_first else numbers[::-1]
-        days = days_since_epoch(int(match["year"]), month, day)
+        days = days_since_epoch(_full_year(match["year"]), month, day)
         time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
 
@@ -312,8 +312,25 @@ _CODE = re.compile(r"0[0-9]+")
 
 def numeric_day(text: str) -> tuple[int, int] | None:
     """The two numbers before the year of *31/12/2020*; None for other text."""
-    match = _NUMERIC_DAY.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    match = _numeric_match(text) if len(text) <= MAX_LENGTH else None
     return None if match is None else (int(match["first"]), int(match["second"]))
+
+
+def _numeric_match(text: str) -> re.Match[str] | None:
+    """The parts of *31/12/2020*, or *31/12/20*; *3.1.20* is rather a version."""
+    match = _NUMERIC_DAY.fullmatch(text)
+    if match is None or len(match["year"]) == 4 or match["cut"] == "/":
+        return match
+    return match if len(match["first"]) == len(match["second"]) == 2 else None
+
+
+LAST_CENTURY = 69
+"""From this on, two digits are a year of the 1900s, as in POSIX."""
+
+
+def _full_year(digits: str) -> int:
+    year = int(digits)
+    return year if len(digits) == 4 else year + (1900 if year >= LAST_CENTURY else 2000)
 
 
 def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:

@@ -400,6 +400,8 @@ SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
 LONGEST_PART = 6
 """Words of a value among several in a cell."""
+_LETTERS = ({"y", "n"}, {"t", "f"})
+"""All that a column holds which says yes and no by a letter."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
 _XSD_TIME = re.compile(r"\d\d:\d\d:\d\d")
 
@@ -430,8 +432,8 @@ def form_of(cell: str) -> Form:
         return _TEXT
     if cell.isdecimal() and cell.isascii():
         return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
-    if cell.lower() in TRUE | FALSE and len(cell) > 1:
-        return Form("truth", plain=cell.lower() in ("true", "false"))
+    if cell.lower() in TRUE | FALSE:
+        return Form("truth" if len(cell) > 1 else "letter", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):
         return _TEXT
     amount = read_amount(cell)
@@ -450,7 +452,7 @@ def form_of(cell: str) -> Form:
             "," if "," in amount.digits else "." if "." in amount.digits else "",
         )
     day = numeric_day(cell)
-    if day is not None:
+    if day is not None and min(day) <= 12 and max(day) <= 31:
         return Form("day", day[1] <= 12, day[0] <= 12, plain=False, sign="." if "." in cell else "")
     for kind in ("time", "date", "gYear"):
         if parse_value(cell, f"{XSD}{kind};written")[0]:
@@ -505,15 +507,17 @@ class Typing:
     type: ColumnType | None = None
     unit: str = ""
     texts: int = 0
+    dates: int = 0
+    """Dates in a column that is of texts."""
     unsure: bool = False
     """Whether its dates can be read with the day or the month first, and no cell of the table tells."""
 
     def in_words(self) -> str:
         """Say it as *decimal, EUR; 3 cells are texts*; nothing of a text."""
         if self.unsure:
-            return "text, as no date shows whether the day or the month comes first"
+            return f"text, as none of {self.dates:,} dates shows whether the day or the month comes first"
         if self.type is None:
-            return ""
+            return f"text, with {self.dates:,} dates" if self.dates > 1 else ""
         unit = f", {self.unit}" if self.unit and not self.type.unit else ""
         texts = (
             f"; {self.texts:,} cell{'s are texts' if self.texts > 1 else ' is a text'}" if self.texts else ""
@@ -553,11 +557,13 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
         return _number_typing(name, profile, semicolons, least)
     if counts["date"] + counts["day"] >= least:
         return _date_typing(profile, day_first, least)
+    if counts["letter"] == profile.filled and {cell.lower() for cell in profile.distinct} in _LETTERS:
+        return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
         if counts[kind] >= least:
             plain = all(form.plain for form in profile.forms if form.kind == kind)
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
-    return Typing()
+    return Typing(dates=counts["date"] + counts["day"])
 
 
 def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
@@ -611,7 +617,8 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float) -
     ]
     fit = sum(count for _, count in (*dates, *fitting))
     if fit < least:
-        return Typing(unsure=bool(days) and day_first is None)
+        count = sum(count for _, count in (*dates, *days))
+        return Typing(dates=count, unsure=bool(days) and day_first is None)
     plain = not fitting and all(form.plain for form, _ in dates)
     timed = plain and all(form.sign == "T" for form, _ in dates)
     base = XSD + ("dateTime" if timed else "date")

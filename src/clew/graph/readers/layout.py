@@ -108,7 +108,6 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
     A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
     sources.
     """
-    full_rows = [row for row in rows if len(row) == len(cells)]
     no_id = hints.id is not None and _find_column(cells, hints.id) is None
     no_ends = bool(hints.columns) and all(_find_column(cells, c) is None for c in hints.columns.values())
     if no_id or no_ends:

@@ -17,7 +17,10 @@ from pathlib import Path
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.readers.columns import (
+    DESCRIPTIONS,
     KEY,
+    NAMES,
+    UNIQUE_SHARE,
     Column,
     ColumnProfile,
     Layout,
@@ -251,11 +254,19 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
         return layout
     said = {type_: _columns_said(columns, table.header) for type_, columns in hints.names.items()}
     by_type = {type_: columns for type_, columns in said.items() if columns}
-    names = by_type.pop("", nodes.names)
+    names = by_type.pop("", tuple(at for at in nodes.names if _may_name(at, table)))
     if not names and nodes.literals and not _are_words(table, nodes.id):
         free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
         names = names_by_cells({i: p for i, p in free.items() if table.typings[i].type is None})
     return replace(layout, nodes=replace(nodes, names=names, names_by_type=by_type))
+
+
+def _may_name(columns: Sequence[int], table: Table) -> bool:
+    """Whether columns are called *name*, or the cells of *ship name* are of one row each."""
+    words = [header_words(table.header[at]) for at in columns]
+    if any(word in (*NAMES, *DESCRIPTIONS) for word in words) or len(columns) > 1:
+        return True
+    return table.profiles[columns[0]].unique >= UNIQUE_SHARE
 
 
 def _are_words(table: Table, column: int) -> bool:
@@ -384,7 +395,7 @@ class Survey:
     def _target(
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
     ) -> Table | None:
-        """The table whose ids a column has: by its name and most of its cells, or, of codes, by nearly all."""
+        """The table whose ids a column has: by its name and most of its cells, or nearly all, of codes."""
         if table.layout is None or not table.profiles:
             return None
         cells = table.profiles[column].distinct - {""}
