@@ -116,3 +116,56 @@ def test_an_object_within_another_is_not_its_name(tmp_path):
 def test_what_others_are_called_too_names_no_row(opened):
     orders = "id,ship name,total\nA1,Ann Lee,10\nA2,Ann Lee,20\nA3,Bo Ray,30\n"
     assert labels(opened(orders=orders), "What is the total of A2?") == ["20"]
+
+
+SHIPMENTS = """id,departs,arrived,empty,grade
+S-01,3/4/24,04/05/2024 14:30,N,A
+S-02,5/4/24,06/04/2024 08:05,Y,B
+S-03,11/4/24,13/04/2024 23:59,N,Y
+"""
+
+
+def test_letters_and_short_years_are_read(opened):
+    ships = opened(shipments=SHIPMENTS)
+    assert labels(ships, "Which shipments departed after 10 April 2024?") == ["S-03"]
+    assert labels(ships, "Which shipments are empty?") == ["S-02"]
+    assert not any("grade: " in note for note in notes(ships))
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (
+            ("3/4/24", "5/4/24", "11/4/24"),
+            "text, as none of 3 dates shows whether the day or the month comes",
+        ),
+        (("31/4/24x", "05/04/2024", "13/04/2024"), "on: text, with 2 dates"),
+    ],
+)
+def test_dates_that_stay_texts_are_counted(opened, cells, note):
+    rows = "".join(f"S-{number},{cell}\n" for number, cell in enumerate(cells))
+    assert any(note in said for said in notes(opened(shipments="id,on\n" + rows + "S-9,\n")))
+
+
+def test_a_year_among_dates_is_one(opened):
+    ends = "id,cause,ended\nM1,death,17/11/1920\nM2,other,1930\nM3,death,13/01/1940\nM4,death,15/12/1985\n"
+    assert labels(opened(marriages=ends), "Which marriages ended in 1930?") == ["M2"]
+
+
+def test_versions_are_no_dates(opened):
+    assert not any(
+        "version: " in note for note in notes(opened(libraries="id,version\nA,5.3.18\nB,4.1.20\n"))
+    )
+
+
+def test_one_text_of_two_columns_is_one_thing(opened):
+    kin = opened(people=PEOPLE, marriages=MARRIAGES)
+    labels_ = [kin.index.graph.labels[node] for node in range(kin.index.graph.nodes)]
+    assert labels_.count("Bergen") == 1
+
+
+def test_the_id_of_a_row_names_it(opened):
+    clew = opened(organisations=ORGANISATIONS, payments=PAYMENTS)
+    assert labels(clew, "What is the country of O02?") == ["Mali"]
+    clew.update([("O02", "country", "Niger")], remove=[("O02", "country", "Mali")])
+    assert labels(clew, "What is the country of Sahel Schools?") == ["Niger"]

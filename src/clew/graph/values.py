@@ -163,6 +163,7 @@ _GROUPED = re.compile(rf"[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]+)?")
 _WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
 _WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
+_BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 PERCENT = "%"
 TRUE, FALSE = frozenset(("true", "yes", "y", "t")), frozenset(("false", "no", "n", "f"))
 Parsed = tuple[ValueKind, float]
@@ -229,6 +230,13 @@ class ColumnType:
         if self.base == XSD + "boolean":
             return text.lower() in TRUE | FALSE
         return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
+
+    def datatype_of(self, text: str) -> str | None:
+        """The datatype of a cell: that of its column, or a year among dates; None of another text."""
+        if self.fits(text):
+            return str(self)
+        is_year = self.base == XSD + "date" and _BARE_YEAR.fullmatch(text)
+        return XSD + "gYear" if is_year else None
 
     def _numeric_day(self, text: str) -> Parsed:
         match = _numeric_match(text)
@@ -308,6 +316,11 @@ def read_amount(text: str) -> Amount | None:
 
 _CODE = re.compile(r"0[0-9]+")
 """Digits that no number is written with."""
+
+
+def is_bare_year(text: str) -> bool:
+    """Whether a number may be a year among dates."""
+    return _BARE_YEAR.fullmatch(text) is not None
 
 
 def numeric_day(text: str) -> tuple[int, int] | None:

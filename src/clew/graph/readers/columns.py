@@ -20,6 +20,7 @@ from clew.graph.values import (
     TRUE,
     UNITS,
     ColumnType,
+    is_bare_year,
     numeric_day,
     parse_value,
     read_amount,
@@ -101,9 +102,9 @@ class Column:
 
     def literal(self, cell: str) -> tuple[str, str]:
         """A value of this column as a literal; a text where it is not of the column's type."""
-        if self.datatype is None or (self.mixed and not ColumnType.of(self.datatype).fits(cell)):
-            return cell, XSD + "string"
-        return cell, self.datatype
+        if self.datatype is None or not self.mixed:
+            return cell, self.datatype or XSD + "string"
+        return cell, ColumnType.of(self.datatype).datatype_of(cell) or XSD + "string"
 
     def key(self, cell: str) -> str:
         """Name of the node that an id cell of this column stands for."""
@@ -509,6 +510,8 @@ class Typing:
     texts: int = 0
     dates: int = 0
     """Dates in a column that is of texts."""
+    years: int = 0
+    """Cells of a column of dates that are a year alone."""
     unsure: bool = False
     """Whether its dates can be read with the day or the month first, and no cell of the table tells."""
 
@@ -545,18 +548,20 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     counts = Counter[str]()
     for form, count in profile.forms.items():
         counts[form.kind] += count
+    years = (
+        sum(map(is_bare_year, profile.distinct)) if counts["date"] + counts["day"] and counts["number"] else 0
+    )
     if not profile.filled:
         return Typing()
     if counts["code"] and counts["code"] + counts["number"] >= least:
         return Typing(ColumnType(XSD + "token"))
-    eras = counts["gYear"]
-    years = eras + profile.forms[_INTEGER]
-    if eras and years >= least:
-        return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - years)
+    eras = counts["gYear"] + profile.forms[_INTEGER]
+    if counts["gYear"] and eras >= least:
+        return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - eras)
     if counts["number"] >= least:
         return _number_typing(name, profile, semicolons, least)
-    if counts["date"] + counts["day"] >= least:
-        return _date_typing(profile, day_first, least)
+    if years < counts["date"] + counts["day"] >= least - years:
+        return _date_typing(profile, day_first, least, years)
     if counts["letter"] == profile.filled and {cell.lower() for cell in profile.distinct} in _LETTERS:
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
@@ -605,7 +610,8 @@ def _unit_of_name(name: str) -> str:
     return currency or percent or unit_in(words)
 
 
-def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float) -> Typing:
+def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, years: int) -> Typing:
+    """Days, of which some are told by their year alone."""
     days = [(form, count) for form, count in profile.forms.items() if form.kind == "day"]
     if days and day_first is None and any(form.sign == "." for form, _ in days):
         day_first = True
@@ -616,15 +622,14 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float) -
         if day_first is not None and (form.first if day_first else form.second)
     ]
     fit = sum(count for _, count in (*dates, *fitting))
-    if fit < least:
+    if fit < least - years:
         count = sum(count for _, count in (*dates, *days))
         return Typing(dates=count, unsure=bool(days) and day_first is None)
-    plain = not fitting and all(form.plain for form, _ in dates)
+    plain = not fitting and not years and all(form.plain for form, _ in dates)
     timed = plain and all(form.sign == "T" for form, _ in dates)
     base = XSD + ("dateTime" if timed else "date")
-    return Typing(
-        ColumnType(base, day_first=day_first if fitting else None, as_xsd=plain), texts=profile.filled - fit
-    )
+    type_ = ColumnType(base, day_first=day_first if fitting else None, as_xsd=plain)
+    return Typing(type_, texts=max(profile.filled - fit - years, 0), years=years)
 
 
 def separator_of(profile: ColumnProfile) -> str:

@@ -298,6 +298,7 @@ class Survey:
         self._keep_apart(own, tables)
         for table in own:
             self._type_columns(table, alone=len(tables) == 1)
+        _unify_texts(tables)
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -447,7 +448,9 @@ class Survey:
             if column.datatype is not None or column.role or column.group or column.array:
                 continue
             if typing.type is not None and name not in self.hints.split:
-                columns[at] = replace(column, datatype=str(typing.type), mixed=typing.texts > 0)
+                columns[at] = replace(
+                    column, datatype=str(typing.type), mixed=typing.texts + typing.years > 0
+                )
             else:
                 separator = self.hints.split.get(name) or (
                     separator_of(table.profiles[at]) if self.hints.splits else ""
@@ -464,6 +467,52 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _unify_texts(tables: Sequence[Table]) -> None:
+    """Make texts literals in tables of names too where another table has the same ones as literals.
+
+    Else the *Bergen* of two columns would be two things. Ids of rows stay entities.
+    """
+    named = {
+        id(table): _texts(table)
+        for table in tables
+        if table.layout is not None
+        and not (table.layout.known or table.layout.nodes is None or table.layout.nodes.literals)
+    }
+    if not named:
+        return
+    ids = set[str]().union(*(table.ids for table in tables))
+    texts = set[str]()
+    for table in tables:
+        if id(table) not in named:
+            texts.update(*_texts(table).values())
+    found = True
+    while found:
+        found = False
+        for table in tables:
+            for at, cells in list(named.get(id(table), {}).items()):
+                if table.layout is not None and not cells.isdisjoint(texts) and cells.isdisjoint(ids):
+                    columns = list(table.layout.columns)
+                    columns[at] = replace(columns[at], datatype=XSD + "string")
+                    table.layout = replace(table.layout, columns=tuple(columns))
+                    texts |= named[id(table)].pop(at)
+                    found = True
+
+
+def _texts(table: Table) -> dict[int, set[str]]:
+    """What the columns of texts hold that say something of rows, by column."""
+    layout, nodes = table.layout, table.nodes
+    if layout is None or nodes is None or not table.profiles:
+        return {}
+    taken = {*nodes.references, *(at for names in nodes.names for at in names)}
+    free = [at for at in nodes.properties if at not in taken]
+    plain = [at for at in free if layout.columns[at].datatype in (None, XSD + "string")]
+    return {
+        at: {item for cell in table.profiles[at].distinct for item in layout.columns[at].items(cell)}
+        for at in plain
+        if not layout.columns[at].group
+    }
 
 
 def _type_of(table: Table, *, alone: bool) -> str:

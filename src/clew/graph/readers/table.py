@@ -337,6 +337,8 @@ class _NodeRows:
         elif self._id.group:
             number = fields[at.id] if self._numbers is None else next(self._numbers)
             batch.labels.append(Label(node, f"{self._noun} {number}", rank=1))
+        if self._id.group and self._numbers is None and not fields[at.id].isdecimal():
+            batch.aliases.append((node, fields[at.id]))
         for i, column in self._properties:
             if (i,) == named_by:
                 continue

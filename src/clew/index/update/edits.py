@@ -543,7 +543,7 @@ class _Side:
 
     def __init__(self, *, calls_rows: bool = True) -> None:
         self._calls_rows = calls_rows
-        """Whether rows without a name are called by their numbers."""
+        """Whether rows are called by their ids and numbers too, as they stay if they are removed."""
         self.triples: list[NamedTriple] = []
         self.nodes: list[str] = []
         self.labels: dict[str, Label] = {}
@@ -563,7 +563,8 @@ class _Side:
             self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
         self.nodes += batch.nodes
         self.types += batch.types
-        self.names += batch.aliases
+        if batch.iris or self._calls_rows:
+            self.names += batch.aliases
         for label in batch.labels:
             if label.rank and not (batch.iris or self._calls_rows):
                 continue

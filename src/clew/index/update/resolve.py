@@ -52,8 +52,9 @@ class _Range:
             # A column that shows how it is written is read so, as one of euros among dollars.
             differs = (type_.comma and not of_index.comma) or (type_.unit and type_.unit != of_index.unit)
             order = type_.day_first
-            if not differs and order in (None, of_index.day_first) and of_index.fits(text):
-                return text, datatype
+            read = None if differs or order not in (None, of_index.day_first) else of_index.datatype_of(text)
+            if read is not None:
+                return text, read
         return None
 
 
@@ -402,6 +403,10 @@ class _Resolver:
                 f"{len(called):,} entities are called {name}: {ids}. Nothing was changed; write the one that "
                 f"you mean by its id, or as {name} ({self._graph.entities[called[0]]})"
             )
+        if not called:
+            ids = {hit.entity for hit in self._index.exact(name) if hit.kind == "alias"}
+            called = [node for node in ids if self._graph.entities[node].endswith(f":{name}")]
+            called = called if len(called) == 1 else []
         with_id = self._index.with_id(name)
         return called[0] if called else -1 if with_id is None else with_id
 
