@@ -3,6 +3,8 @@
 import pytest
 
 from clew.engine import Clew
+from clew.errors import InputError, ParseError, UsageError
+from clew.graph.readers.hints import Hints
 from clew.opening.graph_view import index_sources
 
 PEOPLE = """id,name,sex,born,died,place of birth,father,mother
@@ -33,12 +35,12 @@ def opened(tmp_path):
     """Open an index of tables, by name and text."""
     engines = []
 
-    def index(**tables):
+    def index(hints=None, **tables):
         folder = tmp_path / "tables"
         folder.mkdir()
         for name, text in tables.items():
             (folder / f"{name}.csv").write_text(text)
-        index_sources([folder], tmp_path / "tables.clew")
+        index_sources([folder], tmp_path / "tables.clew", hints=hints)
         engines.append(Clew.open(tmp_path / "tables.clew"))
         return engines[0]
 
@@ -169,3 +171,38 @@ def test_the_id_of_a_row_names_it(opened):
     assert labels(clew, "What is the country of O02?") == ["Mali"]
     clew.update([("O02", "country", "Niger")], remove=[("O02", "country", "Mali")])
     assert labels(clew, "What is the country of Sahel Schools?") == ["Niger"]
+
+
+def test_columns_that_no_table_has_are_an_error(opened):
+    with pytest.raises(UsageError, match=r"--id: no table has a column nosuch\. marriages\.csv has husband"):
+        opened(people=PEOPLE, marriages=MARRIAGES, hints=Hints(id="nosuch"))
+
+
+def test_an_id_of_one_of_two_files_is_of_that_one(tmp_path):
+    for name, text in (("people", PEOPLE), ("marriages", MARRIAGES)):
+        (tmp_path / f"{name}.csv").write_text(text)
+    sources = [tmp_path / "people.csv", tmp_path / "marriages.csv"]
+    index_sources(sources, tmp_path / "kin.clew", hints=Hints(id="wed_on"))
+    with Clew.open(tmp_path / "kin.clew") as kin:
+        assert labels(kin, "How many marriages are there?") == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("id,name\n1,Foo\n1,Bar\n", r"a\.csv:3: several rows are of the same node \(1\)"),
+        ('a,b\n"unclosed,1\n', r"a\.csv:2: broken CSV .* Check the quotes"),
+    ],
+)
+def test_errors_of_tables_name_the_cause_and_the_line(tmp_path, text, reason):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises((InputError, ParseError), match=reason):
+        Clew.open(tmp_path / "a.csv")
+
+
+def test_triples_may_go_both_ways(tmp_path):
+    path = tmp_path / "meds.tsv"
+    path.write_text("Aspirin\tinteracts_with\tWarfarin\nAspirin\ttreats\tHeadache\n")
+    index_sources([path], tmp_path / "meds.clew", hints=Hints(undirected=True))
+    with Clew.open(tmp_path / "meds.clew") as meds:
+        assert labels(meds, "What does Warfarin interact with?") == ["Aspirin"]

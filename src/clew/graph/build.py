@@ -171,6 +171,11 @@ class Assembler:
     def _node(self, entity: str) -> int | None:
         return self._nodes.get(entity)
 
+    @property
+    def declares(self) -> bool:
+        """Whether some rows were of nodes."""
+        return bool(self._declared)
+
     def strangers(self) -> tuple[str, ...]:
         """A note on ends of edges of tables that no row of nodes describes, if some rows describe nodes."""
         if not self._declared or not self._joined:
@@ -528,11 +533,15 @@ def build_graph(
         names = ", ".join(report.path for report in reports)
         reasons = [reason for report in reports for reason in report.reasons]
         first_reason = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
-        empty = [note for report in reports for note in report.notes if note.endswith(" no rows")]
+        notes = [note for report in reports for note in report.notes]
+        empty = [note for note in notes if note.endswith(" no rows") or "of the same node" in note]
         first_reason += f" {empty[0]}." if empty else ""
-        raise InputError(
-            f"{names}: no triples found.{first_reason} A graph needs at least one line head, relation, tail"
-        )
+        advice = "A graph needs at least one line head, relation, tail"
+        if assembler.declares:
+            advice = (
+                "The rows have ids and names, and no column says more of them: add one, or further tables"
+            )
+        raise InputError(f"{names}: no triples found.{first_reason} {advice}")
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
     all_reports = [*reports, *side_reports]

@@ -99,6 +99,9 @@ def layout_of(
     if layout is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
         layout = Layout(unnamed, EdgeColumns(0, 1, relation_name=hints.relation or LINKED_TO), header=False)
+    if layout is None and len(cells) == TRIPLE_COLUMNS and hints.undirected and not headed:
+        unnamed = tuple(Column("") for _ in cells)
+        layout = Layout(unnamed, EdgeColumns(0, 2, 1), header=False)
     return None if layout is None else _with_other_columns(layout)
 
 
@@ -108,8 +111,8 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
     A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
     sources.
     """
-    no_id = hints.id is not None and _find_column(cells, hints.id) is None
-    no_ends = bool(hints.columns) and all(_find_column(cells, c) is None for c in hints.columns.values())
+    no_id = hints.id is not None and column_place(cells, hints.id) is None
+    no_ends = bool(hints.columns) and all(column_place(cells, c) is None for c in hints.columns.values())
     if no_id or no_ends:
         other_hints = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
         layout = layout_of(cells, rows, other_hints)
@@ -132,7 +135,7 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
     return _with_other_columns(Layout(columns, edges, nodes, not by_number))
 
 
-def _find_column(cells: Sequence[str], column: str) -> int | None:
+def column_place(cells: Sequence[str], column: str) -> int | None:
     """The place of a column by its name or its number from 1."""
     names = [cell.lower() for cell in cells]
     if column.lower() in names:
@@ -143,7 +146,7 @@ def _find_column(cells: Sequence[str], column: str) -> int | None:
 
 
 def _place(cells: Sequence[str], column: str) -> int:
-    place = _find_column(cells, column)
+    place = column_place(cells, column)
     if place is not None:
         return place
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")

@@ -9,7 +9,7 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -34,13 +34,15 @@ from clew.graph.readers.columns import (
     types_of,
 )
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import layout_of
+from clew.graph.readers.layout import column_place, layout_of
 
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
 ROWS_AT_ONCE = 2_000
 MOST_COLUMNS = 20_000
 """Columns of a table at most."""
+MOST_SHOWN = 5
+"""Tables whose columns a message shows."""
 MOST_KEPT = 500
 """Columns of a table that an index remembers, for what is added to it later."""
 REFERRING_SHARE = 0.5
@@ -306,6 +308,13 @@ class Survey:
                 raise UsageError(
                     f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
                 )
+        headers = [table.header for table in self.tables.values()]
+        for option, columns in (("--id", [self.hints.id]), ("--columns", self.hints.columns.values())):
+            for column in filter(None, columns):
+                if headers and not any(column_place(header, column) is not None for header in headers):
+                    raise UsageError(
+                        f"{option}: no table has a column {column}. {_shown_headers(self.tables)}"
+                    )
         for column in self.hints.split:
             if not any(column in table.header for table in tables):
                 raise UsageError(f"--split {column}=…: no table has such a column")
@@ -467,6 +476,11 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _shown_headers(tables: Mapping[Path, Table]) -> str:
+    shown = (f"{path.name} has {', '.join(table.header)}" for path, table in tables.items())
+    return "; ".join(islice(shown, MOST_SHOWN)) + ("; …" if len(tables) > MOST_SHOWN else "")
 
 
 def _unify_texts(tables: Sequence[Table]) -> None:

@@ -172,16 +172,19 @@ def _has_edges(table: Table) -> bool:
 
 def survey(paths: Iterable[Path], hints: Hints) -> Survey:
     """Look through the tables that some sources are, or hold."""
-    found = Survey(hints)
+    found, paths = Survey(hints), list(paths)
     for path in paths:
         for file in table_files(path) if path.is_dir() else [path]:
-            found.tables[file] = _look_at(file, hints, inside=path.is_dir())
+            found.tables[file] = _look_at(file, hints, inside=path.is_dir(), alone=len(paths) == 1)
     found.settle()
     return found
 
 
-def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
-    """Look through a table; of one in a folder, a fault is kept for when it is read."""
+def _look_at(file: Path, hints: Hints, *, inside: bool, alone: bool) -> Table:
+    """Look through a table; of one in a folder, a fault is kept for when it is read.
+
+    Where it is not `alone`, another one may have the columns that the user says.
+    """
     unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
     for said in (hints, unsaid):
         quiet = Tally(on_error="skip", hints=hints)
@@ -189,7 +192,7 @@ def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
             delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
             table = look_through(file, _records(file, quiet), said, delimiter)
         except UsageError:  # columns that another file of the folder has
-            if not inside or said is unsaid:
+            if (alone and not inside) or said is unsaid:
                 raise
         except (InputError, ParseError) as error:
             if not inside or isinstance(error, MissingExtra):
@@ -197,9 +200,19 @@ def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
             return Table(file.name, fault=error)
         else:
             if table.layout is None and table.header:
-                table.fault = unclear(file, table.line, table.header)
+                table.fault = broken(file, hints) or unclear(file, table.line, table.header)
             return table
     raise AssertionError
+
+
+def broken(file: Path, hints: Hints) -> ParseError | None:
+    """The first fault of the first rows of a text file, as a quote that has no end."""
+    if file.suffix.lower() in SHEET_SUFFIXES:
+        return None
+    tally = Tally(collect=True, hints=hints)
+    for _ in islice(csv_records(file, tally), SAMPLED_ROWS):
+        continue
+    return next(iter(tally.faults), None)
 
 
 def is_table_file(file: Path) -> bool:
@@ -279,6 +292,7 @@ def batches_of(
         rows = kinds[0]
         if len(fields) == width + layout.numbered:
             rows = kinds[id_ is not None and not fields[id_]]
+            tally.line = number
             fault = rows.take(fields)
         else:
             reason = f"{len(fields)} columns where the header has {width}"
@@ -368,8 +382,8 @@ class _NodeRows:
             return
         if mark in self._seen:
             self._tally.note(
-                f"{self._path}: several rows are of the same node ({node}); what they say of it is put "
-                "together. A column of ids would keep them apart"
+                f"{self._path}:{self._tally.line}: several rows are of the same node ({node}); what they say "
+                "of it is put together. A column of ids would keep them apart"
             )
         self._seen = None
 
