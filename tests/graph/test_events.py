@@ -206,3 +206,17 @@ def test_triples_may_go_both_ways(tmp_path):
     index_sources([path], tmp_path / "meds.clew", hints=Hints(undirected=True))
     with Clew.open(tmp_path / "meds.clew") as meds:
         assert labels(meds, "What does Warfarin interact with?") == ["Aspirin"]
+
+
+def test_what_a_vulnerability_says_is_kept(tmp_path):
+    path = tmp_path / "bom.json"
+    path.write_text(
+        '{"bomFormat": "CycloneDX", "compositions": [], "components": [{"type": "library", "name": "lodash", '
+        '"version": "4.17.15", "bom-ref": "l"}], "vulnerabilities": [{"id": "CVE-2020-8203", "source": '
+        '{"name": "NVD"}, "ratings": [{"score": 7.4, "severity": "high"}], "published": '
+        '"2020-07-15T00:00:00Z", "affects": [{"ref": "l"}]}]}'
+    )
+    with Clew.open(path) as clew:
+        assert labels(clew, "What is the severity of CVE-2020-8203?") == ["high"]
+        assert labels(clew, "What is the source of CVE-2020-8203?") == ["NVD"]
+        assert any(note.endswith("left out: compositions") for note in notes(clew))

@@ -77,3 +77,28 @@ def test_what_does_not_fit_is_kept_and_said(grants):
 def test_values_are_removed_as_they_are_written(grants):
     assert grants.update(remove=[("Well Repair", "amount", "$75,000")]).report.removed == 1
     assert labels(grants, TOTAL) == ["250000"]
+
+
+def test_added_lines_of_json_are_read_as_those_of_the_index(tmp_path):
+    lines = '{"id": "ORD-%d", "customer": {"name": "%s", "city": "%s"}, "amount": %s, "items": ["yeast"]}\n'
+    orders, later = tmp_path / "orders.jsonl", tmp_path / "later.jsonl"
+    orders.write_text(lines % (1, "Bakery Holm", "Odense", 10) + lines % (2, "Cafe Lune", "Aarhus", 20))
+    later.write_text(lines % (3, "Cafe Lune", "Aarhus", 30.5))
+    index_sources([orders], tmp_path / "orders.clew")
+    with Clew.open(tmp_path / "orders.clew") as clew:
+        clew.update([later])
+        assert labels(clew, "How many orders are there?") == ["3"]
+        assert labels(clew, "What is the total amount of the orders of Cafe Lune?") == ["50.5"]
+
+
+def test_triples_by_names_are_read_by_the_datatypes_of_rdf(tmp_path):
+    path = tmp_path / "firms.ttl"
+    path.write_text(
+        "@prefix ex: <http://ex.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+        'ex:Acme ex:founded "1949"^^xsd:gYear . ex:Bolt ex:founded "1999"^^xsd:gYear .\n'
+    )
+    index_sources([path], tmp_path / "firms.clew")
+    with Clew.open(tmp_path / "firms.clew") as clew:
+        clew.update([("Corto", "founded", "2004")])
+        values = clew.index.graph.values
+        assert [int(values.datatype[node]) for node in range(clew.index.graph.nodes)].count(0) == 3

@@ -249,6 +249,8 @@ _ENVELOPES = ("data", "attributes", "properties")
 """Under which Cytoscape, Sigma and GeoJSON keep what a node or an edge says."""
 _LINKS = ("links", "edges", "relationships")
 _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
+_ID_KEYS = ("id", "_id", "key", "name")
+"""By which an object within another is a thing of its own."""
 _NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
 _ADVICE = (
@@ -475,9 +477,7 @@ class _Things:
             said = [value for value in values if value is not None]
             if _are_objects(said):
                 objects = cast(list[Object], said)
-                id_ = next(
-                    (key for key in _NODE_KEYS if all(_is_text(one.get(key)) for one in objects)), None
-                )
+                id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in objects)), None)
                 if id_ is not None and any(len(one) > 1 for one in objects):
                     ids[name] = id_
         return cls(ids, {name: {} for name in ids})

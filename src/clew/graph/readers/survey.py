@@ -30,6 +30,7 @@ from clew.graph.readers.columns import (
     Typing,
     header_words,
     names_by_cells,
+    says_name,
     separator_of,
     types_of,
 )
@@ -390,7 +391,9 @@ class Survey:
                 # Its rows say more of those of another table.
                 table.set_group(nodes.id, own.group)
                 table.extends = True
-        taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
+        # What is taken for names by its cells alone may be those of another table.
+        named = {at[0] for at in nodes.names if len(at) == 1 and says_name(table.header[at[0]])}
+        taken = {nodes.id, *nodes.references, *named}
         for column in nodes.properties:
             said = table.layout.columns[column]
             if column in taken or said.datatype is not None or said.group:
@@ -400,7 +403,8 @@ class Survey:
                 table.set_group(column, target.group)
                 references.append(column)
                 table.notes.append(f"{table.header[column]}: ids of {target.name}")
-        table.layout = replace(table.layout, nodes=replace(nodes, references=tuple(references)))
+        names = tuple(at for at in nodes.names if len(at) > 1 or at[0] not in references)
+        table.layout = replace(table.layout, nodes=replace(nodes, names=names, references=tuple(references)))
 
     def _target(
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False

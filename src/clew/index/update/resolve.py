@@ -47,7 +47,7 @@ class _Range:
         type_ = ColumnType.of(own)
         for datatype in self.datatypes:
             of_index = ColumnType.of(datatype)
-            if of_index.base.startswith("@"):
+            if not _is_measured(datatype):
                 return text, datatype
             # A column that shows how it is written is read so, as one of euros among dollars.
             differs = (type_.comma and not of_index.comma) or (type_.unit and type_.unit != of_index.unit)
@@ -58,13 +58,22 @@ class _Range:
         return None
 
 
+def _is_measured(datatype: str) -> bool:
+    """Whether values of a datatype are read, and not only kept, as texts of a language are."""
+    return _kind(datatype) in ("number", "date", XSD + "time", XSD + "boolean")
+
+
 def _ranges(graph: Graph) -> dict[int, _Range]:
     """What each relation leads to, where that is the same nearly always."""
     values, width = graph.values, len(graph.values.datatypes) + 1
     relation, tail = graph.out.relation, graph.out.neighbour
-    keys, counts = np.unique(
-        relation.astype(np.int64) * width + values.datatype[tail] + 1, return_counts=True
-    )
+    pairs = relation.astype(np.int64) * width + values.datatype[tail] + 1
+    if len(graph.relations) * width <= MOST_COUNTED:
+        counts = np.bincount(pairs)
+        keys = np.flatnonzero(counts)
+        counts = counts[keys]
+    else:
+        keys, counts = np.unique(pairs, return_counts=True)
     by_relation: dict[int, Counter[str]] = {}
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         number, datatype = divmod(key, width)
@@ -97,6 +106,8 @@ NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
 _TELL_EVERY = 1 << 12
+MOST_COUNTED = 1 << 24
+"""Pairs of a relation and a datatype that are counted in a table of all."""
 MOST_TAILS = 50
 """What a relation leads to that is looked at for what begins the ids of all."""
 _TEXT = XSD + "string"
@@ -354,7 +365,7 @@ class _Resolver:
             if node >= 0:
                 return self._graph.entities[node]
             return key if own is not None and _kind(own) != _TEXT else text
-        if own is None and _kind(range_.datatypes[0]) == _TEXT and self.node(text) >= 0:
+        if own is None and not _is_measured(range_.datatypes[0]) and self.node(text) >= 0:
             return key
         read = range_.read(key)
         if read is None and note:
