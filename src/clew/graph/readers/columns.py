@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 
 from clew.foundation.forms import converted
 from clew.graph import XSD
-from clew.graph.readers.hints import LINKED_TO
 from clew.graph.values import (
     CURRENCIES,
     FALSE,
@@ -30,6 +29,8 @@ from clew.graph.values import (
 # What the columns of a table may be, and in what words that is told.
 
 
+LINKED_TO = "linked to"
+"""What the edges of a table are called that names no relation."""
 ARRAY_DELIMITER = ";"
 WEIGHT_COLUMN = "weight"
 ENOUGH_ROWS = 100

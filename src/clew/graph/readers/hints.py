@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 ROLES = ("head", "relation", "tail")
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-LINKED_TO = "linked to"
-"""What the edges of a table are called that names no relation."""
-
 MOST_INFERRED = 2_000_000
 """Triples, and types, that are inferred at most; the rest is left out with a note."""
 

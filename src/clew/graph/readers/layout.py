@@ -16,6 +16,7 @@ from itertools import combinations
 from clew.errors import UsageError
 from clew.graph.readers.columns import (
     KEY,
+    LINKED_TO,
     NAMES,
     Column,
     EdgeColumns,
@@ -27,7 +28,7 @@ from clew.graph.readers.columns import (
     names_by_header,
     says_name,
 )
-from clew.graph.readers.hints import LINKED_TO, Hints
+from clew.graph.readers.hints import Hints
 from clew.graph.values import is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3

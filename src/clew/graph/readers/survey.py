@@ -403,7 +403,7 @@ class Survey:
                 table.set_group(column, target.group)
                 references.append(column)
                 table.notes.append(f"{table.header[column]}: ids of {target.name}")
-        names = tuple(at for at in nodes.names if len(at) > 1 or at[0] not in references)
+        names = tuple(at for at in nodes.names if not (len(at) == 1 and at[0] in references))
         table.layout = replace(table.layout, nodes=replace(nodes, names=names, references=tuple(references)))
 
     def _target(
