@@ -133,7 +133,7 @@ def converted(value: Any, shape: type[T]) -> T:  # noqa: ANN401
     # msgspec notes the fields of a class when it first meets it; two threads that do so at once end the
     # process (0.22).
     with _ONE_AT_A_TIME:
-        return msgspec.convert(value, shape, strict=True)
+        return msgspec.convert(value, shape, strict=True, str_keys=True)
 
 
 # Answers, verdicts and indexes for notebooks: HTML with the evidence as a picture, and data frames.

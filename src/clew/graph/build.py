@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from clew.graph.readers.batch import (
     Tally,
     shown_key,
 )
+from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
 from clew.graph.readers.registry import choose_reader
@@ -96,6 +97,8 @@ class Assembler:
         """Whether more followed than may."""
         self.unstated = 0
         """Statements that have properties, but whose triple no source states."""
+        self.forms: list[TableForm] = []
+        """How tables were read."""
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
         self._joining: set[str] = set()
@@ -168,6 +171,11 @@ class Assembler:
 
     def _node(self, entity: str) -> int | None:
         return self._nodes.get(entity)
+
+    @property
+    def declares(self) -> bool:
+        """Whether some rows were of nodes."""
+        return bool(self._declared)
 
     def strangers(self) -> tuple[str, ...]:
         """A note on ends of edges of tables that no row of nodes describes, if some rows describe nodes."""
@@ -435,7 +443,8 @@ class BuildReport:
 
     `duplicates` is the number of triples merged into an equal one; `skipped` and `blank` count lines of
     all sources and side files; `reasons` are those of the first skipped lines; `unknown` counts lines
-    of side files whose entity is not in the graph, `unknown_names` are the first of them.
+    of side files whose entity is not in the graph, `unknown_names` are the first of them. `tables` are how
+    tables were read (`TableForm`), by which later ones are.
     """
 
     sources: tuple[SourceReport, ...]
@@ -451,6 +460,7 @@ class BuildReport:
     unknown: int
     unknown_names: tuple[str, ...]
     notes: tuple[str, ...]
+    tables: tuple[Mapping[str, Any], ...] = ()
 
 
 class ArrayAssembler(Assembler):
@@ -524,11 +534,15 @@ def build_graph(
         names = ", ".join(report.path for report in reports)
         reasons = [reason for report in reports for reason in report.reasons]
         first_reason = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
-        empty = [note for report in reports for note in report.notes if note.endswith(" no rows")]
+        notes = [note for report in reports for note in report.notes]
+        empty = [note for note in notes if note.endswith(" no rows") or "of the same node" in note]
         first_reason += f" {empty[0]}." if empty else ""
-        raise InputError(
-            f"{names}: no triples found.{first_reason} A graph needs at least one line head, relation, tail"
-        )
+        advice = "A graph needs at least one line head, relation, tail"
+        if assembler.declares:
+            advice = (
+                "The rows have ids and names, and no column says more of them: add one, or further tables"
+            )
+        raise InputError(f"{names}: no triples found.{first_reason} {advice}")
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
     all_reports = [*reports, *side_reports]
@@ -545,6 +559,7 @@ def build_graph(
         labels_read=assembler.labels_read,
         unknown=assembler.unknown,
         unknown_names=tuple(assembler.unknown_names),
+        tables=tuple(form.as_json() for form in assembler.forms),
         notes=(*(n for report in all_reports for n in report.notes), *strangers, *_notes(graph, assembler)),
     )
 
@@ -586,6 +601,7 @@ def _read_sources(
             tally.progress = lambda read, done=done, progress=progress: progress(done + read)
         for batch in reader.read(path, tally):
             assembler.add(batch, index)
+        assembler.forms += tally.forms
         reports.append(_report(path, reader.name, assembler.triples - triples_before, tally))
     return reports
 

@@ -106,7 +106,7 @@ MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
 
 
-NUMBER_TYPES, _DATE_TYPES, _OPAQUE_TYPES = (
+NUMBER_TYPES, DATE_TYPES, _OPAQUE_TYPES = (
     frozenset(XSD + name for name in names.split())
     for names in (
         "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
@@ -147,7 +147,7 @@ _YEAR_OF_ERA = re.compile(
     re.IGNORECASE,
 )
 _NUMERIC_DAY = re.compile(
-    r"(?P<first>[0-9]{1,2})(?P<cut>[./-])(?P<second>[0-9]{1,2})(?P=cut)(?P<year>[0-9]{4})"
+    r"(?P<first>[0-9]{1,2})(?P<cut>[./-])(?P<second>[0-9]{1,2})(?P=cut)(?P<year>[0-9]{4}|[0-9]{2})"
     rf"(?:[ T,]+{_CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?)?",
     re.ASCII | re.IGNORECASE,
 )
@@ -163,6 +163,7 @@ _GROUPED = re.compile(rf"[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]+)?")
 _WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
 _WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
+_BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 PERCENT = "%"
 TRUE, FALSE = frozenset(("true", "yes", "y", "t")), frozenset(("false", "no", "n", "f"))
 Parsed = tuple[ValueKind, float]
@@ -220,7 +221,7 @@ class ColumnType:
             return _year_of_era(text, bare=True)
         if self.base == XSD + "time":
             return _time_of_day(text)
-        if self.base in _DATE_TYPES:
+        if self.base in DATE_TYPES:
             return first_value(text, _iso_date, _written_date, self._numeric_day)
         return NO_VALUE
 
@@ -230,13 +231,20 @@ class ColumnType:
             return text.lower() in TRUE | FALSE
         return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
 
+    def datatype_of(self, text: str) -> str | None:
+        """The datatype of a cell: that of its column, or a year among dates; None of another text."""
+        if self.fits(text):
+            return str(self)
+        is_year = self.base == XSD + "date" and _BARE_YEAR.fullmatch(text)
+        return XSD + "gYear" if is_year else None
+
     def _numeric_day(self, text: str) -> Parsed:
-        match = _NUMERIC_DAY.fullmatch(text)
+        match = _numeric_match(text)
         if match is None or self.day_first is None:
             return NO_VALUE
         numbers = int(match["first"]), int(match["second"])
         day, month = numbers if self.day_first else numbers[::-1]
-        days = days_since_epoch(int(match["year"]), month, day)
+        days = days_since_epoch(_full_year(match["year"]), month, day)
         time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
 
@@ -310,10 +318,32 @@ _CODE = re.compile(r"0[0-9]+")
 """Digits that no number is written with."""
 
 
+def is_bare_year(text: str) -> bool:
+    """Whether a number may be a year among dates."""
+    return _BARE_YEAR.fullmatch(text) is not None
+
+
 def numeric_day(text: str) -> tuple[int, int] | None:
     """The two numbers before the year of *31/12/2020*; None for other text."""
-    match = _NUMERIC_DAY.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    match = _numeric_match(text) if len(text) <= MAX_LENGTH else None
     return None if match is None else (int(match["first"]), int(match["second"]))
+
+
+def _numeric_match(text: str) -> re.Match[str] | None:
+    """The parts of *31/12/2020*, or *31/12/20*; *3.1.20* is rather a version."""
+    match = _NUMERIC_DAY.fullmatch(text)
+    if match is None or len(match["year"]) == 4 or match["cut"] == "/":
+        return match
+    return match if len(match["first"]) == len(match["second"]) == 2 else None
+
+
+LAST_CENTURY = 69
+"""From this on, two digits are a year of the 1900s, as in POSIX."""
+
+
+def _full_year(digits: str) -> int:
+    year = int(digits)
+    return year if len(digits) == 4 else year + (1900 if year >= LAST_CENTURY else 2000)
 
 
 def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:
@@ -345,7 +375,7 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
         return ColumnType.of(datatype).value(text)
     if datatype in NUMBER_TYPES:
         return _xsd_number(text)
-    if datatype in _DATE_TYPES:
+    if datatype in DATE_TYPES:
         return _iso_date(text, year_alone=True)
     if datatype == _TIME_TYPE:
         return _time_of_day(text)

@@ -77,11 +77,13 @@ def update_index_files(
     keep_machine_code()
     from clew.index.store.directory import read_manifest
     from clew.index.update.edits import EditRules, read_edits
-    from clew.index.update.update import update_index
+    from clew.index.update.update import known_tables, update_index
     from clew.vocabulary.terms import with_terms
 
-    index_embedder = read_manifest(path).about.embedder
-    edits = read_edits(files, None if progress is None else partial(progress, "reading"))
+    about = read_manifest(path).about
+    index_embedder = about.embedder
+    tell = None if progress is None else partial(progress, "reading")
+    edits = read_edits(files, tell, known=known_tables(about.report))
     return update_index(
         path,
         edits,

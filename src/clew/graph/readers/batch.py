@@ -13,7 +13,8 @@ from clew.graph.graph import Names
 from clew.graph.readers.hints import Hints
 
 if TYPE_CHECKING:
-    from clew.graph.readers.survey import Survey
+    from clew.graph.readers.columns import TableForm
+    from clew.graph.readers.survey import Survey, Table
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -106,7 +107,8 @@ class Tally:
     `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names;
     `collect` tells all faults together (`raise_faults`, when the source is read) instead of the first;
     `hints` are what the user says of the source; `tables` is what all tables of the build say together;
-    `line` is how far the source was read; `begun` says that the first triples were looked at.
+    `line` is how far the source was read; `begun` says that the first triples were looked at; `forms` are
+    those of the tables that were read.
     """
 
     on_error: OnError = "fail"
@@ -122,6 +124,12 @@ class Tally:
     reasons: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     faults: list[ParseError] = field(default_factory=list[ParseError])
+    forms: list[TableForm] = field(default_factory=list["TableForm"])
+
+    def take_form(self, table: Table) -> None:
+        """Keep how a table was read."""
+        if (form := table.form) is not None:
+            self.forms.append(form)
 
     def error(self, error: ParseError) -> None:
         """Raise `error`, or count it as a skipped line if the user asked for that."""

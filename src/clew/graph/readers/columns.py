@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from clew.foundation.forms import converted
 from clew.graph import XSD
-from clew.graph.readers.hints import LINKED_TO
 from clew.graph.values import (
     CURRENCIES,
     FALSE,
@@ -19,6 +19,7 @@ from clew.graph.values import (
     TRUE,
     UNITS,
     ColumnType,
+    is_bare_year,
     numeric_day,
     parse_value,
     read_amount,
@@ -28,6 +29,8 @@ from clew.graph.values import (
 # What the columns of a table may be, and in what words that is told.
 
 
+LINKED_TO = "linked to"
+"""What the edges of a table are called that names no relation."""
 ARRAY_DELIMITER = ";"
 WEIGHT_COLUMN = "weight"
 ENOUGH_ROWS = 100
@@ -46,6 +49,8 @@ _DATATYPES = {
 _ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
 _GREMLIN = {"~id": "id", "~label": "label", "~from": "start_id", "~to": "end_id"}
 """What Gremlin and Neptune call the same; the label of an edge is its type."""
+KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
+"""What a column of ids is called that are of one kind of things."""
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
 
@@ -98,9 +103,9 @@ class Column:
 
     def literal(self, cell: str) -> tuple[str, str]:
         """A value of this column as a literal; a text where it is not of the column's type."""
-        if self.datatype is None or (self.mixed and not ColumnType.of(self.datatype).fits(cell)):
-            return cell, XSD + "string"
-        return cell, self.datatype
+        if self.datatype is None or not self.mixed:
+            return cell, self.datatype or XSD + "string"
+        return cell, ColumnType.of(self.datatype).datatype_of(cell) or XSD + "string"
 
     def key(self, cell: str) -> str:
         """Name of the node that an id cell of this column stands for."""
@@ -134,7 +139,8 @@ class NodeColumns:
     columns that only together with the id say which row it is, written between with `join`; they are
     properties too, as the id is then. `references`: properties that are ids of other nodes. `labels`: what
     columns of ids are called, by other columns. `names_by_type`: the names that the user says of a type.
-    `type_name` is the type of all rows of a table without types.
+    `type_name` is the type of all rows of a table without types. `guessed`: that the column is of ids is told
+    by nothing but that each row has another cell.
     """
 
     id: int
@@ -148,6 +154,7 @@ class NodeColumns:
     names_by_type: Mapping[str, NameColumns] = field(default_factory=dict[str, NameColumns])
     type_name: str = ""
     join: str = ", "
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +206,21 @@ class Layout:
     matrix: Matrix | None = None
     lacking: tuple[str, ...] = ()
     """Columns that the user names and that this table has not, as another of the sources has them."""
+    known: str = ""
+    """The table of the index that has the same columns, and is read so."""
+    numbered: bool = False
+    """Whether rows have no id, as payments, and are things of their own: the last of `columns` is made."""
+    rows_before: int = 0
+    """Rows that there are in the index, from which those of a numbered table are counted."""
+
+    def numbered_rows(self) -> Layout:
+        """The layout if none of its columns says which row it is."""
+        if self.nodes is None:
+            return self
+        id_, columns = len(self.columns), {*self.nodes.properties, self.nodes.id, *self.nodes.key}
+        nodes = NodeColumns(id_, (), None, tuple(sorted(columns)), literals=False)
+        made = Column("", "id")
+        return replace(self, columns=(*self.columns, made), nodes=nodes, left_out=(), numbered=True)
 
     @property
     def kind(self) -> str:
@@ -229,7 +251,7 @@ class Layout:
         if self.nodes is not None:
             nodes = self.nodes
             id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            roles = [f"id = {id_}"]
+            roles = ["each row is a thing of its own" if self.numbered else f"id = {id_}"]
             if nodes.names:
                 roles.append("name = " + ", else ".join(" ".join(map(self._name, at)) for at in nodes.names))
             for type_, names in nodes.names_by_type.items():
@@ -254,6 +276,110 @@ class Layout:
         return table_column.name or table_column.header or role
 
 
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """How a table was read into an index, so that later ones with its columns are read so too.
+
+    `header` are its columns, `rows` how many rows it had.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    layout: Layout
+    rows: int = 0
+
+    def layout_for(self, header: Sequence[str]) -> Layout | None:
+        """The layout of a table with this header, whose columns may be in another order, or fewer."""
+        new = {at: header.index(name) for at, name in enumerate(self.header) if name and name in header}
+        if self.layout.numbered:
+            new[len(self.header)] = len(header)
+        nodes, edges = self.layout.nodes, self.layout.edges
+        if len(new) < len(list(filter(None, header))) + self.layout.numbered or 2 * len(new) < len(
+            self.header
+        ):
+            return None
+        needed = {
+            *((nodes.id, *nodes.key) if nodes else ()),
+            *((edges.head, edges.tail, edges.relation) if edges else ()),
+        } - {None}
+        if not needed <= new.keys():
+            return None
+
+        def moved(columns: Iterable[int]) -> tuple[int, ...]:
+            return tuple(new[at] for at in columns if at in new)
+
+        if edges is not None:
+            edges = replace(
+                edges,
+                head=new[edges.head],
+                tail=new[edges.tail],
+                relation=None if edges.relation is None else new[edges.relation],
+                direction=None if edges.direction is None else new.get(edges.direction),
+                properties=moved(edges.properties),
+            )
+        if nodes is not None:
+            nodes = replace(
+                nodes,
+                id=new[nodes.id],
+                key=moved(nodes.key),
+                types=None if nodes.types is None else new.get(nodes.types),
+                properties=moved(nodes.properties),
+                references=moved(nodes.references),
+                names=tuple(at for at in map(moved, nodes.names) if at),
+                names_by_type={type_: tuple(map(moved, at)) for type_, at in nodes.names_by_type.items()},
+                labels={
+                    new[at]: new[label] for at, label in nodes.labels.items() if {at, label} <= new.keys()
+                },
+            )
+        columns = {place: self.layout.columns[at] for at, place in new.items()}
+        # What a column held so far, it need not hold from now on.
+        return Layout(
+            tuple(
+                replace(columns[place], mixed=True) if place in columns else Column("", "ignore")
+                for place in range(len(header) + self.layout.numbered)
+            ),
+            edges,
+            nodes,
+            known=self.name,
+            numbered=self.layout.numbered,
+            rows_before=self.rows,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return _said(self)
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> TableForm:
+        """The form of a table that an index keeps."""
+        return converted(form, cls)
+
+
+def known_layout(header: Sequence[str], known: Iterable[TableForm]) -> Layout | None:
+    """The layout of the one known table that has the columns of a header; None if none, or several, do."""
+    same = [form for form in known if set(form.header) == set(header)]
+    layouts = [layout for form in same or known if (layout := form.layout_for(header)) is not None]
+    return (
+        layouts[0]
+        if layouts and all(layout == replace(layouts[0], known=layout.known) for layout in layouts)
+        else None
+    )
+
+
+def _said(part: Any) -> Any:  # noqa: ANN401 (of a layout)
+    """A part of a layout as JSON, without fields that are as they are where nothing is said."""
+    if isinstance(part, tuple):
+        return [_said(item) for item in cast(tuple[Any, ...], part)]
+    if not is_dataclass(part):
+        return part
+    said: dict[str, Any] = {}
+    for of in fields(part):
+        value, usual = getattr(part, of.name), of.default
+        if value != (of.default_factory() if of.default_factory is not MISSING else usual):
+            said[of.name] = _said(value)
+    return said
+
+
 def _quoted_relation(relation: str) -> str:
     return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINKED_TO else "")
 
@@ -276,6 +402,8 @@ SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
 LONGEST_PART = 6
 """Words of a value among several in a cell."""
+_LETTERS = ({"y", "n"}, {"t", "f"})
+"""All that a column holds which says yes and no by a letter."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
 _XSD_TIME = re.compile(r"\d\d:\d\d:\d\d")
 
@@ -306,8 +434,8 @@ def form_of(cell: str) -> Form:
         return _TEXT
     if cell.isdecimal() and cell.isascii():
         return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
-    if cell.lower() in TRUE | FALSE and len(cell) > 1:
-        return Form("truth", plain=cell.lower() in ("true", "false"))
+    if cell.lower() in TRUE | FALSE:
+        return Form("truth" if len(cell) > 1 else "letter", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):
         return _TEXT
     amount = read_amount(cell)
@@ -326,7 +454,7 @@ def form_of(cell: str) -> Form:
             "," if "," in amount.digits else "." if "." in amount.digits else "",
         )
     day = numeric_day(cell)
-    if day is not None:
+    if day is not None and min(day) <= 12 and max(day) <= 31:
         return Form("day", day[1] <= 12, day[0] <= 12, plain=False, sign="." if "." in cell else "")
     for kind in ("time", "date", "gYear"):
         if parse_value(cell, f"{XSD}{kind};written")[0]:
@@ -381,15 +509,19 @@ class Typing:
     type: ColumnType | None = None
     unit: str = ""
     texts: int = 0
+    dates: int = 0
+    """Dates in a column that is of texts."""
+    years: int = 0
+    """Cells of a column of dates that are a year alone."""
     unsure: bool = False
     """Whether its dates can be read with the day or the month first, and no cell of the table tells."""
 
     def in_words(self) -> str:
         """Say it as *decimal, EUR; 3 cells are texts*; nothing of a text."""
         if self.unsure:
-            return "text, as no date shows whether the day or the month comes first"
+            return f"text, as none of {self.dates:,} dates shows whether the day or the month comes first"
         if self.type is None:
-            return ""
+            return f"text, with {self.dates:,} dates" if self.dates > 1 else ""
         unit = f", {self.unit}" if self.unit and not self.type.unit else ""
         texts = (
             f"; {self.texts:,} cell{'s are texts' if self.texts > 1 else ' is a text'}" if self.texts else ""
@@ -417,23 +549,27 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     counts = Counter[str]()
     for form, count in profile.forms.items():
         counts[form.kind] += count
+    years = (
+        sum(map(is_bare_year, profile.distinct)) if counts["date"] + counts["day"] and counts["number"] else 0
+    )
     if not profile.filled:
         return Typing()
     if counts["code"] and counts["code"] + counts["number"] >= least:
         return Typing(ColumnType(XSD + "token"))
-    eras = counts["gYear"]
-    years = eras + profile.forms[_INTEGER]
-    if eras and years >= least:
-        return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - years)
+    eras = counts["gYear"] + profile.forms[_INTEGER]
+    if counts["gYear"] and eras >= least:
+        return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - eras)
     if counts["number"] >= least:
         return _number_typing(name, profile, semicolons, least)
-    if counts["date"] + counts["day"] >= least:
-        return _date_typing(profile, day_first, least)
+    if years < counts["date"] + counts["day"] >= least - years:
+        return _date_typing(profile, day_first, least, years)
+    if counts["letter"] == profile.filled and {cell.lower() for cell in profile.distinct} in _LETTERS:
+        return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
         if counts[kind] >= least:
             plain = all(form.plain for form in profile.forms if form.kind == kind)
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
-    return Typing()
+    return Typing(dates=counts["date"] + counts["day"])
 
 
 def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
@@ -475,7 +611,8 @@ def _unit_of_name(name: str) -> str:
     return currency or percent or unit_in(words)
 
 
-def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float) -> Typing:
+def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, years: int) -> Typing:
+    """Days, of which some are told by their year alone."""
     days = [(form, count) for form, count in profile.forms.items() if form.kind == "day"]
     if days and day_first is None and any(form.sign == "." for form, _ in days):
         day_first = True
@@ -486,14 +623,14 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float) -
         if day_first is not None and (form.first if day_first else form.second)
     ]
     fit = sum(count for _, count in (*dates, *fitting))
-    if fit < least:
-        return Typing(unsure=bool(days) and day_first is None)
-    plain = not fitting and all(form.plain for form, _ in dates)
+    if fit < least - years:
+        count = sum(count for _, count in (*dates, *days))
+        return Typing(dates=count, unsure=bool(days) and day_first is None)
+    plain = not fitting and not years and all(form.plain for form, _ in dates)
     timed = plain and all(form.sign == "T" for form, _ in dates)
     base = XSD + ("dateTime" if timed else "date")
-    return Typing(
-        ColumnType(base, day_first=day_first if fitting else None, as_xsd=plain), texts=profile.filled - fit
-    )
+    type_ = ColumnType(base, day_first=day_first if fitting else None, as_xsd=plain)
+    return Typing(type_, texts=max(profile.filled - fit - years, 0), years=years)
 
 
 def separator_of(profile: ColumnProfile) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
 
+if TYPE_CHECKING:
+    from clew.graph.readers.columns import TableForm
+
 ROLES = ("head", "relation", "tail")
 _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-LINKED_TO = "linked to"
-"""What the edges of a table are called that names no relation."""
-
 MOST_INFERRED = 2_000_000
 """Triples, and types, that are inferred at most; the rest is left out with a note."""
 
@@ -29,7 +30,7 @@ class Hints:
     follows from an ontology in RDF at most so many triples, and types, are added (`most_inferred`; 0: none).
     `names` says by which column the nodes of a type are called, or by several, separated by spaces; those of
     the type "" are all. `split` maps a column to what separates several values in its cells; unless `splits`,
-    no other column is split.
+    no other column is split. `known` are the tables of an index that the files are to be added to.
 
     Raises UsageError for a role, an encoding or a tag that there is not, and a number below 0.
     """
@@ -44,6 +45,7 @@ class Hints:
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     split: Mapping[str, str] = field(default_factory=dict[str, str])
     splits: bool = True
+    known: Sequence[TableForm] = ()
 
     def __post_init__(self) -> None:
         wrong = [role for role in self.columns if role not in ROLES]

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns
+from clew.graph.readers.columns import EdgeColumns, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
-from clew.graph.readers.survey import NumberedRow, Survey, Table, look_through, unclear
+from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
 from clew.graph.readers.table import batches_of
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
@@ -32,11 +32,15 @@ ID, LABEL, START, END, TYPE = ":ID", ":LABEL", ":START_ID", ":END_ID", ":TYPE"
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes, which may be none, and links; `undirected`: links have no direction."""
+    """Nodes, which may be none, and links; `undirected`: links have no direction.
+
+    `left_out` are parts of the document that are not read.
+    """
 
     nodes: Sequence[Object]
     links: Sequence[Object]
     undirected: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def known_network(document: object) -> Network | None:
@@ -153,26 +157,40 @@ def _cyclonedx(document: Object) -> Network:
         for relation, key in (("depends on", "dependsOn"), ("provides", "provides")):
             links += [{START: entry.get("ref"), TYPE: relation, END: ref} for ref in _values(entry.get(key))]
     for entry in _values(document.get("vulnerabilities")):
-        nodes.append(
-            {ID: entry.get("id", ""), LABEL: ["vulnerability"], "description": entry.get("description")}
-        )
+        nodes.append(_vulnerability(entry))
         links += [
             {START: entry.get("id"), TYPE: "affects", END: at.get("ref")}
             for at in _values(entry.get("affects"))
         ]
-    return Network(nodes, links)
+    parts = [part for node in nodes for part in _CYCLONEDX_LEFT_OUT if part in node]
+    nodes = [{key: value for key, value in node.items() if key not in _CYCLONEDX_LEFT_OUT} for node in nodes]
+    left_out = [key for key in document if key not in _CYCLONEDX_READ]
+    return Network(nodes, links, left_out=tuple(dict.fromkeys([*parts, *left_out])))
 
 
-_CYCLONEDX_PARTS = (
-    "bom-ref",
-    "type",
-    "components",
-    "licenses",
-    "hashes",
-    "externalReferences",
-    "evidence",
-    "pedigree",
+def _vulnerability(entry: Object) -> Object:
+    """A vulnerability as a node: of its ratings the values are put together, of its source is the name."""
+    ratings: dict[str, list[object]] = {}
+    for rating in _values(entry.get("ratings")):
+        for key, value in rating.items():
+            if not isinstance(value, dict | list):
+                ratings.setdefault(key, []).append(value)
+    said = {key: value for key, value in entry.items() if key not in ("id", "bom-ref", "ratings", "affects")}
+    source = said.get("source")
+    if isinstance(source, dict):
+        source = cast(Object, source)
+        said |= {"source": source.get("name"), "source url": source.get("url")}
+    values = {key: list(dict.fromkeys(of)) if len(set(of)) > 1 else of[0] for key, of in ratings.items()}
+    id_ = entry.get("id", "")
+    return {ID: id_, LABEL: ["vulnerability"], "name": id_, **said, **values}
+
+
+_CYCLONEDX_READ = (
+    *("$schema", "bomFormat", "specVersion", "serialNumber", "version", "metadata"),
+    *("components", "services", "dependencies", "vulnerabilities"),
 )
+_CYCLONEDX_LEFT_OUT = ("hashes", "externalReferences", "evidence", "pedigree")
+_CYCLONEDX_PARTS = ("bom-ref", "type", "components", "licenses")
 
 
 def _ref(component: Object) -> str:
@@ -188,8 +206,10 @@ def _license(item: Object) -> str:
 def _spdx(document: Object) -> Network:
     """The document, its packages, files and snippets, and the relationships between them."""
     nodes: list[Object] = [{ID: document["SPDXID"], LABEL: ["document"], "name": document.get("name", "")}]
+    entries: list[Object] = []
     for kind in ("package", "file", "snippet"):
         for entry in _values(document.get(f"{kind}s")):
+            entries.append(entry)
             said = {
                 key: value
                 for key, value in entry.items()
@@ -204,7 +224,9 @@ def _spdx(document: Object) -> Network:
         }
         for entry in _values(document.get("relationships"))
     ]
-    return Network(nodes, [link for link in links if link[END] not in ("NONE", "NOASSERTION")])
+    left_out = [part for part in ("checksums", "externalRefs") if any(part in e for e in entries)]
+    links = [link for link in links if link[END] not in ("NONE", "NOASSERTION")]
+    return Network(nodes, links, left_out=tuple(left_out))
 
 
 # JSON that is no RDF: objects as rows of a table, an object a line, or a network of nodes and links.
@@ -227,6 +249,8 @@ _ENVELOPES = ("data", "attributes", "properties")
 """Under which Cytoscape, Sigma and GeoJSON keep what a node or an edge says."""
 _LINKS = ("links", "edges", "relationships")
 _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
+_ID_KEYS = ("id", "_id", "key", "name")
+"""By which an object within another is a thing of its own."""
 _NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
 _ADVICE = (
@@ -430,15 +454,76 @@ def _text(value: object) -> str | None:
     return None if isinstance(value, list) else " ".join(str(value).split())
 
 
+@dataclass(frozen=True, slots=True)
+class _Things:
+    """Objects within others that are things of their own, as the customer of an order.
+
+    `ids` are the fields that say which thing it is, `found` the objects, both by the names under which they
+    stand.
+    """
+
+    ids: Mapping[str, str]
+    found: Mapping[str, dict[str, Object]]
+
+    @classmethod
+    def of(cls, records: Iterable[Object]) -> _Things:
+        """The fields of which each object has an id or a name and says more."""
+        inner: dict[str, list[object]] = {}
+        for record in records:
+            for name, value in record.items():
+                inner.setdefault(name, []).append(value)
+        ids: dict[str, str] = {}
+        for name, values in inner.items():
+            said = [value for value in values if value is not None]
+            if _are_objects(said):
+                objects = cast(list[Object], said)
+                id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in objects)), None)
+                if id_ is not None and any(len(one) > 1 for one in objects):
+                    ids[name] = id_
+        return cls(ids, {name: {} for name in ids})
+
+    def outer(self, record: Object) -> Object:
+        """An object with the ids of what is in it instead of that."""
+        for name, id_ in self.ids.items():
+            value = record.get(name)
+            if isinstance(value, dict) and _is_text(inner := cast(Object, value).get(id_)):
+                self.found[name].setdefault(json.dumps(value, sort_keys=True), cast(Object, value))
+                record = {**record, name: inner}
+        return record
+
+
+def _is_text(value: object) -> bool:
+    """Whether a field holds a text, or a number."""
+    return isinstance(value, str) and bool(value.strip())
+
+
 def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tally: Tally) -> Iterator[Batch]:
-    """Read objects as rows of one table; they are asked for thrice: columns, types, and the rows."""
-    quiet = Tally(on_error="skip", hints=tally.hints)
-    columns = _columns_of(objects(quiet))
+    """Read objects as rows of a table, of which they are asked for columns, types and the rows.
+
+    What is within them is a table of its own if it has names.
+    """
+    quiet, hints = Tally(on_error="skip", hints=tally.hints), tally.hints
+    things = _Things.of(islice(objects(quiet), SAMPLED_ROWS))
+
+    def outer(read: Tally) -> Iterator[Object]:
+        return map(things.outer, objects(read))
+
+    columns = _columns_of(outer(quiet))
     if not columns.at:
         return
-    table = _look_at(path, columns, map(columns.row, objects(quiet)), tally.hints)
-    Survey(tally.hints, {path: table}).settle()
-    yield from _read_rows(path, columns, table, map(columns.row, objects(tally)), tally)
+    survey = Survey(hints, {path: _look_at(path, columns, map(columns.row, outer(quiet)), hints)})
+    inner: dict[str, tuple[_Columns, list[list[str]]]] = {}
+    for name, found in things.found.items():
+        inner_columns = _columns_of(found.values())
+        rows = [inner_columns.row(record) for record in found.values()]
+        header = list(inner_columns.at)
+        said = hints if known_layout(header, hints.known) else replace(hints, id=things.ids[name], columns={})
+        survey.tables[path / name] = _look_at(path / name, inner_columns, rows, said)
+        inner[name] = inner_columns, rows
+    survey.settle()
+    for name, (inner_columns, rows) in inner.items():
+        yield from _read_rows(path / name, inner_columns, survey.tables[path / name], rows, tally)
+    yield from _read_rows(path, columns, survey.tables[path], map(columns.row, outer(tally)), tally)
 
 
 def _look_at(path: Path, columns: _Columns, rows: Iterable[list[str]], hints: Hints) -> Table:
@@ -465,6 +550,7 @@ def _read_rows(
     tally.note(f"{path}: {layout.in_words()}")
     for note in table.notes:
         tally.note(f"{path}: {note}")
+    tally.take_form(table)
     numbered: Iterable[NumberedRow] = enumerate(rows, 1)
     if undirected and layout.edges is not None:
         # A direction that says of each link that it has none.
@@ -495,6 +581,8 @@ def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
             key = _put_names(nodes, cells, rows, edges)
         survey.tables[path / "nodes"] = _look_at(path, nodes, cells, replace(hints, id=key, columns={}))
     survey.settle()
+    if network.left_out:
+        tally.note(f"{path}: left out: {', '.join(network.left_out)}")
     for part, columns, part_rows in (("nodes", nodes, cells), ("links", links, rows)):
         if path / part in survey.tables:
             undirected = network.undirected and part == "links"

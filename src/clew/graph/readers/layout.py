@@ -15,17 +15,20 @@ from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.columns import (
+    KEY,
+    LINKED_TO,
     NAMES,
     Column,
     EdgeColumns,
     Layout,
     NodeColumns,
     header_words,
+    known_layout,
     matrix_of,
     names_by_header,
     says_name,
 )
-from clew.graph.readers.hints import LINKED_TO, Hints
+from clew.graph.readers.hints import Hints
 from clew.graph.values import is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3
@@ -54,14 +57,13 @@ _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
 _TYPES = ("type",)
 """What a column of types is called."""
-_REFERENCES = ("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of")
-"""What a column is called that is of other rows of its table."""
 _DIRECTIONS = {
     **dict.fromkeys(("directed", "dirigé", "orienté", "gerichtet", "dirigido", "diretto", "有向"), False),
     **dict.fromkeys(("undirected", "mutual", "non dirigé", "non orienté", "ungerichtet"), True),
     **dict.fromkeys(("no dirigido", "não dirigido", "non diretto", "mutuel", "无向"), True),
 }
-_KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
+_COUNTED = ("id", "no", "nr", "number", "num", "code", "key", "nummer", "numero", "número", "numéro")
+"""Last words of a column of numbers that are ids all the same."""
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
 _NUMBER = re.compile(r"\d+")
@@ -77,6 +79,9 @@ def layout_of(
     """
     if hints.columns or hints.id is not None:
         return _layout_by_hints(cells, rows, hints)
+    known = known_layout(cells, hints.known)
+    if known is not None:
+        return known
     matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)
     if matrix is not None:
         return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
@@ -86,7 +91,7 @@ def layout_of(
         _result_layout(cells, columns)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
-        or _node_layout(columns, full_rows)
+        or _node_layout(columns)
     )
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
@@ -95,6 +100,9 @@ def layout_of(
     if layout is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
         layout = Layout(unnamed, EdgeColumns(0, 1, relation_name=hints.relation or LINKED_TO), header=False)
+    if layout is None and len(cells) == TRIPLE_COLUMNS and hints.undirected and not headed:
+        unnamed = tuple(Column("") for _ in cells)
+        layout = Layout(unnamed, EdgeColumns(0, 2, 1), header=False)
     return None if layout is None else _with_other_columns(layout)
 
 
@@ -104,9 +112,8 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
     A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
     sources.
     """
-    full_rows = [row for row in rows if len(row) == len(cells)]
-    no_id = hints.id is not None and _find_column(cells, hints.id) is None
-    no_ends = bool(hints.columns) and all(_find_column(cells, c) is None for c in hints.columns.values())
+    no_id = hints.id is not None and column_place(cells, hints.id) is None
+    no_ends = bool(hints.columns) and all(column_place(cells, c) is None for c in hints.columns.values())
     if no_id or no_ends:
         other_hints = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
         layout = layout_of(cells, rows, other_hints)
@@ -122,14 +129,14 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
         edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
         columns = columns if by_number else tuple(Column.of(cell) for cell in cells)
-        nodes = _node_columns(columns, _place(cells, hints.id), full_rows)
+        nodes = _node_columns(columns, _place(cells, hints.id))
         if nodes.names and columns[nodes.id].name and header_words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
             nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
     return _with_other_columns(Layout(columns, edges, nodes, not by_number))
 
 
-def _find_column(cells: Sequence[str], column: str) -> int | None:
+def column_place(cells: Sequence[str], column: str) -> int | None:
     """The place of a column by its name or its number from 1."""
     names = [cell.lower() for cell in cells]
     if column.lower() in names:
@@ -140,7 +147,7 @@ def _find_column(cells: Sequence[str], column: str) -> int | None:
 
 
 def _place(cells: Sequence[str], column: str) -> int:
-    place = _find_column(cells, column)
+    place = column_place(cells, column)
     if place is not None:
         return place
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
@@ -229,14 +236,14 @@ def _is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
-def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
+def _node_layout(columns: Sequence[Column]) -> Layout | None:
     words = [header_words(column.name) if not column.role else "" for column in columns]
     plain = (words.index(word) for word in _IDS if word in words)
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
-    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
+    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
 
 
-def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]]) -> NodeColumns:
+def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
     """The other columns of nodes, by their names."""
     words = [header_words(column.name) if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
@@ -247,18 +254,7 @@ def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[s
     other_columns = tuple(
         i for i, column in enumerate(columns) if i not in (id_, types) and not column.role and column.name
     )
-    references = tuple(i for i in other_columns if _refers(columns[i], i, id_, rows))
-    return NodeColumns(id_, names, types, other_columns, references=references)
-
-
-def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column is of ids of the same table: by its name, and by all its cells."""
-    if column.datatype is not None or not (
-        header_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)
-    ):
-        return False
-    cells = {row[at] for row in rows if row[at]}
-    return bool(cells) and cells <= {row[id_] for row in rows}
+    return NodeColumns(id_, names, types, other_columns)
 
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -280,7 +276,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         or names[0] in cells_by_column[-1]
     ):
         return False
-    if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
+    if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or KEY.fullmatch(cells[0]):
         return True
     if _is_triple(cells, rows):
         return False
@@ -340,28 +336,42 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     name_column = [i for i in range(len(columns)) if i not in candidates and _are_names(rows, i)][:1]
     candidates = name_column + candidates
     # 7 as an order is no 7 as a customer.
-    grouped_columns = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
+    grouped_columns = tuple(replace(c, group=c.name) if KEY.fullmatch(c.name) else c for c in columns)
     cells = {i: [row[i] for row in rows] for i in candidates}
     unique = [i for i in candidates if all(cells[i]) and len(set(cells[i])) == len(rows)]
     names = [i for i in candidates if says_name(columns[i].name)]
     keys = [i for i in unique if grouped_columns[i].group]
-    texts = [i for i in unique if not any(map(is_value, cells[i]))]
-    codes = [i for i in unique if not all(map(is_value, cells[i]))]
-    id_candidates = [*name_column, *keys, *(i for i in names if i in unique), *texts, *codes]
+    texts = [i for i in unique if not any(map(_is_amount, cells[i]))]
+    codes = [i for i in unique if not all(map(_is_amount, cells[i]))]
+    numbers = [i for i in unique if header_words(columns[i].name).split(" ")[-1] in _COUNTED]
+    said = [*name_column, *keys, *(i for i in names if i in unique)]
     parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
     if parts is not None and not keys and len({tuple(row[i] for i in parts) for row in rows}) == len(rows):
         nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
         return Layout(grouped_columns, nodes=nodes)
+    id_candidates = [*said, *texts, *codes, *numbers]
     pair = None if id_candidates else _key_pair(cells, len(rows))
+    key: tuple[int, ...] = ()
     if pair is not None:
-        return Layout(
-            grouped_columns,
-            nodes=NodeColumns(pair[0], (), None, tuple(candidates), literals=False, key=pair[1:]),
-        )
-    id_ = next(iter((*id_candidates, *unique, *candidates)))
+        id_, key = pair[0], pair[1:]
+        # What refers to something else is no part of a name, nor is a date, but of what has a name.
+        other = any(grouped_columns[i].group for i in pair)
+        numbered = other or (id_ not in names and any(map(_is_day, cells[key[0]])))
+    else:
+        id_ = next(iter((*id_candidates, *candidates)))
+        numbered = id_ not in said and (bool(grouped_columns[id_].group) or all(map(_is_amount, cells[id_])))
+        numbered = numbered and id_ not in numbers
+    if numbered:
+        return Layout(grouped_columns, nodes=NodeColumns(id_, (), None, tuple(candidates))).numbered_rows()
     row_names = names_by_header([c.name for c in columns], [id_]) if grouped_columns[id_].group else ()
-    other_columns = tuple(i for i in candidates if i != id_)
-    return Layout(grouped_columns, nodes=NodeColumns(id_, row_names, None, other_columns, literals=False))
+    other_columns = tuple(i for i in candidates if i != id_ or key)
+    nodes = NodeColumns(id_, row_names, None, other_columns, literals=False, key=key, guessed=id_ not in said)
+    return Layout(grouped_columns, nodes=nodes)
+
+
+def _is_day(cell: str) -> bool:
+    """Whether a cell is a date, and no year."""
+    return _is_amount(cell) and read_amount(cell) is None
 
 
 def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:

@@ -17,7 +17,7 @@ from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTL
 from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
 from clew.graph.readers.survey import shown_row
-from clew.graph.readers.table import TABLE, is_table_file, table_layout
+from clew.graph.readers.table import TABLE, broken, is_table_file, table_layout
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),
@@ -102,6 +102,9 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
         return TABLE
     if len(fields) == TRIPLE_COLUMNS or triples is TSV:
         return triples
+    fault = broken(path, hints)
+    if fault is not None:
+        raise fault
     text = ",".join(fields)
     if len(fields) == 1:
         raise ParseError(str(path), line, "1 column where 3 are expected", delimiter_advice(text, ",", 3))

@@ -9,34 +9,47 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.graph import XSD
 from clew.graph.readers.columns import (
+    DESCRIPTIONS,
+    KEY,
+    NAMES,
+    UNIQUE_SHARE,
     Column,
     ColumnProfile,
     Layout,
     NameColumns,
     NodeColumns,
+    TableForm,
     Typing,
     header_words,
     names_by_cells,
+    says_name,
     separator_of,
     types_of,
 )
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import layout_of
+from clew.graph.readers.layout import column_place, layout_of
 
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
 ROWS_AT_ONCE = 2_000
 MOST_COLUMNS = 20_000
 """Columns of a table at most."""
+MOST_SHOWN = 5
+"""Tables whose columns a message shows."""
+MOST_KEPT = 500
+"""Columns of a table that an index remembers, for what is added to it later."""
 REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
+NEARLY_ALL = 0.9
+"""Least share of a column's cells that are ids of a table, if its name does not say so."""
 SHORTEST_NOUN = 3
 """Characters of a file's name that says what is in it."""
 GENERIC = frozenset(
@@ -60,10 +73,20 @@ class Table:
     profiles: list[ColumnProfile] = field(default_factory=list[ColumnProfile])
     typings: list[Typing] = field(default_factory=list[Typing])
     ids: set[str] = field(default_factory=set[str])
+    same: set[int] = field(default_factory=set[int])
+    """Columns that are the id once more."""
     rows: int = 0
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
     notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def form(self) -> TableForm | None:
+        """How it was read, for what is added later; None of a matrix, or without a header."""
+        layout = self.layout
+        if layout is None or layout.matrix is not None or not layout.header or len(self.header) > MOST_KEPT:
+            return None
+        return TableForm(self.name, tuple(self.header), layout, self.rows)
 
     @property
     def nodes(self) -> NodeColumns | None:
@@ -109,6 +132,15 @@ class Table:
 
 
 _BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+
+
+_OWN = frozenset(
+    (
+        *("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of"),
+        *("father", "mother", "spouse", "husband", "wife", "partner", "predecessor", "successor"),
+    )
+)
+"""What a column is called that is of other rows of its table."""
 
 
 _IRREGULAR = {
@@ -173,14 +205,28 @@ def look_through(
         full = [cells for cells in block if len(cells) == len(table.header)]
         for profile, column in zip(table.profiles, zip(*full, strict=True), strict=bool(full)):
             profile.take(column)
-        if layout.nodes is not None and not layout.nodes.key:
+        if layout.nodes is not None and not layout.nodes.key and not layout.numbered:
             table.ids.update(cells[layout.nodes.id] for cells in full)
         table.rows += len(full)
         block = [cells for _, cells in islice(rows, ROWS_AT_ONCE)]
     table.ids.discard("")
+    table.same = _same_as_ids(layout, first_rows)
     table.typings = types_of(table.header, table.profiles, delimiter)
-    table.layout = _with_names(layout, table, hints)
+    if layout.known:
+        table.name = layout.known
+        table.notes.append(f"its columns are those of {layout.known} in the index: it is read so")
+    else:
+        table.layout = _with_names(layout, table, hints)
     return table
+
+
+def _same_as_ids(layout: Layout, rows: Sequence[Sequence[str]]) -> set[int]:
+    """Columns that say of most rows their own id again."""
+    nodes = layout.nodes
+    if nodes is None or layout.numbered:
+        return set()
+    full = [row for row in rows if len(row) == len(layout.columns)]
+    return {i for i in nodes.properties if 2 * sum(row[i] == row[nodes.id] for row in full) > len(full)}
 
 
 def _stem(path: Path) -> str:
@@ -211,11 +257,19 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
         return layout
     said = {type_: _columns_said(columns, table.header) for type_, columns in hints.names.items()}
     by_type = {type_: columns for type_, columns in said.items() if columns}
-    names = by_type.pop("", nodes.names)
+    names = by_type.pop("", tuple(at for at in nodes.names if _may_name(at, table)))
     if not names and nodes.literals and not _are_words(table, nodes.id):
         free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
         names = names_by_cells({i: p for i, p in free.items() if table.typings[i].type is None})
     return replace(layout, nodes=replace(nodes, names=names, names_by_type=by_type))
+
+
+def _may_name(columns: Sequence[int], table: Table) -> bool:
+    """Whether columns are called *name*, or the cells of *ship name* are of one row each."""
+    words = [header_words(table.header[at]) for at in columns]
+    if any(word in (*NAMES, *DESCRIPTIONS) for word in words) or len(columns) > 1:
+        return True
+    return table.profiles[columns[0]].unique >= UNIQUE_SHARE
 
 
 def _are_words(table: Table, column: int) -> bool:
@@ -243,9 +297,11 @@ class Survey:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
         tables = [table for table in self.tables.values() if table.layout is not None]
         self._check_said(tables)
-        self._keep_apart(tables)
-        for table in tables:
+        own = [table for table in tables if table.layout is not None and not table.layout.known]
+        self._keep_apart(own, tables)
+        for table in own:
             self._type_columns(table, alone=len(tables) == 1)
+        _unify_texts(tables)
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -253,17 +309,33 @@ class Survey:
                 raise UsageError(
                     f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
                 )
+        headers = [table.header for table in self.tables.values()]
+        for option, columns in (("--id", [self.hints.id]), ("--columns", self.hints.columns.values())):
+            for column in filter(None, columns):
+                if headers and not any(column_place(header, column) is not None for header in headers):
+                    raise UsageError(
+                        f"{option}: no table has a column {column}. {_shown_headers(self.tables)}"
+                    )
         for column in self.hints.split:
             if not any(column in table.header for table in tables):
                 raise UsageError(f"--split {column}=…: no table has such a column")
 
-    def _keep_apart(self, tables: Sequence[Table]) -> None:
-        """Find what refers to what; where ids that are numbers clash, give them the group of their table."""
-        counting = [table for table in tables if table.counts_rows]
-        clashing = [t for t in counting if any(o is not t and not t.ids.isdisjoint(o.ids) for o in counting)]
+    def _keep_apart(self, own: Sequence[Table], tables: Sequence[Table]) -> None:
+        """Find what refers to what; where ids that are numbers clash, give them the group of their table.
+
+        `own` are those of `tables` that the index does not know. What they count, it may count too.
+        """
+        for table in own:
+            self._number(table, tables)
+        counting = [table for table in own if table.counts_rows]
+        clashing = [
+            t
+            for t in counting
+            if self.hints.known or any(o is not t and not t.ids.isdisjoint(o.ids) for o in counting)
+        ]
         ends = [
             (table, column)
-            for table in tables
+            for table in own
             if table.layout is not None and table.layout.edges is not None and table.layout.nodes is None
             for column in (table.layout.edges.head, table.layout.edges.tail)
             if not table.layout.columns[column].group and table.profiles
@@ -285,8 +357,22 @@ class Survey:
             target = targets[id(table), column]
             if target is not None:
                 table.set_group(column, target.group)
-        for table in tables:
+        for table in own:
             self._refer(table, tables)
+
+    def _number(self, table: Table, tables: Sequence[Table]) -> None:
+        """Make rows things of their own if what was taken for their id refers to another table."""
+        layout, nodes = table.layout, table.nodes
+        if layout is None or nodes is None or layout.numbered or not nodes.guessed:
+            return
+        others = [other for other in tables if other is not table]
+        for column in (nodes.id, *nodes.key):
+            by_name = self._target(table, column, others, by_name=True) is not None
+            called = table.is_called(layout.columns[column], by_file=True)
+            if (nodes.key or not (called or by_name)) and self._target(table, column, others) is not None:
+                table.layout = layout.numbered_rows()
+                table.ids = set()
+                break
 
     def _refer(self, table: Table, tables: Sequence[Table]) -> None:
         """Note which columns of a table of nodes are ids of another one, or of its own."""
@@ -296,12 +382,18 @@ class Survey:
         references = list(nodes.references)
         for column in nodes.references:
             table.set_group(column, table.group)
-        own = self._target(table, nodes.id, [other for other in tables if other is not table], by_name=True)
-        if own is not None and not table.is_called(table.layout.columns[nodes.id], by_file=True):
-            # Its rows say more of those of another table.
-            table.set_group(nodes.id, own.group)
-            table.extends = True
-        taken = {nodes.id, *nodes.references, *(at[0] for at in nodes.names if len(at) == 1)}
+        if table.layout.numbered:
+            table.set_group(nodes.id, table.name)
+        elif not table.is_called(table.layout.columns[nodes.id], by_file=True):
+            others = [other for other in tables if other is not table]
+            own = self._target(table, nodes.id, others, by_name=True)
+            if own is not None:
+                # Its rows say more of those of another table.
+                table.set_group(nodes.id, own.group)
+                table.extends = True
+        # What is taken for names by its cells alone may be those of another table.
+        named = {at[0] for at in nodes.names if len(at) == 1 and says_name(table.header[at[0]])}
+        taken = {nodes.id, *nodes.references, *named}
         for column in nodes.properties:
             said = table.layout.columns[column]
             if column in taken or said.datatype is not None or said.group:
@@ -311,12 +403,13 @@ class Survey:
                 table.set_group(column, target.group)
                 references.append(column)
                 table.notes.append(f"{table.header[column]}: ids of {target.name}")
-        table.layout = replace(table.layout, nodes=replace(nodes, references=tuple(references)))
+        names = tuple(at for at in nodes.names if not (len(at) == 1 and at[0] in references))
+        table.layout = replace(table.layout, nodes=replace(nodes, names=names, references=tuple(references)))
 
     def _target(
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
     ) -> Table | None:
-        """The table whose ids a column has: by its name and most of its cells, or, of codes, by all cells."""
+        """The table whose ids a column has: by its name and most of its cells, or nearly all, of codes."""
         if table.layout is None or not table.profiles:
             return None
         cells = table.profiles[column].distinct - {""}
@@ -326,14 +419,28 @@ class Survey:
             called = other.ids and other.is_called(table.layout.columns[column])
             if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
                 return other
-        if by_name:
+        if by_name or column in table.same:
             return None
+        if table in tables and self._is_own(table, column, cells, tables):
+            return table
         codes = [
             other
             for other in tables
-            if other is not table and other.ids and not other.counts_rows and cells <= other.ids
+            if other.ids and not other.counts_rows and len(cells & other.ids) >= NEARLY_ALL * len(cells)
         ]
-        return codes[0] if len(codes) == 1 and len(cells) > 1 and not table.typings[column].type else None
+        type_ = table.typings[column].type
+        is_code = type_ is None or type_.base == XSD + "token"
+        return codes[0] if len(codes) == 1 and len(cells) > 1 and is_code else None
+
+    def _is_own(self, table: Table, column: int, cells: Set[str], tables: Sequence[Table]) -> bool:
+        """Whether a column is called as one of ids, and all its cells are such of its table."""
+        name = table.header[column]
+        if not cells <= table.ids:
+            return False
+        words = [word for word in header_words(name).split(" ") if word not in _BESIDE]
+        if " ".join(words) in _OWN:
+            return True
+        return KEY.fullmatch(name) is not None and not any(cells <= t.ids for t in tables if t is not table)
 
     def _type_columns(self, table: Table, *, alone: bool) -> None:
         """Give columns their types and separators, rows the type that the file's name says; and say so."""
@@ -354,7 +461,9 @@ class Survey:
             if column.datatype is not None or column.role or column.group or column.array:
                 continue
             if typing.type is not None and name not in self.hints.split:
-                columns[at] = replace(column, datatype=str(typing.type), mixed=typing.texts > 0)
+                columns[at] = replace(
+                    column, datatype=str(typing.type), mixed=typing.texts + typing.years > 0
+                )
             else:
                 separator = self.hints.split.get(name) or (
                     separator_of(table.profiles[at]) if self.hints.splits else ""
@@ -371,6 +480,57 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _shown_headers(tables: Mapping[Path, Table]) -> str:
+    shown = (f"{path.name} has {', '.join(table.header)}" for path, table in tables.items())
+    return "; ".join(islice(shown, MOST_SHOWN)) + ("; …" if len(tables) > MOST_SHOWN else "")
+
+
+def _unify_texts(tables: Sequence[Table]) -> None:
+    """Make texts literals in tables of names too where another table has the same ones as literals.
+
+    Else the *Bergen* of two columns would be two things. Ids of rows stay entities.
+    """
+    named = {
+        id(table): _texts(table)
+        for table in tables
+        if table.layout is not None
+        and not (table.layout.known or table.layout.nodes is None or table.layout.nodes.literals)
+    }
+    if not named:
+        return
+    ids = set[str]().union(*(table.ids for table in tables))
+    texts = set[str]()
+    for table in tables:
+        if id(table) not in named:
+            texts.update(*_texts(table).values())
+    found = True
+    while found:
+        found = False
+        for table in tables:
+            for at, cells in list(named.get(id(table), {}).items()):
+                if table.layout is not None and not cells.isdisjoint(texts) and cells.isdisjoint(ids):
+                    columns = list(table.layout.columns)
+                    columns[at] = replace(columns[at], datatype=XSD + "string")
+                    table.layout = replace(table.layout, columns=tuple(columns))
+                    texts |= named[id(table)].pop(at)
+                    found = True
+
+
+def _texts(table: Table) -> dict[int, set[str]]:
+    """What the columns of texts hold that say something of rows, by column."""
+    layout, nodes = table.layout, table.nodes
+    if layout is None or nodes is None or not table.profiles:
+        return {}
+    taken = {*nodes.references, *(at for names in nodes.names for at in names)}
+    free = [at for at in nodes.properties if at not in taken]
+    plain = [at for at in free if layout.columns[at].datatype in (None, XSD + "string")]
+    return {
+        at: {item for cell in table.profiles[at].distinct for item in layout.columns[at].items(cell)}
+        for at in plain
+        if not layout.columns[at].group
+    }
 
 
 def _type_of(table: Table, *, alone: bool) -> str:

@@ -12,10 +12,12 @@ edges. An edge without direction becomes one each way. A matrix has an edge a ce
 from __future__ import annotations
 
 import datetime
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -170,24 +172,27 @@ def _has_edges(table: Table) -> bool:
 
 def survey(paths: Iterable[Path], hints: Hints) -> Survey:
     """Look through the tables that some sources are, or hold."""
-    found = Survey(hints)
+    found, paths = Survey(hints), list(paths)
     for path in paths:
         for file in table_files(path) if path.is_dir() else [path]:
-            found.tables[file] = _look_at(file, hints, inside=path.is_dir())
+            found.tables[file] = _look_at(file, hints, inside=path.is_dir(), alone=len(paths) == 1)
     found.settle()
     return found
 
 
-def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
-    """Look through a table; of one in a folder, a fault is kept for when it is read."""
-    unsaid = Hints(encoding=hints.encoding, names=hints.names, split=hints.split, splits=hints.splits)
+def _look_at(file: Path, hints: Hints, *, inside: bool, alone: bool) -> Table:
+    """Look through a table; of one in a folder, a fault is kept for when it is read.
+
+    Where it is not `alone`, another one may have the columns that the user says.
+    """
+    unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
     for said in (hints, unsaid):
         quiet = Tally(on_error="skip", hints=hints)
         try:
             delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
             table = look_through(file, _records(file, quiet), said, delimiter)
         except UsageError:  # columns that another file of the folder has
-            if not inside or said is unsaid:
+            if (alone and not inside) or said is unsaid:
                 raise
         except (InputError, ParseError) as error:
             if not inside or isinstance(error, MissingExtra):
@@ -195,9 +200,19 @@ def _look_at(file: Path, hints: Hints, *, inside: bool) -> Table:
             return Table(file.name, fault=error)
         else:
             if table.layout is None and table.header:
-                table.fault = unclear(file, table.line, table.header)
+                table.fault = broken(file, hints) or unclear(file, table.line, table.header)
             return table
     raise AssertionError
+
+
+def broken(file: Path, hints: Hints) -> ParseError | None:
+    """The first fault of the first rows of a text file, as a quote that has no end."""
+    if file.suffix.lower() in SHEET_SUFFIXES:
+        return None
+    tally = Tally(collect=True, hints=hints)
+    for _ in islice(csv_records(file, tally), SAMPLED_ROWS):
+        continue
+    return next(iter(tally.faults), None)
 
 
 def is_table_file(file: Path) -> bool:
@@ -254,6 +269,7 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
         tally.note(f"{path}: {note}")
     if layout.header and not table.rows and layout.matrix is None:
         tally.note(f"{path}: a header and no rows")
+    tally.take_form(table)
     yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
 
 
@@ -270,10 +286,13 @@ def batches_of(
     if edges is not None:
         kinds.append(_EdgeRows(layout.columns, edges, undirected=tally.hints.undirected))
     width, id_ = len(layout.columns), nodes.id if nodes is not None and edges is not None else None
+    if layout.numbered:
+        width, records = width - 1, _with_ids(layout.columns, records)
     for number, fields in records:
         rows = kinds[0]
-        if len(fields) == width:
+        if len(fields) == width + layout.numbered:
             rows = kinds[id_ is not None and not fields[id_]]
+            tally.line = number
             fault = rows.take(fields)
         else:
             reason = f"{len(fields)} columns where the header has {width}"
@@ -290,6 +309,18 @@ def batches_of(
         tally.note(f"{path}: {untyped:,} edges without a type are called “{edges.relation_name}”")
 
 
+def _with_ids(columns: Sequence[Column], records: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
+    """Rows with an id behind, which is the same whenever the same row is read."""
+    seen: Counter[str] = Counter()
+    for number, fields in records:
+        if len(fields) < len(columns):
+            said = sorted(f"{column.name}\0{cell}" for column, cell in zip(columns, fields, strict=False))
+            id_ = hashlib.blake2b("\0".join(said).encode(), digest_size=6).hexdigest()
+            seen[id_] += 1
+            fields = [*fields, id_ if seen[id_] == 1 else f"{id_}-{seen[id_]}"]
+        yield number, fields
+
+
 class _NodeRows:
     """Rows that are nodes."""
 
@@ -299,6 +330,7 @@ class _NodeRows:
         self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
+        self._numbers = count(layout.rows_before + 1) if layout.numbered else None
         self._noun = nodes.type_name or singular(header_words(self._id.group).removesuffix(" id"))
 
     def take(self, fields: Sequence[str]) -> Fault | None:
@@ -317,7 +349,10 @@ class _NodeRows:
         if named_by:
             batch.labels.append(Label(node, " ".join(fields[i] for i in named_by if fields[i])))
         elif self._id.group:
-            batch.labels.append(Label(node, f"{self._noun} {fields[at.id]}", rank=1))
+            number = fields[at.id] if self._numbers is None else next(self._numbers)
+            batch.labels.append(Label(node, f"{self._noun} {number}", rank=1))
+        if self._id.group and self._numbers is None and not fields[at.id].isdecimal():
+            batch.aliases.append((node, fields[at.id]))
         for i, column in self._properties:
             if (i,) == named_by:
                 continue
@@ -347,8 +382,8 @@ class _NodeRows:
             return
         if mark in self._seen:
             self._tally.note(
-                f"{self._path}: several rows are of the same node ({node}); what they say of it is put "
-                "together. A column of ids would keep them apart"
+                f"{self._path}:{self._tally.line}: several rows are of the same node ({node}); what they say "
+                "of it is put together. A column of ids would keep them apart"
             )
         self._seen = None
 

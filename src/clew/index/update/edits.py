@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,12 +16,14 @@ from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, 
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 from clew.graph.inference import Ontology, has_rules, is_schema
 from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
+from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.stream import line_blocks
+from clew.graph.readers.table import TABLE, survey
 
 # Types of entities while an index is edited: as sources write them, and as people read them.
 #
@@ -326,7 +328,7 @@ class Edits:
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
     or `transitive`). RDF that is read with 0 for `most_inferred` is for an index that
-    infers nothing.
+    infers nothing. `tables` are how tables are read from now on.
     """
 
     add: Sequence[NamedTriple] = ()
@@ -346,6 +348,7 @@ class Edits:
     remove_characters: NamedTexts = ()
     most_inferred: int = MOST_INFERRED
     reading: ReadNotes = ReadNotes()
+    tables: Sequence[TableForm] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,15 +422,23 @@ class EditFiles:
         return bool(self.add or self.remove or any(side))
 
 
-def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = None) -> Edits:
-    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index."""
+def read_edits(
+    files: EditFiles,
+    progress: Callable[[int, int], None] | None = None,
+    known: Sequence[TableForm] = (),
+) -> Edits:
+    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index.
+
+    Tables with the columns of `known` ones, those of the index, are read as these are.
+    """
     total = source_bytes([*files.add, *files.remove])
-    reader = _Reading(files.on_error, files.hints or Hints(), total, progress)
-    added, removed = _Side(), _Side()
+    reader = _Reading(files.on_error, replace(files.hints or Hints(), known=known), total, progress)
+    added, removed = _Side(), _Side(calls_rows=False)
     for side, paths in ((added, files.add), (removed, files.remove)):
-        for path in paths:
-            for batch in reader.batches(path, files.format):
-                side.take(batch)
+        for batch in reader.batches(paths, files.format):
+            side.take(batch)
+        if side is added:
+            known = reader.forms(known)
     return Edits(
         add=added.triples,
         remove=removed.triples,
@@ -446,6 +457,7 @@ def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = N
         remove_characters=removed.characters,
         most_inferred=(files.hints or Hints()).most_inferred,
         reading=reader.reading(),
+        tables=known,
     )
 
 
@@ -460,18 +472,34 @@ class _Reading:
         self._total, self._bytes_done, self._progress = total, 0, progress
         self._tallies: list[Tally] = []
 
-    def batches(self, path: Path, format: str | None) -> Iterator[Batch]:
-        """Stream the batches of one file.
+    def batches(self, paths: Sequence[Path], format: str | None) -> Iterator[Batch]:
+        """Stream the batches of files, of which the tables are looked at together.
 
         Blank nodes have names within their file only: they get a scope that is the same whenever the same
         file is read, so that what it added can be removed by it.
         """
-        reader = choose_reader(path, format, self._hints)
-        scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
-        tally = self._tally(self._tell, scope)
-        yield from reader.read(path, tally)
-        tally.raise_faults()
-        self._bytes_done += source_bytes([path])
+        readers = [choose_reader(path, format, self._hints) for path in paths]
+        tables = survey(
+            (path for path, reader in zip(paths, readers, strict=True) if reader is TABLE), self._hints
+        )
+        for path, reader in zip(paths, readers, strict=True):
+            scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
+            tally = self._tally(self._tell, scope)
+            tally.tables = tables
+            yield from reader.read(path, tally)
+            tally.raise_faults()
+            self._bytes_done += source_bytes([path])
+
+    def forms(self, known: Sequence[TableForm]) -> list[TableForm]:
+        """The known forms of tables with the rows that were read now, and how others were read."""
+        forms = [form for tally in self._tallies for form in tally.forms]
+        rows = Counter[str]()
+        for form in forms:
+            rows[form.layout.known] += form.rows
+        return [
+            *(replace(form, rows=form.rows + rows[form.name]) for form in known),
+            *(form for form in forms if not form.layout.known),
+        ]
 
     def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
         """Pairs of a side file, if there is one."""
@@ -514,7 +542,9 @@ class _Reading:
 class _Side:
     """All that the files of one side, added or removed, say; `names` are labels and aliases."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, calls_rows: bool = True) -> None:
+        self._calls_rows = calls_rows
+        """Whether rows are called by their ids and numbers too, as they stay if they are removed."""
         self.triples: list[NamedTriple] = []
         self.nodes: list[str] = []
         self.labels: dict[str, Label] = {}
@@ -534,8 +564,11 @@ class _Side:
             self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
         self.nodes += batch.nodes
         self.types += batch.types
-        self.names += batch.aliases
+        if batch.iris or self._calls_rows:
+            self.names += batch.aliases
         for label in batch.labels:
+            if label.rank and not (batch.iris or self._calls_rows):
+                continue
             best_label = self.labels.get(label.subject)
             if best_label is None or label.rank < best_label.rank:
                 self.labels[label.subject] = label

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from clew.errors import UsageError
 from clew.foundation.forms import local_name
+from clew.graph import XSD
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
 from clew.graph.readers.batch import NodeKey, shown_key
-from clew.graph.values import shown_properties
+from clew.graph.readers.columns import TYPED_SHARE
+from clew.graph.values import DATE_TYPES, NUMBER_TYPES, ColumnType, shown_properties
 from clew.index.names import NamesIndex
 from clew.index.update.edits import (
     USUAL,
@@ -29,10 +33,84 @@ from clew.index.update.edits import (
     with_following,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """What a relation leads to: literals of some `datatypes`, the commonest first, or entities."""
+
+    datatypes: tuple[str, ...] = ()
+    refers: bool = False
+
+    def read(self, key: NodeKey) -> NodeKey | None:
+        """A literal as the others of the relation are; None if it is of another type."""
+        text, own = (key, "") if isinstance(key, str) else key
+        type_ = ColumnType.of(own)
+        for datatype in self.datatypes:
+            of_index = ColumnType.of(datatype)
+            if not _is_measured(datatype):
+                return text, datatype
+            # A column that shows how it is written is read so, as one of euros among dollars.
+            differs = (type_.comma and not of_index.comma) or (type_.unit and type_.unit != of_index.unit)
+            order = type_.day_first
+            read = None if differs or order not in (None, of_index.day_first) else of_index.datatype_of(text)
+            if read is not None:
+                return text, read
+        return None
+
+
+def _is_measured(datatype: str) -> bool:
+    """Whether values of a datatype are read, and not only kept, as texts of a language are."""
+    return _kind(datatype) in ("number", "date", XSD + "time", XSD + "boolean")
+
+
+def _ranges(graph: Graph) -> dict[int, _Range]:
+    """What each relation leads to, where that is the same nearly always."""
+    values, width = graph.values, len(graph.values.datatypes) + 1
+    relation, tail = graph.out.relation, graph.out.neighbour
+    pairs = relation.astype(np.int64) * width + values.datatype[tail] + 1
+    if len(graph.relations) * width <= MOST_COUNTED:
+        counts = np.bincount(pairs)
+        keys = np.flatnonzero(counts)
+        counts = counts[keys]
+    else:
+        keys, counts = np.unique(pairs, return_counts=True)
+    by_relation: dict[int, Counter[str]] = {}
+    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+        number, datatype = divmod(key, width)
+        name = values.datatypes[datatype - 1] if datatype else ""
+        by_relation.setdefault(number, Counter())[name] += count
+    return {
+        number: range_ for number, found in by_relation.items() if (range_ := _range_of(found)) is not None
+    }
+
+
+def _range_of(found: Counter[str]) -> _Range | None:
+    """The range of a relation by what it leads to, so many times; entities are of the datatype ""."""
+    kinds = Counter[str]()
+    for datatype, count in found.items():
+        kinds[_kind(datatype)] += count
+    kind, count = kinds.most_common(1)[0]
+    if count < TYPED_SHARE * found.total():
+        return None
+    datatypes = tuple(datatype for datatype, _ in found.most_common() if datatype and _kind(datatype) == kind)
+    return _Range(datatypes, refers=not kind)
+
+
+def _kind(datatype: str) -> str:
+    """What a datatype is, but for how it is written: all numbers are one kind."""
+    base = ColumnType.of(datatype).base
+    return "number" if base in NUMBER_TYPES else "date" if base in DATE_TYPES else base
+
+
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
 _TELL_EVERY = 1 << 12
+MOST_COUNTED = 1 << 24
+"""Pairs of a relation and a datatype that are counted in a table of all."""
+MOST_TAILS = 50
+"""What a relation leads to that is looked at for what begins the ids of all."""
+_TEXT = XSD + "string"
 MOST_MISSING = 5
 """Missing triples and unknown names that a message shows."""
 
@@ -71,6 +149,8 @@ class _Resolver:
         self._nodes: dict[NodeKey, int] = {}
         self._new_nodes: list[NodeKey] = []
         self._types = TypeEdits(graph, self._type)
+        self._unfit = Counter[str]()
+        self._groups: dict[int, str] = {}
 
     def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
         edits, missing = self._edits, self._missing
@@ -114,9 +194,9 @@ class _Resolver:
         reading = edits.reading
         return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
-            len(self._new_nodes), len(relations), len(types_added), len(aliases_added), reading.skipped,
-            reading.reasons,
-            (*reading.notes, *self._inference_notes(following)),
+            sum(isinstance(key, str) for key in self._new_nodes), len(relations), len(types_added),
+            len(aliases_added), reading.skipped, reading.reasons,
+            (*reading.notes, *self._value_notes(), *self._inference_notes(following)),
             following,
         )  # fmt: skip
 
@@ -166,6 +246,12 @@ class _Resolver:
             restated=triple_array(restated),
         )
 
+    def _value_notes(self) -> Iterator[str]:
+        """What is not of the type that the index has for its relation."""
+        for relation, count in self._unfit.items():
+            values = "1 value is" if count == 1 else f"{count:,} values are"
+            yield f"{relation}: {values} not as the others of the index are, and kept as written"
+
     def _inference_notes(self, following: Following | None) -> Iterator[str]:
         """What is not as indexing anew would infer it."""
         if following is not None and following.cut:
@@ -186,7 +272,8 @@ class _Resolver:
         for head, relation, tail in self._edits.remove:
             self._tell()
             ends = self._stored_key(head), self._stored_key(tail)
-            ids = self.node(ends[0]), self._relation(relation), self.node(ends[1])
+            number = self._relation(relation)
+            ids = self.node(ends[0]), number, self.node(self._as_tail(number, ends[1]))
             triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
             if triple < 0 or self._follows(triple):
                 inferred = " (inferred: no source states it)" if triple >= 0 else ""
@@ -235,7 +322,7 @@ class _Resolver:
             node, number = self._ensure_node(head), self._relation(relation)
             if number < 0:
                 number = self._relations[relation] = len(self._relations)
-            ids = (node, number, self._ensure_node(tail))
+            ids = (node, number, self._ensure_node(self._as_tail(number, tail, note=True)))
             is_old = max(ids[0], ids[2]) < old_nodes and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if is_old else -1
             if ids in added or ids in restated:
@@ -252,12 +339,53 @@ class _Resolver:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in self._edits.statements:
-            ids = self.node(head), self._relation(relation), self.node(tail)
+            number = self._relation(relation)
+            ids = self.node(head), number, self.node(self._as_tail(number, tail))
             is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
             triple = self._graph.find_triple(*ids) if is_old and min(ids) >= 0 else -1
             if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
                 rows.append((ids, shown_properties(properties, self._label)))
         return rows
+
+    @cached_property
+    def _ranges(self) -> dict[int, _Range]:
+        return {} if self._edits.iris else _ranges(self._graph)
+
+    def _as_tail(self, relation: int, key: NodeKey, *, note: bool = False) -> NodeKey:
+        """A tail as the index reads those of its relation: a value by its type, or an entity by id or name.
+
+        RDF says itself what it means. What does not fit stays as it is, and is counted in a `note`.
+        """
+        range_ = self._ranges.get(relation)
+        if range_ is None:
+            return key
+        text, own = (key, None) if isinstance(key, str) else key
+        if range_.refers:
+            node = self._referred(relation, text)
+            if node >= 0:
+                return self._graph.entities[node]
+            return key if own is not None and _kind(own) != _TEXT else text
+        if own is None and not _is_measured(range_.datatypes[0]) and self.node(text) >= 0:
+            return key
+        read = range_.read(key)
+        if read is None and note:
+            self._unfit[self._graph.relation_labels[relation]] += 1
+        return key if read is None else read
+
+    def _referred(self, relation: int, text: str) -> int:
+        """The entity that is an id or a name among those that a relation leads to; -1 without one."""
+        if relation not in self._groups:
+            tails = self._graph.out.neighbour[
+                np.flatnonzero(self._graph.out.relation == relation)[:MOST_TAILS]
+            ]
+            ids = (self._graph.entities[node] for node in tails.tolist())
+            groups = {id_[: id_.rfind(":") + 1] for id_ in ids}
+            self._groups[relation] = groups.pop() if len(groups) == 1 else ""
+        own = self.node(text)
+        if 0 <= own < self._graph.nodes or not self._groups[relation]:
+            return own if own < self._graph.nodes else -1
+        node = self.node(self._groups[relation] + text)
+        return node if node < self._graph.nodes else -1
 
     def node(self, key: NodeKey) -> int:
         """Id of a node, -1 if there is none."""
@@ -286,6 +414,10 @@ class _Resolver:
                 f"{len(called):,} entities are called {name}: {ids}. Nothing was changed; write the one that "
                 f"you mean by its id, or as {name} ({self._graph.entities[called[0]]})"
             )
+        if not called:
+            ids = {hit.entity for hit in self._index.exact(name) if hit.kind == "alias"}
+            called = [node for node in ids if self._graph.entities[node].endswith(f":{name}")]
+            called = called if len(called) == 1 else []
         with_id = self._index.with_id(name)
         return called[0] if called else -1 if with_id is None else with_id
 

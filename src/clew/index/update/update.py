@@ -19,6 +19,7 @@ from clew.errors import FormatError, UsageError
 from clew.foundation.arrays import AnyArray, Int32, Int64, chunks_of
 from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
+from clew.graph.readers.columns import TableForm
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.build import add_node_search
@@ -459,6 +460,11 @@ MOST_NEWER = 10_000
 """Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
 
+def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
+    """How the tables of an index were read, by its report; none of an index of an older Clew."""
+    return [TableForm.from_json(form) for form in report.get("tables", ())]
+
+
 @dataclass(frozen=True, slots=True)
 class Updated:
     """What an update did; `corpus` is None without one. Where nothing changed, `manifest` is the old one."""
@@ -504,7 +510,7 @@ def update_index(
             edit, sections = further(index, edit)
         if not edit.size and not sections and not update.is_unsaid():
             return Updated(path, index.manifest, report, None)
-        return update.write(edit, report, sections)
+        return update.write(edit, report, sections, edits.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -521,8 +527,14 @@ class _Update:
         """The progress callback of one stage of the work."""
         return None if self.progress is None else partial(self.progress, stage)
 
-    def write(self, edit: GraphEdit, report: EditReport, sections: Mapping[str, bytes]) -> Updated:
-        """Write what an edit changes, and some `sections`."""
+    def write(
+        self,
+        edit: GraphEdit,
+        report: EditReport,
+        sections: Mapping[str, bytes],
+        tables: Sequence[TableForm] = (),
+    ) -> Updated:
+        """Write what an edit changes, some `sections`, and how `tables` are read from now on."""
         index, writer = self.index, self.writer
         milvus = InMilvus.open(index)
         graph, merge = edited(index.graph, edit)
@@ -543,6 +555,8 @@ class _Update:
         about = index.manifest.about
         updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
         index_report = {**about.report, "updates": updates}
+        if tables:
+            index_report["tables"] = [table.as_json() for table in tables]
         manifest = writer.commit(replace(about, counts=graph_counts(graph), report=index_report))
         return Updated(index.path, manifest, report, change)
 
