@@ -23,6 +23,7 @@ from clew.query.tree import (
     Query,
     Value,
     Walk,
+    Without,
     key_of,
     mentions_of,
 )
@@ -88,6 +89,8 @@ class Narrower:
                 inner, outer
             ):
                 return True
+            case Without(inner, denied), Without(outer, wide_denied) if denied == wide_denied:
+                return self._narrows(inner, outer)
             case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):

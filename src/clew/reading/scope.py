@@ -41,7 +41,7 @@ from clew.reading.candidates import Option
 from clew.reading.comparisons import sign_beside
 from clew.reading.denial import denial_spans, denied_words, excepts, has_denying_word
 from clew.reading.likeness import Likeness
-from clew.reading.mentions import Mention
+from clew.reading.mentions import NORMAL, Mention
 from clew.reading.odds import IGNORED
 from clew.reading.which_way import LEAST_SCORE
 from clew.text.normalise import tokens
@@ -250,13 +250,22 @@ class _Placing:
     # what is denied
 
     def _denied(self, denial: _Denial) -> list[Part]:
-        """The conditions that a denial denies: the nearest behind it, and those that *or* joins to it."""
+        """The conditions that a denial denies, and those that set the same property that is yes or no."""
+        denied = self._denied_by_words(denial)
+        flags = {self._flag(part) for part in denied} - {None}
+        same = [c.part for c in self.conditions if self._flag(c.part) in flags]
+        return list(dict.fromkeys([*denied, *same]))
+
+    def _denied_by_words(self, denial: _Denial) -> list[Part]:
+        """The condition nearest behind a denial, and those that *or* joins to it."""
         inside = sorted(
             (at, -near, i)
             for i, c in enumerate(self.conditions)
             for at, near in self.says[c.part]
             if denial.start <= at < denial.stop
         )
+        if any(denial.start <= at < (inside[0][0] if inside else denial.stop) for at in self._unused_names()):
+            return []
         if not inside:
             return self._denied_by_verb(denial)
         denied, last = [self.conditions[inside[0][2]].part], inside[0][0]
@@ -266,6 +275,16 @@ class _Placing:
                 denied.append(self.conditions[i].part)
             last = at
         return list(dict.fromkeys(denied))
+
+    def _unused_names(self) -> Iterator[int]:
+        """Where names begin that are written out and that the query does not speak of."""
+        for m in self.scope.mentions:
+            is_name = any(c.how <= NORMAL for c in m.candidates) and m.start < m.stop
+            if is_name and not any(a < m.stop and m.start < b for a, b in self.spans):
+                like = self.scope.likeness
+                rows = [row for row, (a, b, _) in enumerate(like.words) if a < m.stop and m.start < b]
+                if like.exact_relations[rows].max(initial=0.0) < SPELT:
+                    yield m.start
 
     def _denied_by_verb(self, denial: _Denial) -> list[Part]:
         """What a verb says of a name before it: *which books did Ida not write*."""
@@ -419,7 +438,8 @@ class _Placing:
         return self._built(affirmed, filters, denied)
 
     def _built(self, affirmed: list[Part], filters: list[Part], denied: list[Part]) -> Part | None:
-        affirmed = list(dict.fromkeys(affirmed))
+        ends = [self._all_like(part) for part in affirmed]
+        affirmed = list(dict.fromkeys(p for p in affirmed if not (_is_type(p) and p in ends)))
         if not affirmed:
             whole = [w for w in map(self._all_like, (*denied, *filters)) if w is not None]
             if not whole:
@@ -546,6 +566,10 @@ def _own_steps(part: Part) -> tuple[int, ...]:
             return _own_steps(left)
         case _:
             return ()
+
+
+def _is_type(part: Part) -> bool:
+    return isinstance(part, OfType) and part.type >= 0
 
 
 def _mentions(part: object) -> tuple[int, ...]:
