@@ -51,6 +51,7 @@ SPELT = 0.79
 _BEGINS_CLAUSE = (
     english.BEING | english.DOING | english.RELATIVE | frozenset("has have had whose where when and but".split())
 )
+_BESIDE_VERB = re.compile(r"not|never|.*n['’]?t", re.I)
 _OF_SEVERAL = frozenset("both all every each any".split())
 _PARTS_CLAUSES = re.compile(r"[,;:()]")
 _DENIES_OTHERWISE = re.compile(
@@ -166,7 +167,8 @@ class Scope:
                 break
             is_begun |= is_name or token.norm not in english.FUNCTION
             last = token.stop
-        return _Denial(stop, last, self._subject_before(start))
+        is_of_verb = _BESIDE_VERB.fullmatch(self.question, start, stop)
+        return _Denial(stop, last, self._subject_before(start) if is_of_verb else -1)
 
     def _subject_before(self, start: int) -> int:
         """The mention of the subject of what is denied, -1 for none: *did Ida not*, *that Ida did not*."""
@@ -346,14 +348,18 @@ class _Placing:
             for c in conditions
             if c.together >= 0 and self._are_denied_together([d for d in conditions if d.together == c.together])
         }
+        said = list(wanted)
+        own_denials = [has_denying_word(self._label(c.part)) for c in conditions]
         for i, c in enumerate(conditions):
-            if wanted[i] is None or c.together in groups:
+            if wanted[i] is None or c.together in groups or own_denials[i]:
                 wanted[i] = c.affirmed
+        if any(denies and c.affirmed == want for c, want, denies in zip(conditions, said, own_denials, strict=True)):
+            return None
         are_right = all(
             c.affirmed == want and (want or level == len(_own_steps(c.part)) or c.together in groups)
             for c, want, level in zip(conditions, wanted, levels, strict=True)
         )
-        if not are_right and any(has_denying_word(self._label(c.part)) for c in conditions):
+        if not are_right and any(own_denials):
             return None
         changed = [new for c in conditions if (new := self._put_inside(c.part)) is not None]
         if len(changed) < len(conditions):
