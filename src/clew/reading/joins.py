@@ -383,7 +383,7 @@ def _missing_steps(exploration: Exploration, base: Base) -> list[int]:
     back = exploration.vocabulary.back_over(base.steps[-1]) if base.steps else -1
     steps = set(exploration.steps_at(base.members))
     type_ = exploration.vocabulary.end_types[base.end] if base.end >= 0 else -1
-    if type_ >= 0:
+    if type_ >= 0 and base.mentions:
         steps.update(exploration.steps_at(exploration.members_of(OfType(type_))))
     steps = sorted(steps - {back})
     return [steps[i] for i in np.argsort(-exploration.gains_of(base, steps), kind="stable")[:5]]

@@ -70,8 +70,10 @@ class Narrower:
         """Whether another query narrows one by words that the question has and the one does not say."""
         if query.ask != narrow.ask or query.ask == "yes" or not self._narrows(narrow.part, query.part):
             return False
-        surely = self._said_by(query, exactly=True)
-        extra_words = self._said_by(narrow, exactly=True) - surely
+        surely, said = self._said_by(query, exactly=True), self._said_by(narrow, exactly=True)
+        if any(isinstance(p, OfType) and p.type < 0 for p in query.contents.parts) and surely - said:
+            return False  # what has an award is more than all, where words say *award*
+        extra_words = said - surely
         return bool(
             (extra_words & self._named_by(narrow)) or (extra_words - self._said_by(query, exactly=False))
         )
@@ -91,7 +93,10 @@ class Narrower:
                 return True
             case Without(inner, denied), Without(outer, wide_denied) if denied == wide_denied:
                 return self._narrows(inner, outer)
-            case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
+            case _, OfType(type_, end) if type_ < 0 and not isinstance(narrow, OfType):
+                like = self.vocabulary.end_types[end]
+                return like >= 0 and self._is_of(narrow, like) and all(_conditions(narrow).values())
+            case Extreme() | Counted(), Extreme() | Counted() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
                 return self._is_of(narrow, type_) and all(_conditions(narrow).values())

@@ -39,7 +39,7 @@ from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.comparisons import sign_beside
-from clew.reading.denial import denial_spans, denied_words, excepts, has_denying_word
+from clew.reading.denial import DENYING_PREFIX, denial_spans, excepts, has_denying_word
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import NORMAL, Mention
 from clew.reading.odds import IGNORED
@@ -62,11 +62,15 @@ _DENIES_OTHERWISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Denial:
-    """A word that denies, and its clause behind it: characters [start, stop); `subject`: a name before it."""
+    """A word that denies, and its clause behind it: characters [start, stop).
+
+    `subject`: the mention of a name before it, -1 for none; `alone`: it denies what it says itself.
+    """
 
     start: int
     stop: int
     subject: int = -1
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,17 @@ class Scope:
             return ()
         denials = tuple(self._denial(*span) for span in sorted(denial_spans(self.question, self.mentions)))
         words = (self.question[d.start : d.stop].split()[:1] for d in denials)
-        return () if any(first and first[0].lower() in _OF_SEVERAL for first in words) else denials
+        if any(first and first[0].lower() in _OF_SEVERAL for first in words):
+            return ()
+        return (*denials, *self._denying_words())
+
+    def _denying_words(self) -> Iterator[_Denial]:
+        """Words that deny by their beginning what is recorded as yes or no: *uninsured*, of `insured`."""
+        flags = {self.vocabulary.relations[relation] for relation in self.vocabulary.flags}
+        for token in tokens(self.question):
+            match = DENYING_PREFIX.match(token.norm)
+            if match is not None and token.norm not in flags and token.norm[match.end() :] in flags:
+                yield _Denial(token.start, token.stop, alone=True)
 
     def _denial(self, start: int, stop: int) -> _Denial:
         """A denial with its clause: up to what begins another one behind the first word that says something."""
@@ -185,7 +199,7 @@ class Scope:
 
     def _says_something(self, denial: _Denial) -> bool:
         """Whether the graph knows what is denied: a name or a value, or a word of a label."""
-        if any(denial.start <= m.start < denial.stop for m in self._names):
+        if denial.alone or any(denial.start <= m.start < denial.stop for m in self._names):
             return True
         like = self.likeness
         return any(
@@ -224,7 +238,7 @@ class _Placing:
         if steps and not self.named_relations.isdisjoint(step // 2 for step in steps) and _is_all(part):
             return  # what speaks, beside what speaks German
         row, near = self._nearest_word(steps, part.type if isinstance(part, OfType) else -1)
-        if near >= UNEXPLAINED and not denied_words(self.scope.likeness.words[row][2]):
+        if near >= UNEXPLAINED:
             yield self.scope.likeness.words[row][0], near
 
     def _own_mentions(self, part: Part) -> list[int]:
@@ -306,9 +320,10 @@ class _Placing:
     def _is_affirmed(self, condition: _Condition) -> bool | None:
         """Whether the words affirm a condition; None where that cannot be told."""
         part = condition.part
+        times = sum(part in denied for denied in self.denied.values())
+        if times:
+            return times == 2  # not uninsured
         for denial, denied in self.denied.items():
-            if part in denied:
-                return False
             inside = [denial.start <= at < denial.stop for at, _ in self.says[part]]
             if inside and any(inside) and isinstance(part, Compared) and part.sign not in ("=", "!="):
                 return None
@@ -359,7 +374,7 @@ class _Placing:
             c.affirmed == want and (want or level == len(_own_steps(c.part)) or c.together in groups)
             for c, want, level in zip(conditions, wanted, levels, strict=True)
         )
-        if not are_right and any(own_denials):
+        if not are_right and (any(own_denials) or self._split(conditions, levels)):
             return None
         changed = [new for c in conditions if (new := self._put_inside(c.part)) is not None]
         if len(changed) < len(conditions):
@@ -367,6 +382,11 @@ class _Placing:
         if are_right and all(new is c.part for new, c in zip(changed, conditions, strict=True)):
             return part
         return self._joined([(new, bool(w), n) for new, w, n in zip(changed, wanted, levels, strict=True)])
+
+    def _split(self, conditions: Sequence[_Condition], levels: Sequence[int]) -> bool:
+        """Whether one denial is of several chains, each from within: *made by people not born in Oslo or Turku*."""
+        inner = {c.part for c, n in zip(conditions, levels, strict=True) if n < len(_own_steps(c.part))}
+        return any(len(inner.intersection(denied)) > 1 for denied in self.denied.values())
 
     def _put_inside(self, part: Part) -> Part | None:
         """A condition with the denials inside of it where the words have them."""
@@ -451,6 +471,8 @@ class _Placing:
             if not whole:
                 return None
             affirmed = whole[:1]
+        if any(isinstance(c, Counted) and OfType(-1, c.step) in affirmed for c in filters if isinstance(c, Counted) and not c.number):
+            return None  # of all that have an award, those that have none
         part = reduce(Both, affirmed)
         for condition in dict.fromkeys(filters):
             if isinstance(condition, Compared | Counted):
@@ -476,8 +498,12 @@ class _Placing:
 
     def _all_like(self, part: Part) -> Part | None:
         """All things of the kind that a step leads to."""
-        if isinstance(part, Compared | Counted):
-            end = part.step if isinstance(part, Counted) else part.steps[0]
+        if isinstance(part, Compared):
+            end = part.steps[0]
+        elif isinstance(part, Counted):
+            end = part.step
+            if self.vocabulary.end_types[end] < 0:
+                return None
         elif isinstance(part, Walk | Qualified):
             end = part.step ^ 1
         else:
