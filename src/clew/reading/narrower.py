@@ -93,9 +93,8 @@ class Narrower:
                 return True
             case Without(inner, denied), Without(outer, wide_denied) if denied == wide_denied:
                 return self._narrows(inner, outer)
-            case _, OfType(type_, end) if type_ < 0 and not isinstance(narrow, OfType):
-                like = self.vocabulary.end_types[end]
-                return like >= 0 and self._is_of(narrow, like) and all(_conditions(narrow).values())
+            case _, OfType(type_, end) if type_ < 0 and self._is_plainly_of(narrow, end):
+                return True
             case Extreme() | Counted(), Extreme() | Counted() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
@@ -105,6 +104,12 @@ class Narrower:
                 return narrow_conditions.keys() > wide_conditions.keys() and all(
                     narrow_conditions[key] for key in narrow_conditions.keys() - wide_conditions.keys()
                 )
+
+    def _is_plainly_of(self, part: Part, end: int) -> bool:
+        """Whether a set that has plain conditions is of things of the type that stands at an end."""
+        type_ = self.vocabulary.end_types[end]
+        is_of = type_ >= 0 and not isinstance(part, OfType) and self._is_of(part, type_)
+        return is_of and all(_conditions(part).values())
 
     def _is_of(self, part: Part, type_: int) -> bool:
         """Whether a set that has conditions is of things of a type."""

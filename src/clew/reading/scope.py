@@ -49,7 +49,10 @@ from clew.text.normalise import tokens
 SPELT = 0.79
 """From this likeness by spelling on a word is a label's."""
 _BEGINS_CLAUSE = (
-    english.BEING | english.DOING | english.RELATIVE | frozenset("has have had whose where when and but".split())
+    english.BEING
+    | english.DOING
+    | english.RELATIVE
+    | frozenset("has have had whose where when and but".split())
 )
 _BESIDE_VERB = re.compile(r"not|never|.*n['’]?t", re.I)
 _OF_SEVERAL = frozenset("both all every each any".split())
@@ -100,7 +103,7 @@ class Scope:
 
     def as_said(self, query: Query) -> Query | None:
         """The query with its denials where the words have them; None where they cannot stand there."""
-        if not self._denials or query.ask in ("yes", "every", "share", "difference"):
+        if not self.denials or query.ask in ("yes", "every", "share", "difference"):
             return query
         placing = _Placing(self, query)
         part = placing.put(query.part)
@@ -110,7 +113,7 @@ class Scope:
 
     def further(self, options: Sequence[Option]) -> Iterator[Option]:
         """Candidates with their denials where the words have them, of those that have them elsewhere."""
-        if not self._denials:
+        if not self.denials:
             return
         known = {key_of(option.query) for option in options}
         for option in options:
@@ -120,8 +123,8 @@ class Scope:
                 yield Option(query, option.worth)
 
     def with_what_is_said(self, options: Sequence[Option], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The places of some candidates and of those with their denials where the words have them, ascending."""
-        if not self._denials:
+        """The places of some candidates and of what denies as the words do in their place, ascending."""
+        if not self.denials:
             return places
         known = {key_of(option.query): i for i, option in enumerate(options)}
         said = (self.as_said(options[i].query) for i in places.tolist())
@@ -133,7 +136,7 @@ class Scope:
 
         `scores` float32 [n + 1], that of none last, are changed.
         """
-        if not self._denials:
+        if not self.denials:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
         for i, option in enumerate(options):
@@ -150,7 +153,7 @@ class Scope:
     # the words
 
     @cached_property
-    def _denials(self) -> tuple[_Denial, ...]:
+    def denials(self) -> tuple[_Denial, ...]:
         """The words that deny; none where other words leave something out too, or they deny of several."""
         if excepts(self.question, self.mentions) or _DENIES_OTHERWISE.search(self.question):
             return ()
@@ -169,7 +172,7 @@ class Scope:
                 yield _Denial(token.start, token.stop, alone=True)
 
     def _denial(self, start: int, stop: int) -> _Denial:
-        """A denial with its clause: up to what begins another one behind the first word that says something."""
+        """A denial with its clause: up to what begins another one behind the first word with a meaning."""
         last, is_begun = stop, False
         for token in tokens(self.question):
             if token.start < stop:
@@ -197,7 +200,7 @@ class Scope:
     def _names(self) -> list[Mention]:
         return [m for m in self.mentions if m.stop > m.start and (m.candidates or m.values)]
 
-    def _says_something(self, denial: _Denial) -> bool:
+    def says_something(self, denial: _Denial) -> bool:
         """Whether the graph knows what is denied: a name or a value, or a word of a label."""
         if denial.alone or any(denial.start <= m.start < denial.stop for m in self._names):
             return True
@@ -219,12 +222,13 @@ class _Placing:
         self.spans = [(m.start, m.stop) for m in (scope.mentions[i] for i in mentions)]
         named = [c.part for c in self.conditions if contents_of(c.part).mentions]
         self.named_relations = {step // 2 for part in named for step in contents_of(part).steps}
+        self.types = {c.part.type for c in self.conditions if isinstance(c.part, OfType)} - {-1}
         self.says = {c.part: tuple(self._says(c.part)) for c in self.conditions}
-        self.denied = {denial: self._denied(denial) for denial in scope._denials}
+        self.denied = {denial: self._denied(denial) for denial in scope.denials}
 
     def is_ignored(self) -> bool:
         """Whether the query says nothing of what a denial denies, though the graph knows it."""
-        return any(not parts and self.scope._says_something(d) for d, parts in self.denied.items())
+        return any(not parts and self.scope.says_something(d) for d, parts in self.denied.items())
 
     # where the question says a condition
 
@@ -237,7 +241,7 @@ class _Placing:
         steps = _own_steps(part)
         if steps and not self.named_relations.isdisjoint(step // 2 for step in steps) and _is_all(part):
             return  # what speaks, beside what speaks German
-        row, near = self._nearest_word(steps, part.type if isinstance(part, OfType) else -1)
+        row, near = self._nearest_word(steps, *self._types(part))
         if near >= UNEXPLAINED:
             yield self.scope.likeness.words[row][0], near
 
@@ -249,16 +253,30 @@ class _Placing:
             return [inner.mention] if inner.mention >= 0 else []
         return list(_mentions(inner)) if isinstance(inner, Anchor | Either) else []
 
-    def _nearest_word(self, steps: Sequence[int], type_: int, start: int = 0, stop: int = -1) -> _Say:
-        """The content word outside of names that is most like a label, by its row, and how like it is."""
+    def _types(self, part: Part) -> tuple[int, ...]:
+        """The types that say a condition: its own, or that of what it has or has none of."""
+        inner = _base(part)
+        if isinstance(inner, OfType) and inner.type >= 0:
+            return (inner.type,)
+        step = inner.step if isinstance(inner, Counted) else inner.end if isinstance(inner, OfType) else -1
+        type_ = self.vocabulary.end_types[step ^ 1] if step >= 0 else -1
+        return (type_,) if type_ >= 0 else ()
+
+    def _nearest_word(self, steps: Sequence[int], *types: int, within: tuple[int, int] | None = None) -> _Say:
+        """The content word that is most like a label, by its row, and how like it is.
+
+        None of those inside of names, nor of those that spell a type of which the query has all.
+        """
         like, best = self.scope.likeness, (-1, 0.0)
-        stop = len(self.scope.question) if stop < 0 else stop
-        relations = [step // 2 for step in steps]
+        start, stop = within or (0, len(self.scope.question))
+        relations, other_types = [step // 2 for step in steps], sorted(self.types.difference(types))
         for row, (a, b, _) in enumerate(like.words):
-            if not start <= a < stop or any(p < b and a < q for p, q in self.spans):
+            is_outside = not start <= a < stop or any(p < b and a < q for p, q in self.spans)
+            if is_outside or like.exact_types[row, other_types].max(initial=0.0) >= SPELT:
                 continue
-            near = like.relations[row, relations].max(initial=0.0)
-            near = max(near, like.types[row, type_]) if type_ >= 0 else near
+            near = max(
+                like.relations[row, relations].max(initial=0.0), like.types[row, list(types)].max(initial=0.0)
+            )
             if near > best[1]:
                 best = (row, float(near))
         return best
@@ -305,7 +323,7 @@ class _Placing:
     def _denied_by_verb(self, denial: _Denial) -> list[Part]:
         """What a verb says of a name before it: *which books did Ida not write*."""
         near = [
-            (self._nearest_word(_own_steps(c.part), -1, denial.start, denial.stop)[1], i)
+            (self._nearest_word(_own_steps(c.part), within=(denial.start, denial.stop))[1], i)
             for i, c in enumerate(self.conditions)
             if self.says[c.part] and self._own_mentions(c.part)
         ]
@@ -314,7 +332,9 @@ class _Placing:
         if not said:
             said = [c.part for c in self.conditions if denial.subject in self._own_mentions(c.part)]
         said = list(dict.fromkeys(said))
-        before = {part: max((at for at, _ in self.says[part] if at < denial.start), default=-1) for part in said}
+        before = {
+            part: max((at for at, _ in self.says[part] if at < denial.start), default=-1) for part in said
+        }
         return sorted(said, key=lambda part: -before[part])[:1]
 
     def _is_affirmed(self, condition: _Condition) -> bool | None:
@@ -338,12 +358,16 @@ class _Placing:
             return False
         mentions = [self.scope.mentions[i] for p in (part, other) for i in self._own_mentions(p)]
         between = self.scope.question[mentions[0].stop : mentions[-1].start] if len(mentions) == 2 else ""
-        return bool(re.fullmatch(r"\s*(?:,|,?\s*and)\s+(?:(?:in|of|at|by|from|to|on|the|a)\s+)*", between, re.I))
+        return bool(
+            re.fullmatch(r"\s*(?:,|,?\s*and)\s+(?:(?:in|of|at|by|from|to|on|the|a)\s+)*", between, re.I)
+        )
 
     def _has_sign(self, part: Part) -> bool:
         """Whether a symbol says how a value is compared: *colour != red*."""
         mentions = [self.scope.mentions[i] for i in self._own_mentions(part)]
-        return isinstance(part, Compared) and any(sign_beside(self.scope.question, m) == "!=" for m in mentions)
+        return isinstance(part, Compared) and any(
+            sign_beside(self.scope.question, m) == "!=" for m in mentions
+        )
 
     # the query
 
@@ -361,14 +385,18 @@ class _Placing:
         groups = {
             c.together
             for c in conditions
-            if c.together >= 0 and self._are_denied_together([d for d in conditions if d.together == c.together])
+            if c.together >= 0
+            and self._are_denied_together([d for d in conditions if d.together == c.together])
         }
         said = list(wanted)
         own_denials = [has_denying_word(self._label(c.part)) for c in conditions]
         for i, c in enumerate(conditions):
             if wanted[i] is None or c.together in groups or own_denials[i]:
                 wanted[i] = c.affirmed
-        if any(denies and c.affirmed == want for c, want, denies in zip(conditions, said, own_denials, strict=True)):
+        if any(
+            denies and c.affirmed == want
+            for c, want, denies in zip(conditions, said, own_denials, strict=True)
+        ):
             return None
         are_right = all(
             c.affirmed == want and (want or level == len(_own_steps(c.part)) or c.together in groups)
@@ -381,10 +409,12 @@ class _Placing:
             return None
         if are_right and all(new is c.part for new, c in zip(changed, conditions, strict=True)):
             return part
-        return self._joined([(new, bool(w), n) for new, w, n in zip(changed, wanted, levels, strict=True)])
+        new = [self._as_wanted(*each) for each in zip(changed, map(bool, wanted), levels, strict=True)]
+        conditions = [part for part in new if part is not None]
+        return self._joined(conditions) if len(conditions) == len(new) else None
 
     def _split(self, conditions: Sequence[_Condition], levels: Sequence[int]) -> bool:
-        """Whether one denial is of several chains, each from within: *made by people not born in Oslo or Turku*."""
+        """Whether one denial is of several chains, of each within: *by people not born in Oslo or Turku*."""
         inner = {c.part for c, n in zip(conditions, levels, strict=True) if n < len(_own_steps(c.part))}
         return any(len(inner.intersection(denied)) > 1 for denied in self.denied.values())
 
@@ -418,65 +448,52 @@ class _Placing:
             return len(steps)
         stop = max((at for at, _ in self.says[part]), default=denial.stop)
         for level, step in enumerate(steps[1:], 1):
-            inside = self._nearest_word([step], -1, denial.start, stop)[1]
-            outside = max(
-                self._nearest_word([step], -1, 0, denial.start)[1], self._nearest_word([step], -1, stop)[1]
-            )
+            ranges = (denial.start, stop), (0, denial.start), (stop, len(self.scope.question))
+            inside, *others = (self._nearest_word([step], within=span)[1] for span in ranges)
+            outside = max(others)
             if outside >= UNEXPLAINED and outside >= inside:
                 return level
         return len(steps)
 
-    def _joined(self, conditions: Sequence[tuple[Part, bool, int]]) -> Part | None:
-        """A set with all conditions, each affirmed or denied."""
-        affirmed: list[Part] = []
-        filters: list[Part] = []
-        denied: list[Part] = []
-        for part, is_affirmed, level in conditions:
-            flag = self._flag(part)
-            if flag is not None:
-                node = self.vocabulary.flags[flag][not is_affirmed]
-                if node < 0:
-                    return None
-                affirmed.append(Walk(Anchor(node), 2 * flag + 1))
-            elif isinstance(part, Compared):
-                sign = part.sign if part.sign not in ("=", "!=") else "=" if is_affirmed else "!="
-                if not is_affirmed and sign != "!=":
-                    return None
-                filters.append(replace(part, sign=sign))
-            elif isinstance(part, Counted) and part.number:
-                if not is_affirmed:
-                    return None
-                filters.append(part)
-            elif isinstance(part, Counted):
-                affirmed += [OfType(-1, part.step)] if is_affirmed else []
-                filters += [] if is_affirmed else [part]
-            elif is_affirmed:
-                affirmed.append(part)
-            elif isinstance(part, OfType) and part.type < 0:
-                filters.append(Counted(_NOTHING, part.end, "=", 0))
-            elif level < len(_own_steps(part)):
-                inner = self._without_level(part, level)
-                if inner is None:
-                    return None
-                affirmed.append(inner)
-            else:
-                denied.append(part)
-        return self._built(affirmed, filters, denied)
-
-    def _built(self, affirmed: list[Part], filters: list[Part], denied: list[Part]) -> Part | None:
-        ends = [self._all_like(part) for part in affirmed]
-        affirmed = list(dict.fromkeys(p for p in affirmed if not (_is_type(p) and p in ends)))
-        if not affirmed:
-            whole = [w for w in map(self._all_like, (*denied, *filters)) if w is not None]
-            if not whole:
+    def _as_wanted(self, part: Part, is_affirmed: bool, level: int) -> Part | None:
+        """A condition affirmed or denied: a set, or what is put around `_NOTHING`; None if it cannot be."""
+        flag = self._flag(part)
+        if flag is not None:
+            node = self.vocabulary.flags[flag][not is_affirmed]
+            return Walk(Anchor(node), 2 * flag + 1) if node >= 0 else None
+        match part:
+            case Compared(_, _, "=" | "!=", _):
+                return replace(part, sign="=" if is_affirmed else "!=")
+            case Counted(_, step, _, 0, _, _) if is_affirmed:
+                return OfType(-1, step)
+            case Counted(_, _, _, 0, _, _):
+                return part
+            case _ if is_affirmed:
+                return part
+            case Compared() | Counted():
                 return None
-            affirmed = whole[:1]
-        if any(isinstance(c, Counted) and OfType(-1, c.step) in affirmed for c in filters if isinstance(c, Counted) and not c.number):
-            return None  # of all that have an award, those that have none
-        part = reduce(Both, affirmed)
+            case OfType(type_, end) if type_ < 0:
+                return Counted(_NOTHING, end, "=", 0)
+            case _ if level < len(_own_steps(part)):
+                return self._without_level(part, level)
+            case _:
+                return Without(_NOTHING, part)
+
+    def _joined(self, conditions: Sequence[Part]) -> Part | None:
+        """A set with all conditions; None where there is nothing that they are of."""
+        filters = [c for c in conditions if isinstance(c, Compared | Counted)]
+        denied = [c.right for c in conditions if isinstance(c, Without)]
+        sets = [c for c in conditions if not isinstance(c, Compared | Counted | Without)]
+        wholes = [self._all_like(part) for part in sets]
+        sets = [part for part in sets if not (_is_type(part) and part in wholes)]
+        if not sets:
+            sets = [whole for part in (*denied, *filters) if (whole := self._all_like(part)) is not None][:1]
+        lacked = {c.step for c in filters if isinstance(c, Counted) and not c.number}
+        if not sets or any(OfType(-1, step) in sets for step in lacked):
+            return None  # all that have an award, less those that have one
+        part = reduce(Both, dict.fromkeys(sets))
         for condition in dict.fromkeys(filters):
-            if isinstance(condition, Compared | Counted):
-                part = replace(condition, source=part)
+            part = replace(condition, source=part)
         return reduce(Without, dict.fromkeys(denied), part)
 
     def _flag(self, part: Part) -> int | None:
