@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,8 @@ from clew.text.normalise import tokens
 
 SPELT = 0.79
 """From this likeness by spelling on a word is a label's."""
+AS_NEAR = 0.95
+"""Words of at least this share of the likeness of the nearest one say a label as well."""
 _BEGINS_CLAUSE = (
     english.BEING
     | english.DOING
@@ -241,9 +244,11 @@ class _Placing:
         steps = _own_steps(part)
         if steps and not self.named_relations.isdisjoint(step // 2 for step in steps) and _is_all(part):
             return  # what speaks, beside what speaks German
-        row, near = self._nearest_word(steps, *self._types(part))
-        if near >= UNEXPLAINED:
-            yield self.scope.likeness.words[row][0], near
+        best = self._nearest_word(steps, *self._types(part))[1]
+        for start, stop, _ in self.scope.likeness.words if best >= UNEXPLAINED else ():
+            near = self._nearest_word(steps, *self._types(part), within=(start, stop))[1]
+            if near >= AS_NEAR * best:
+                yield start, near
 
     def _own_mentions(self, part: Part) -> list[int]:
         inner = _base(part)
@@ -438,22 +443,33 @@ class _Placing:
         return " ".join(self.vocabulary.relations[step // 2] for step in _own_steps(part))
 
     def _level(self, part: Part) -> int:
-        """How many steps from a name the words deny: two of *not made by people born in Oslo*.
+        """How many steps from a name the words deny: two of *schools that have no player of Rome*.
 
-        One of *made by people not born in Oslo*: *made* stands before what denies.
+        One of *schools of players not from Rome*: what that one leads to is said between *schools* and *not*.
         """
         steps = _own_steps(part)
         denial = next((d for d, denied in self.denied.items() if part in denied), None)
         if denial is None or len(steps) < 2:
             return len(steps)
         stop = max((at for at, _ in self.says[part]), default=denial.stop)
-        for level, step in enumerate(steps[1:], 1):
-            ranges = (denial.start, stop), (0, denial.start), (stop, len(self.scope.question))
-            inside, *others = (self._nearest_word([step], within=span)[1] for span in ranges)
-            outside = max(others)
-            if outside >= UNEXPLAINED and outside >= inside:
+        for level, (step, further) in enumerate(pairwise(steps), 1):
+            type_ = self.vocabulary.end_types[step ^ 1]
+            row, near = self._nearest_word([further], within=(0, denial.start))
+            start = self.scope.likeness.words[row][0] if near >= UNEXPLAINED else -1
+            behind = self._nearest_word([further], within=(stop, len(self.scope.question)))[1]
+            is_said = start >= 0 or (type_ >= 0 and behind >= UNEXPLAINED)
+            if is_said and self._says_between(start, denial.start, type_):
                 return level
         return len(steps)
+
+    def _says_between(self, start: int, stop: int, type_: int) -> bool:
+        """Whether a word behind one place and before another says a type, or with -1 anything."""
+        like = self.scope.likeness
+        return any(
+            start < a < stop and (type_ < 0 or like.types[row, type_] >= UNEXPLAINED)
+            for row, (a, b, _) in enumerate(like.words)
+            if not any(p < b and a < q for p, q in self.spans)
+        )
 
     def _as_wanted(self, part: Part, is_affirmed: bool, level: int) -> Part | None:
         """A condition affirmed or denied: a set, or what is put around `_NOTHING`; None if it cannot be."""
@@ -489,8 +505,11 @@ class _Placing:
         if not sets:
             sets = [whole for part in (*denied, *filters) if (whole := self._all_like(part)) is not None][:1]
         lacked = {c.step for c in filters if isinstance(c, Counted) and not c.number}
+        types = {self._type(part) for part in sets}
         if not sets or any(OfType(-1, step) in sets for step in lacked):
             return None  # all that have an award, less those that have one
+        if any(_is_type(part) and self._type(part) in types for part in denied):
+            return None  # films that are no films
         part = reduce(Both, dict.fromkeys(sets))
         for condition in dict.fromkeys(filters):
             part = replace(condition, source=part)
@@ -512,6 +531,16 @@ class _Placing:
         if whole is None:
             return None
         return reduce(Walk, reversed(chain), Without(whole, part))
+
+    def _type(self, part: Part) -> int:
+        """The type of what a set is of, -1 for none."""
+        match part:
+            case OfType(type_, end):
+                return type_ if type_ >= 0 else self.vocabulary.end_types[end]
+            case Walk(_, step) | Qualified(_, step, _):
+                return self.vocabulary.end_types[step ^ 1]
+            case _:
+                return -1
 
     def _all_like(self, part: Part) -> Part | None:
         """All things of the kind that a step leads to."""
