@@ -25,7 +25,7 @@ _EXCEPTION = re.compile(
 )
 """Words that do nothing else, as *not* may: *which drugs can you not give her* (`allergic to`)."""
 _DENYING = frozenset("not no non without never none lack lacks lacking un".split())
-_PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non|mis|anti)(?=[a-z]{3})")
+DENYING_PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non|mis|anti)(?=[a-z]{3})")
 
 
 def denies(question: str, mentions: Sequence[Mention]) -> bool:
@@ -75,7 +75,7 @@ def denied_words(label: str) -> frozenset[str]:
     words = label.split()
     if has_denying_word(label):
         return frozenset(singular(w) for w in words if w not in _DENYING and w not in FUNCTION)
-    stems = [(word, word[match.end() :]) for word in words if (match := _PREFIX.match(word))]
+    stems = [(word, word[match.end() :]) for word in words if (match := DENYING_PREFIX.match(word))]
     return frozenset(singular(stem) for word, stem in stems if _is_opposite(word, stem))
 
 

@@ -12,6 +12,7 @@ from clew.query.execute import NO_NODES, Nodes, difference, intersection, union
 from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
 from clew.query.vocabulary import LEAF, THING
 from clew.reading import english
+from clew.reading.denial import denies
 from clew.reading.paths import (
     LARGE,
     LONGEST_PATH,
@@ -325,6 +326,7 @@ def sets_without(exploration: Exploration, paths: CandidatePaths, bases: Sequenc
         return
     yield from _one_less_another(exploration, paths)
     yield from _without_entity(exploration, paths, bases)
+    is_denied = denies(exploration.question, exploration.mentions)
     complete_sets = foremost([b for b in bases if b.complete and not isinstance(b.part, Anchor)], 3)
     for left in complete_sets:
         for step in _missing_steps(exploration, left):
@@ -336,7 +338,9 @@ def sets_without(exploration: Exploration, paths: CandidatePaths, bases: Sequenc
             if not _may_be_left_out(right) or not are_separate or not may_meet(exploration, left, right):
                 continue
             left_over = difference(left.members, right.members)
-            if 0 < len(left_over) < len(left.members):
+            # Of two names, what is denied of the one may be so of nothing that the other has.
+            some = len(left.members) + bool(is_denied and left.mentions and right.mentions - left.mentions)
+            if 0 < len(left_over) < some:
                 yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
@@ -375,9 +379,13 @@ def _one_less_another(exploration: Exploration, paths: CandidatePaths) -> Iterat
 
 
 def _missing_steps(exploration: Exploration, base: Base) -> list[int]:
-    """Steps that some of a set have and some have not, the best named first."""
+    """Steps that some of a set, or others of their type, have and some have not, the best named first."""
     if len(base.members) < 2 and not base.mentions:
         return []
     back = exploration.vocabulary.back_over(base.steps[-1]) if base.steps else -1
-    steps = [s for s in exploration.steps_at(base.members) if s != back]
+    steps = set(exploration.steps_at(base.members))
+    type_ = exploration.vocabulary.end_types[base.end] if base.end >= 0 else -1
+    if type_ >= 0 and base.mentions:
+        steps.update(exploration.steps_at(exploration.members_of(OfType(type_))))
+    steps = sorted(steps - {back})
     return [steps[i] for i in np.argsort(-exploration.gains_of(base, steps), kind="stable")[:5]]

@@ -23,6 +23,7 @@ from clew.query.tree import (
     Query,
     Value,
     Walk,
+    Without,
     key_of,
     mentions_of,
 )
@@ -69,8 +70,10 @@ class Narrower:
         """Whether another query narrows one by words that the question has and the one does not say."""
         if query.ask != narrow.ask or query.ask == "yes" or not self._narrows(narrow.part, query.part):
             return False
-        surely = self._said_by(query, exactly=True)
-        extra_words = self._said_by(narrow, exactly=True) - surely
+        surely, said = self._said_by(query, exactly=True), self._said_by(narrow, exactly=True)
+        if any(isinstance(p, OfType) and p.type < 0 for p in query.contents.parts) and surely - said:
+            return False  # what has an award is more than all, where words say *award*
+        extra_words = said - surely
         return bool(
             (extra_words & self._named_by(narrow)) or (extra_words - self._said_by(query, exactly=False))
         )
@@ -88,7 +91,11 @@ class Narrower:
                 inner, outer
             ):
                 return True
-            case Extreme(), Extreme() if replace(narrow, source=wide.source) == wide:
+            case Without(inner, denied), Without(outer, wide_denied) if denied == wide_denied:
+                return self._narrows(inner, outer)
+            case _, OfType(type_, end) if type_ < 0 and self._is_plainly_of(narrow, end):
+                return True
+            case Extreme() | Counted(), Extreme() | Counted() if replace(narrow, source=wide.source) == wide:
                 return self._narrows(narrow.source, wide.source)
             case _, OfType(type_, _) if type_ >= 0 and not isinstance(narrow, OfType):
                 return self._is_of(narrow, type_) and all(_conditions(narrow).values())
@@ -97,6 +104,12 @@ class Narrower:
                 return narrow_conditions.keys() > wide_conditions.keys() and all(
                     narrow_conditions[key] for key in narrow_conditions.keys() - wide_conditions.keys()
                 )
+
+    def _is_plainly_of(self, part: Part, end: int) -> bool:
+        """Whether a set that has plain conditions is of things of the type that stands at an end."""
+        type_ = self.vocabulary.end_types[end]
+        is_of = type_ >= 0 and not isinstance(part, OfType) and self._is_of(part, type_)
+        return is_of and all(_conditions(part).values())
 
     def _is_of(self, part: Part, type_: int) -> bool:
         """Whether a set that has conditions is of things of a type."""

@@ -33,6 +33,7 @@ from clew.query.tree import (
     Without,
     mapped,
     mentions_of,
+    parts_of,
     steps_of,
     with_entity,
 )
@@ -442,7 +443,7 @@ class Operators:
         parts = [query.part, *(pair[1] for pair in pairs if pair is not None)]
         if len(parts) < len(names) or query.ask == "yes":
             return None
-        if not all(len(self.executor.members(part)) for part in parts):
+        if not all(len(self.executor.members(inner)) for part in parts for inner in parts_of(part)):
             return None  # of one of them it is not recorded
         if len(self.executor.members(reduce(Both, parts))):
             return replace(query, part=reduce(Both, parts))

@@ -34,6 +34,7 @@ from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
 from clew.reading.mentions import Mention
 from clew.reading.narrower import Narrower
+from clew.reading.scope import Scope
 from clew.reading.signs import Signs
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -227,7 +228,8 @@ class GraphRanker:
         known = rows_of(rows.describer.features(candidates), rows.tokens)
         signs = Signs(self.vocabulary, question, mentions, likeness)
         sign_scores = np.array([signs.against(option.query) for option in candidates], np.float32)
-        best = self.ranker.first_pass.best(known, sign_scores)
+        scope = Scope(self.vocabulary, question, mentions, likeness)
+        best = scope.with_what_is_said(candidates, self.ranker.first_pass.best(known, sign_scores))
         rows.keep(best.tolist())
         candidates, known, sign_scores = [candidates[i] for i in best], known[best], sign_scores[best]
         head, labels, views = self._scores(rows, known[:, :GIVEN])
@@ -250,6 +252,7 @@ class GraphRanker:
         scores = calibrated.copy()
         if type_asked_for < 0 and asks_people(question, mentions):
             scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in candidates])
+        scope.put_right(candidates, scores)
         WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
         put_flags_right(self.vocabulary, question, candidates, scores)
         signs.superlatives.put_right(candidates, scores)

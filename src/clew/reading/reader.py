@@ -32,6 +32,7 @@ from clew.reading.mentions import Mention
 from clew.reading.operators import Operators
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
+from clew.reading.scope import Scope
 from clew.reading.spelling import Respelt, Speller
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular
@@ -147,7 +148,7 @@ class QuestionReader:
         """A text as it stands, ranked; adds to `times`, in milliseconds."""
         began = perf_counter()
         likeness = self.compare(text)
-        options = self._enumerator.enumerate(text, mentions, likeness)
+        options = self._options(text, mentions, likeness)
         enumerated = perf_counter()
         ranking = self._ranker.rank(text, mentions, likeness, options)
         times["enumerate"] = times.get("enumerate", 0.0) + (enumerated - began) * 1000
@@ -157,7 +158,12 @@ class QuestionReader:
     def candidates_of(self, question: str) -> tuple[LinkedQuestion, list[Option]]:
         """A question as it is read, with its candidates."""
         linked = self._link(question, ())
-        return linked, self._enumerator.enumerate(linked.text, linked.mentions, linked.likeness)
+        return linked, self._options(linked.text, linked.mentions, linked.likeness)
+
+    def _options(self, text: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
+        """The candidates of a text, and those with their denials where its words have them."""
+        options = self._enumerator.enumerate(text, mentions, likeness)
+        return [*options, *Scope(self.vocabulary, text, mentions, likeness).further(options)]
 
     def score(self, question: str) -> tuple[LinkedQuestion, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.

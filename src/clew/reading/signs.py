@@ -99,6 +99,8 @@ class Signs:
                 return math.log(IGNORED)
             case Counted(_, step, _, 0, _) if step // 2 in self.vocabulary.flags:
                 return math.log(IGNORED)  # what has none is what says no
+            case OfType(type_, end) if type_ < 0 and not end & 1 and end // 2 in self.vocabulary.flags:
+                return math.log(IGNORED)  # what has a value may say no
             case Counted(_, _, sign, number, mention) if mention >= 0 and number:
                 return self._value_log_odds(mention, sign)
             case Compared(_, steps, sign, Value(_, _, _, mention, _) as value):
