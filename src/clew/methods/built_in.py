@@ -129,6 +129,12 @@ class BuiltInReader:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
         reading, query, account = likeliest.reading, likeliest.query, likeliest.account
         if query is None or likeliest.likelihood < self.settings.confidence:
+            ambiguity = None if query is None else ambiguous(self.reader.graph, reading, query)
+            if (
+                ambiguity is not None
+                and likeliest.likelihood * len(ambiguity.candidates) >= self.settings.confidence
+            ):
+                return ambiguity, account  # sure, but for which of one name is meant
             empty = likeliest.empty
             if empty is None or empty.share < self.settings.confidence:
                 return left_open(self.reader, self.index.names, reading, query, account)

@@ -43,6 +43,7 @@ from clew.reading.superlatives import Superlatives
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
+_WHOSE = re.compile(r"\bwhose\s+(?P<owned>[\w\s-]+?)\s+(?:is|are|was|were)\s+(?:the\s+)?$", re.I)
 ONCE_SAID = 0.6
 """What is left of the odds of what has the same maker as another, where words say the making once."""
 LIKE_A_LABEL = 0.7
@@ -79,6 +80,11 @@ class Signs:
         self.superlatives = Superlatives(vocabulary, question)
         denied = math.log(UNSAID) if denies(question, mentions) else 0.0
         self.leaving_out = math.log(IGNORED) if excepts(question, mentions) else denied
+        self.owned = {
+            i: hit["owned"].lower()
+            for i, m in enumerate(mentions)
+            if (hit := _WHOSE.search(question, 0, m.start)) is not None
+        }
         self.asks_yes = bool(english.YES_NO.search(question))
         self.relations_asked_for = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
@@ -110,6 +116,8 @@ class Signs:
                 return self._extreme_log_odds(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
                 return math.log(IGNORED)
+            case Walk(Anchor(_, mention), step) if not step & 1 and self._is_owned(mention, step // 2):
+                return math.log(TURNED)
             case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
                 return self._way_back_log_odds(query, onward_step)
             case Compared(_, steps, sign, value):
@@ -121,6 +129,10 @@ class Signs:
                 return log_odds + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
             case _:
                 return 0.0
+
+    def _is_owned(self, mention: int, relation: int) -> bool:
+        """Whether the question asks for what has a thing by a relation: *whose owner is Lumen*."""
+        return self.owned.get(mention, "") == self.vocabulary.relations[relation]
 
     def _is_never_at(self, node: int, end: int) -> bool:
         """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
