@@ -387,6 +387,12 @@ def clauses(text: str, start: int, stop: int) -> list[ClauseSpan]:
     return [ClauseSpan(a, b) for a, b in zip(starts, stops, strict=True) if says(text[a:b])]
 
 
+def behind_joint(text: str, start: int, stop: int) -> ClauseSpan:
+    """The words at [start, stop) without what joins them to those before: *not* of *A but not B*."""
+    joint = JOINT.match(text, start, stop)
+    return ClauseSpan(start if joint is None else joint.end(), stop)
+
+
 def says(text: str) -> bool:
     """Whether words say more than function words do."""
     return any(w not in FUNCTION for w in re.findall(r"[^\W_]+", _NEGATION.sub("", text.lower())))

@@ -33,12 +33,13 @@ from clew.claims.claim_text import (
 from clew.graph.graph import triple_text
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor, OverBudget, difference
+from clew.query.execute import Executor, Nodes, OverBudget, difference
 from clew.query.prove import prove
 from clew.query.tree import Anchor, Both, Counted, Part, Query, Walk
 from clew.query.vocabulary import Vocabulary
 from clew.reading.account import quoted
 from clew.reading.denial import denied_words
+from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL
 from clew.reading.mutual import either_way
 from clew.reading.shared_reader import reader_of
@@ -156,6 +157,8 @@ class Checker:
         """The triples of what is said, in a tuple; an empty one where the graph does not have it."""
         part = either_way(self.vocabulary, self.executor, Query("yes", statement.said)).part
         members = self.executor.members(part)
+        if statement.kind == "exists":
+            return self._proof_of_having(statement, members)
         if statement.kind == "more":
             members = members[:1] if members.tolist() == [statement.node] else members[:0]
             part = Both(part, Counted(Anchor(statement.other), statement.steps[0], ">=", 0))
@@ -165,6 +168,14 @@ class Checker:
             return (prove(self.executor, part, int(members[0])),)
         nodes = (statement.node, statement.other)
         return (tuple(t for n in nodes for t in self._proved(Walk(Anchor(n), statement.steps[0]))),)
+
+    def _proof_of_having(self, statement: Statement, members: Nodes) -> tuple[tuple[int, ...], ...]:
+        """As `_proof`, of what one thing has: what is recorded as *no* it has not."""
+        query = Query("yes", statement.walk())
+        if not len(members) or not leads_to_flag(self.vocabulary, query):
+            return tuple(prove(self.executor, statement.said, node) for node in members[:1].tolist())
+        is_so, flag = that_decides(self.vocabulary, query, self.executor.members(query.part))
+        return (prove(self.executor, query.part, flag),) if is_so else ()
 
     def _proved(self, part: Part) -> tuple[int, ...]:
         """The triples of the first members of a set."""
@@ -208,6 +219,8 @@ class Checker:
             case "type":
                 is_typed = len(self.vocabulary.types_of(statement.node))
                 return ("otherwise" if is_typed else "unknown"), ()
+            case "exists" if leads_to_flag(self.vocabulary, Query("yes", statement.walk())):
+                recorded = self._proved(statement.walk())
             case "exists":
                 pass
         return ("otherwise", recorded) if recorded else ("unknown", ())
