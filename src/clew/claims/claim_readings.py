@@ -37,7 +37,7 @@ from clew.query.tree import (
     Walk,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, words_of_label
-from clew.reading.account import unplaced_phrases
+from clew.reading.account import SPELT, unplaced_phrases
 from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
 from clew.reading.denial import denied_words
@@ -91,11 +91,13 @@ class Statement:
     value: Value | None = None
     sign: Sign = "="
     edge_key: str = ""
+    among: int = -1
+    """The declared type of what is counted, of what one thing has; -1 where all of it is."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for statements that say the same of other things."""
-        return self.kind, self.steps, self.sign, self.edge_key
+        return self.kind, self.steps, self.sign, self.edge_key, self.among
 
     @property
     def relation_steps(self) -> tuple[int, ...]:
@@ -116,6 +118,7 @@ class Statement:
     def said(self) -> Part:
         """The set that has members, or for *more* its node alone, where the graph has what is said."""
         first, second, step = Anchor(self.node), Anchor(self.other), self.steps[-1]
+        among = OfType(self.among) if self.among >= 0 else None
         match self.kind:
             case "path":
                 return Both(self.walk(), second)
@@ -125,7 +128,7 @@ class Statement:
             case "value" if self.value is not None:
                 return Compared(walk(first, self.steps[:-1]), (step,), self.sign, self.value)
             case "count" if self.value is not None:
-                return Counted(first, step, self.sign, int(self.value.number))
+                return Counted(first, step, self.sign, int(self.value.number), among=among)
             case "compare":
                 return Compared(first, (step,), self.sign, Walk(second, step))
             case "more":
@@ -133,7 +136,7 @@ class Statement:
             case "type":
                 return Both(first, OfType(step))
             case _:
-                return Counted(first, step, ">=", 1)
+                return Counted(first, step, ">=", 1, among=among)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,11 +332,19 @@ class _Reading:
         """What one thing has, or what it is."""
         exploration, node = self.exploration, np.array([anchor.node], np.int64)
         for step in [*exploration.steps_at(node), *exploration.absent_steps(anchor.node)]:
-            yield Query("yes", Walk(anchor, step)), Statement("exists", anchor.node, (step,))
+            statement = Statement("exists", anchor.node, (step,), among=self._type_among(step))
+            yield Query("yes", Walk(anchor, step)), statement
         if _IS_A.match(self.piece.text, self.piece.places[0][1]):
             for type_ in np.flatnonzero(exploration.types_say.sum(axis=1) > 0).tolist():
                 statement = Statement("type", anchor.node, (type_,))
                 yield Query("yes", Both(anchor, OfType(type_))), statement
+
+    def _type_among(self, step: int) -> int:
+        """The type of which some that a step leads to are, and which the words spell; -1 without one."""
+        rows, types = self.content_rows, self.exploration.likeness.exact_types
+        said = np.flatnonzero(types[rows].max(axis=0, initial=0.0) >= SPELT).tolist() if rows else []
+        there = self.schema.typed[step ^ 1]
+        return next((t for t in said if 0 < there[t] < self.schema.nodes[step ^ 1]), -1)
 
     def _paths(self, first: Anchor, second: Anchor) -> Iterator[tuple[Query, Statement]]:
         """Paths of one or two steps from one thing to another, whether the graph has them or not."""
@@ -420,7 +431,9 @@ class _Reading:
         for step in exploration.steps_at(start.members) if number is not None else ():
             if number is not None and self.vocabulary.ends[step ^ 1] not in (NUMBER, DATE):
                 query = Query("yes", Counted(anchor, step, value.sign, number, mention))
-                yield query, Statement("count", anchor.node, (step,), -1, Value(number), value.sign)
+                among = self._type_among(step)
+                counted = Statement("count", anchor.node, (step,), -1, Value(number), value.sign, among=among)
+                yield query, counted
 
     @cached_property
     def _comparing_word(self) -> str:

@@ -341,6 +341,11 @@ def positive(text: str) -> str:
     )
 
 
+def negations(text: str) -> list[str]:
+    """The words of a text that deny."""
+    return [hit[0] for hit in _NEGATION.finditer(text)]
+
+
 def is_before_verb(text: str, stop: int) -> bool:
     """Whether a finite verb follows: *and Cy works in …*, not *and Inception released in …*."""
     if _AUXILIARY.match(text, stop):
