@@ -36,7 +36,7 @@ from clew.graph import OWL, RDFS
 from clew.graph.graph import triple_text
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor, Nodes, OverBudget, difference, stands
+from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
 from clew.query.prove import prove, recorded_instead
 from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Query, Walk, Without
 from clew.query.vocabulary import Vocabulary
@@ -68,6 +68,10 @@ NAMES_MEANING = 0.75
 CLOSE_SHARE = 0.3
 """Share of a statement, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
+MOST_WITHIN = 4
+"""Steps over which one thing lies within another."""
+_WITHIN = frozenset("in within inside part contains located".split())
+"""Words of relations by which one thing lies within another."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
@@ -260,8 +264,10 @@ class Checker:
                 is_told = all(of_both) if statement.kind == "compare" else any(of_both)
                 recorded = (*of_both[0], *of_both[1]) if is_told else ()
             case "type":
-                is_typed = len(self.vocabulary.types_of(statement.node))
-                return ("otherwise" if is_typed else "unknown"), ()
+                own = self.vocabulary.types_of(statement.node).tolist()
+                said = OfType(statement.steps[0])
+                may_be_both = any(len(self.executor.members(Both(OfType(t), said))) for t in own)
+                return ("otherwise" if own and not may_be_both else "unknown"), ()
             case "exists" if leads_to_flag(self.vocabulary, Query("yes", statement.walk())):
                 recorded = self._proved(statement.walk())
             case "exists":
@@ -295,6 +301,8 @@ class Checker:
     def _other_ends(self, statement: Statement) -> tuple[int, ...]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
         steps, back = statement.steps, tuple(s ^ 1 for s in reversed(statement.steps))
+        if self._lies_within(statement):
+            return ()
         for node, way in ((statement.node, steps), (statement.other, back)):
             if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(node, way)):
                 return found
@@ -303,6 +311,18 @@ class Checker:
             theirs = self._complete(statement.other, back[:1])
             return (*mine, *theirs) if mine and theirs else ()
         return ()
+
+    def _lies_within(self, statement: Statement) -> bool:
+        """Whether what is recorded lies in what is said, or this in that: Athens is a part of Greece."""
+        recorded = self.executor.members(statement.walk())
+        labels = self.vocabulary.relations
+        for step in self.executor.steps(np.array([statement.other], np.int64)):
+            part: Part = Anchor(statement.other)
+            for _ in range(MOST_WITHIN if not _WITHIN.isdisjoint(labels[step // 2].split()) else 0):
+                part = Walk(part, step)
+                if len(intersection(self.executor.members(part), recorded)):
+                    return True
+        return False
 
     def _only(
         self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
