@@ -71,6 +71,19 @@ def test_another_verb_or_role_decides_nothing(firm, claim):
 
 
 @pytest.mark.parametrize(
+    ("triple", "claim"),
+    [
+        (("Finch Ltd", "opened", "1903"), "Finch Ltd closed in 1903."),
+        (("Ann", "hired_by", "Finch Ltd"), "Ann was fired by Finch Ltd."),
+        (("Elm Hall", "sold_by", "Bo"), "Bo bought Elm Hall."),
+    ],
+)
+def test_an_opposite_verb_does_not_say_a_relation(triple, claim):
+    with Clew.from_triples([triple, ("Moor Ltd", "opened", "1950"), ("Cy", "hired_by", "Moor Ltd")]) as clew:
+        assert clew.verify(claim).verdict == "not_enough_info"
+
+
+@pytest.mark.parametrize(
     "claim",
     [
         "Ann Ray works for Finch Ltd.",

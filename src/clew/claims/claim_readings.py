@@ -299,13 +299,29 @@ class _Reading:
             like.words[row][0]
             for row, share, hears in zip(known.places, carried, heard, strict=True)
             if row in self._heads
-            and not self._is_word_of(row, relations)
             and (
-                hears < LEAST_HEARD
-                or (self._heads[row] and share < LEAST_OF_ROLE)
-                or any(like.exact_types[row, t] >= STATED for t in others)
+                self._says_opposite(row, relations)
+                or (
+                    not self._is_word_of(row, relations)
+                    and (
+                        hears < LEAST_HEARD
+                        or (self._heads[row] and share < LEAST_OF_ROLE)
+                        or any(like.exact_types[row, t] >= STATED for t in others)
+                    )
+                )
             )
         }
+
+    def _says_opposite(self, row: int, relations: Sequence[int]) -> bool:
+        """Whether a verb is the opposite of one that names a relation: *fired* of `employer`."""
+        lexicon, word = Lexicon.load(), self.exploration.likeness.words[row][2]
+        opposites = lexicon.opposites(word)
+        labels = {w for r in relations for w in self.vocabulary.relations[r].split()} if opposites else ()
+        return any(
+            max(lexicon.nearness(other, label_word) for other in opposites) >= STATED
+            and lexicon.nearness(word, label_word) < STATED
+            for label_word in labels
+        )
 
     def _is_word_of(self, row: int, relations: Sequence[int]) -> bool:
         """Whether a word is one of the names of relations by its meaning, or names a type."""
