@@ -317,6 +317,8 @@ class _Reading:
         lexicon, word = Lexicon.load(), self.exploration.likeness.words[row][2]
         opposites = lexicon.opposites(word)
         labels = {w for r in relations for w in self.vocabulary.relations[r].split()} if opposites else ()
+        if any(singular(word) in denied_words(self.vocabulary.relations[r]) for r in relations):
+            return False  # the checker turns it around
         return any(
             max(lexicon.nearness(other, label_word) for other in opposites) >= STATED
             and lexicon.nearness(word, label_word) < STATED

@@ -70,6 +70,13 @@ CLOSE_SHARE = 0.3
 MOST_MIDDLES = 1000
 MOST_WITHIN = 4
 """Steps over which one thing lies within another."""
+_DECLARING = frozenset(
+    (
+        *(RDFS + name for name in ("subClassOf", "subPropertyOf", "domain", "range")),
+        *(OWL + name for name in ("inverseOf", "equivalentClass", "equivalentProperty", "disjointWith")),
+    )
+)
+"""Relations of which both ends are types or relations, not things."""
 _WITHIN = frozenset("in within inside part contains located".split())
 """Words of relations by which one thing lies within another."""
 MOST_SHOWN = 20
@@ -106,7 +113,7 @@ class Checker:
     executor: Executor
     topics: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
-    over_budget: list[Statement] = field(default_factory=list[Statement])
+    over_budget: list[Statement | Quantified] = field(default_factory=list["Statement | Quantified"])
 
     def check(self, read: PieceReading) -> tuple[Finding, tuple[int, ...]]:
         """What the graph has of one piece, and the triples that show it."""
@@ -487,7 +494,7 @@ class Verify:
     @cached_property
     def _declaring(self) -> list[int]:
         """The relations between types and relations: *subclass of*, *domain*."""
-        return [r for r, name in enumerate(self.graph.relations) if name.startswith((RDFS, OWL))]
+        return [r for r, name in enumerate(self.graph.relations) if name in _DECLARING]
 
     def _checked(self, checker: Checker) -> list[Checked]:
         """The parts of a claim as the graph has them; words in none of them are parts of their own."""
@@ -509,6 +516,8 @@ class Verify:
 
     def _kind(self, claim: ClaimText, said: Quantified) -> KindReading:
         """The sets that a claim of a kind speaks of, where it is read as a statement: *(some) … are*."""
+        if any(i.stop <= said.start and i.value is None for i in claim.items):
+            return KindReading()  # it is of an object: *U1 serves all stations*
         kind_words = said.ways[0][0]
         kind = kind_of(self.reader, kind_words)
         if isinstance(kind, OfType):
@@ -520,7 +529,7 @@ class Verify:
             replace(claim, frame=start, items=tuple(i for i in claim.items if i.start >= start))
         )
         likeliest = read[0][1][0] if len(read) == 1 and read[0][1] else None
-        if likeliest is None or not _is_likely(likeliest):
+        if likeliest is None or not _is_likely(likeliest) or likeliest.piece.negated:
             return KindReading(unplaced=likeliest.unplaced if likeliest else ())
         statement = likeliest.statement
         match statement.kind, statement.steps:
@@ -542,6 +551,7 @@ class Verify:
         try:
             finding, triples = checker.check_kind(said, read)
         except OverBudget:
+            checker.over_budget.append(said)
             finding, triples = "unknown", ()
         missing = ""
         if read.kind is None:
