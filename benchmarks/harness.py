@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from questions import Item
 
-from clew.index.build import cached_index
+from clew.index.cache import cached_index
 from clew.methods.built_in import BuiltInReader
 from clew.methods.registry import Method
 from clew.methods.settings import AutoSettings

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from clew.engine import Clew
 from clew.foundation.system import COMPILING
-from clew.index.build import cached_index
+from clew.index.cache import cached_index
 from clew.methods.built_in import BuiltInReader
 from clew.opening.environment import keep_machine_code
 from clew.text.embedders import StaticEmbedder

@@ -33,7 +33,8 @@ from clew.types import Answer, Thread, Verification
 if TYPE_CHECKING:
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
-    from clew.index.build import CachedIndex, IndexOptions, SideFiles
+    from clew.index.build import IndexOptions
+    from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus import CorpusSettings
     from clew.index.store.directory import Index
     from clew.index.store.writing import Progress
@@ -150,7 +151,7 @@ class Clew(GraphView, Asks):
         progress: Progress | None,
         reading: Mapping[str, Any],
     ) -> Self:
-        from clew.index.build import cached_index
+        from clew.index.cache import cached_index
 
         maker, start = make_embedder(embedder), time.monotonic()
         cached = cached_index(paths, cache_dir=cache_dir, embedder=maker, progress=progress, **reading)

@@ -16,7 +16,7 @@ from clew.errors import InputError, ParseError
 from clew.graph import XSD, build
 from clew.graph.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph, ValueKind
-from clew.graph.readers.registry import source_bytes
+from clew.graph.readers.source_files import source_bytes
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

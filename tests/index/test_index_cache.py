@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InputError
-from clew.index import build as cache_module
-from clew.index.build import SideFiles, cached_index, side_files
+from clew.index import cache as cache_module
+from clew.index.cache import SideFiles, cached_index, side_files
 from clew.index.store.writing import writing
 
 

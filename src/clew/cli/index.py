@@ -199,7 +199,7 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.engine import Clew
-    from clew.index.build import stem
+    from clew.index.cache import stem
     from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 

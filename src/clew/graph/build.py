@@ -44,7 +44,8 @@ from clew.graph.readers.batch import (
 )
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
-from clew.graph.readers.registry import checksum, choose_reader, source_bytes
+from clew.graph.readers.registry import choose_reader
+from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.table import TABLE, survey
 from clew.graph.values import node_values, shown_properties
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from os.path import isdir, isfile  # unlike those of Path, False where a folder may not be searched
+from os.path import isfile  # unlike those of Path, False where a folder may not be searched
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
 import numpy as np
 
-from clew.errors import ClewError, FormatError, IndexAccessError, InputError, LockedError, UsageError
+from clew.errors import ClewError, IndexAccessError, InputError, UsageError
 from clew.foundation.arrays import Float32, Int8, chunks_of
 from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.graph import Graph
-from clew.graph.readers.hints import Hints
-from clew.graph.readers.registry import checksum, modification_time, source_bytes
-from clew.graph.readers.stream import unpacked_name
+from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.graph.walks.walks import Walker
 from clew.index.corpus import (
     NODE_COLLECTION,
@@ -40,16 +35,12 @@ from clew.index.corpus import (
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.shards import SHARDED_FROM, make_shards, remove_shards
 from clew.index.store.directory import (
-    FORMAT_VERSION,
     MANIFEST,
     EmbedderRecord,
-    Index,
     IndexAbout,
     Manifest,
     SourceRecord,
-    open_index,
 )
-from clew.index.store.files import usable
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
 from clew.index.vectors.backends import MilvusVectors, VectorChoice
@@ -66,7 +57,6 @@ from clew.index.vectors.entities import (
 from clew.index.vectors.in_milvus import MilvusCorpus, finish
 from clew.index.vectors.nearest import VectorStoreError
 from clew.text.embedders import Embedder
-from clew.version import __version__
 from clew.workers import Workers
 
 # The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written.
@@ -372,124 +362,3 @@ def _about(
         sources.append(record(side, "types" if side.format == "entity-type" else "aliases"))
     made_with = EmbedderRecord.of(new_index.embedder)
     return IndexAbout(tuple(sources), made_with, graph_counts(new_index.graph), asdict(report))
-
-
-# Indexes of plain files that are asked directly: kept in a cache, rebuilt when a file changes.
-
-_WAIT_SECONDS = 600.0
-_POLL_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class SideFiles:
-    """Files beside a source that belong to it: `STEM.types.tsv` and `STEM.aliases.tsv`."""
-
-    types: Path | None
-    aliases: Path | None
-
-
-@dataclass(frozen=True, slots=True)
-class CachedIndex:
-    """An index of plain files; `built` is False where the cache already had it.
-
-    `side_files` were read with the sources; `note` says where the index is if not in the cache.
-    """
-
-    path: Path
-    index: Index
-    built: bool
-    side_files: SideFiles
-    note: str | None
-
-
-def cached_index(
-    sources: Sequence[Path],
-    *,
-    cache_dir: Path,
-    embedder: Embedder,
-    corpus: CorpusSettings | None = None,
-    progress: Progress | None = None,
-    **reading: Unpack[ReadOptions],
-) -> CachedIndex:
-    """Open the cached index of `sources`, building it if there is none or a file has changed.
-
-    With `corpus`, the index also has walks. Side files beside a single source are used unless `types` or
-    `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
-    `build_index`.
-    """
-    for source in sources:
-        modification_time(source)  # before its name is resolved: that of a link to itself cannot be
-    side = side_files(sources, reading.get("types"), reading.get("aliases"))
-    reading["types"], reading["aliases"] = side.types, side.aliases
-    folder, why = usable(cache_dir)
-    note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
-    path = folder / _key(sources, embedder, corpus, reading)
-    files = [(source, "source") for source in sources]
-    files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while (index := _open_current(path, files)) is None:
-        # Only where it is made: a cached index is opened without all that makes one.
-
-        try:
-            build_index(sources, path, embedder=embedder, corpus=corpus, progress=progress, wait=0, **reading)
-            return CachedIndex(path, open_index(path), True, side, note)
-        except LockedError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(_POLL_SECONDS)
-    return CachedIndex(path, index, False, side, note)
-
-
-def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
-    """The named files, else `STEM.types.tsv` and `STEM.aliases.tsv` beside a single source (see `stem`)."""
-    if len(sources) != 1:
-        return SideFiles(types, aliases)
-    source = _with_name(sources[0])
-    paths = (source.parent / f"{stem(source)}.{kind}.tsv" for kind in ("types", "aliases"))
-    files = [path if isfile(path) else None for path in paths]
-    return SideFiles(types or files[0], aliases or files[1])
-
-
-def stem(source: Path) -> str:
-    """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
-    source = _with_name(source)
-    name = unpacked_name(source.name)
-    return name if isdir(source) else Path(name).stem
-
-
-def _with_name(source: Path) -> Path:
-    """Spell out `.` and `..`, which have no name of their own."""
-    return source.resolve() if source.name in ("", "..") else source
-
-
-def _key(
-    sources: Sequence[Path], embedder: Embedder, corpus: CorpusSettings | None, reading: ReadOptions
-) -> str:
-    """Name the cached index by all that shapes it but the contents of files."""
-    format, on_error = reading.get("format"), reading.get("on_error", "fail")
-    hints = reading.get("hints") or Hints()
-    made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, __version__]
-    parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
-    if corpus is not None:
-        parts.append(asdict(corpus))
-    if hints != Hints():
-        parts.append(asdict(hints))
-    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
-    return f"{stem(sources[0])[:40]}-{digest}.clew"
-
-
-def _open_current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
-    """Open the index if it is whole and made from `files` as they are now."""
-    try:
-        index = open_index(path)
-    except (InputError, FormatError):
-        return None
-    records = index.manifest.about.sources
-    expected = [(str(file.resolve()), role) for file, role in files]
-    if [(record.path, record.role) for record in records] != expected:
-        return None
-    for (file, _), record in zip(files, records, strict=True):
-        touched = modification_time(file) != record.modified
-        if source_bytes([file]) != record.bytes or (touched and checksum(file) != record.sha256):
-            return None
-    return index

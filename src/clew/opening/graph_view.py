@@ -56,7 +56,8 @@ def index_sources(
     databases that sources were read from; the index names these.
     """
     keep_machine_code()
-    from clew.index.build import build_index, side_files
+    from clew.index.build import build_index
+    from clew.index.cache import side_files
 
     side = side_files(sources, options.get("types"), options.get("aliases"))
     options["types"], options["aliases"] = side.types, side.aliases

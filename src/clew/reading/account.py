@@ -16,14 +16,27 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.query.tree import Anchor, Compared, Counted, Extreme, OfType, Query, Related, Value, steps_of
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import (
+    Anchor,
+    Compared,
+    Counted,
+    Extreme,
+    OfType,
+    Query,
+    Related,
+    Value,
+    Walk,
+    steps_of,
+)
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
+from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
-from clew.reading.english import FUNCTION, GOING, LIGHT
-from clew.reading.kinship import kin_terms, naming, sex_of
-from clew.reading.likeness import Likeness, types_said
+from clew.reading.english import ANY_PEOPLE, FUNCTION, GOING, LIGHT
+from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
@@ -37,6 +50,7 @@ SPELT = 0.79
 """From this likeness by spelling on a word is a label's."""
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
+_YES_OF = re.compile(r"\W*(is|are|was|were|does|do|did|has|have|had|can)\s+", re.I)
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -453,6 +467,9 @@ class _Account:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
         self._place_denials()
         self._place_kin()
+        self._place_yes_or_no()
+        self._place_sexes()
+        self._place_types()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
@@ -513,6 +530,59 @@ class _Account:
         for token in unnamed.values() if unnamed.keys() != {"female", "male"} else ():
             self._put(token, "unplaced", "")
 
+    def _place_yes_or_no(self) -> None:
+        """*Is Ann …* is answered with yes or no, and not with what she has."""
+        opening = _YES_OF.match(self.text)
+        if opening is None or self.query.ask in ("yes", "every") or self.query.key:
+            return
+        if any(m.strong and m.candidates and m.start == opening.end() for m in self.mentions):
+            self._restrict(*opening.span(1), "yes or no", carried=False)
+
+    def _place_sexes(self) -> None:
+        """*Women* where sexes are recorded, and the query does not ask for them, are unplaced."""
+        for token in self.tokens:
+            sex = sex_said(token.norm)
+            if (
+                sex
+                and recorded_sex(self.vocabulary, sex) is not None
+                and not self._is_used(token)
+                and not self._is_near(token)
+            ):
+                self._put(token, "unplaced", "")
+
+    def _place_types(self) -> None:
+        """Words that spell a declared type which is not that of the query are unplaced: *which persons*."""
+        types = self._types_that_hold()
+        for start, (begin, end, _) in enumerate(self.likeness.words):
+            spelt = np.flatnonzero(self.likeness.exact_types[start] >= SPELT).tolist()
+            for token in self._inside(begin, end) if spelt and not types & set(spelt) else ():
+                is_said = self._is_used(token) or self._is_near(token) or token.norm in ANY_PEOPLE
+                if not is_said and not self._are_all_of(spelt):
+                    self._put(token, "unplaced", "")
+
+    def _are_all_of(self, types: Sequence[int]) -> bool:
+        """Whether all that some step of the query leads to is of some types, though it does not say so."""
+        graph = self.vocabulary.graph
+        executor = Executor(graph)
+        try:
+            sets = [executor.members(p) for p in self.query.contents.parts if isinstance(p, Walk | Anchor)]
+        except OverBudget:
+            return False
+        return any(
+            len(nodes) and all(np.isin(self.vocabulary.types_of(n), types).any() for n in nodes.tolist())
+            for nodes in sets
+        )
+
+    def _types_that_hold(self) -> set[int]:
+        """The declared types that the query asks for, or that nearly all have to which its steps lead."""
+        schema, types = self.vocabulary.schema, set(self.query.contents.types)
+        for step in steps_of(self.query):
+            for end in (step, step ^ 1):
+                type_ = int(self.vocabulary.end_types[end])
+                if type_ >= 0 and schema.typed[end, type_] >= NEARLY_ALL * schema.nodes[end]:
+                    types.add(type_)
+        return types
+
     def _is_married(self, token: Token, labels: list[str]) -> bool:
         """Whether a word is *wife* or *husband* of `spouse`: a sex that is not recorded is taken on trust."""
         words = [singular(word) for label in labels for word in label.split()]
@@ -556,7 +626,7 @@ class _Account:
             ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
             for r in sorted({step // 2 for step in (*steps_of(self.query), *ends)})
         ]
-        for t in types_said(self.vocabulary, self.query):
+        for t in sorted(self._types_that_hold()):
             own.append(("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t]))
         return own
 

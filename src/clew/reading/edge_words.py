@@ -55,7 +55,7 @@ _OF = re.compile(
     r"|\s+in\s+total\b",
     re.I,
 )
-_MANY = re.compile(r"\bhow\s+(?:many|much)\s+(?:of\s+)?(?:the\s+)?$", re.I)
+_MANY = re.compile(r"\bhow\s+(?P<what>many|much)\s+(?:of\s+)?(?:the\s+)?", re.I)
 _WHERE = re.compile(r"\s+(?:\w+\s+which|when|where|that)\s+(?:the\s+)?", re.I)
 _AUXILIARY = re.compile(r"\s+(?:is|are|was|were|does|do|did|has|have|had)\b", re.I)
 _RANKS = re.compile(
@@ -249,22 +249,23 @@ class EdgeWords:
             yield Operator(match.start(), stop, apply, instead, certain=False, label=words_of_label(key))
 
     def _asked_of_names(self) -> Iterator[Operator]:
-        """*How many Solvent did Ann order*, where edges have one number: *what did Ann order*, of Solvent."""
-        for mention in self.mentions:
-            match = _MANY.search(self.text[: mention.start])
-            if match is None or not (mention.strong and mention.candidates):
+        """*How many Solvent did Ann order*, *how much did Ann order*: where edges have just one number."""
+        for match in _MANY.finditer(self.text):
+            named = [m for m in self.mentions if m.strong and m.candidates and m.start == match.end()]
+            stop = max((m.stop for m in named), default=match.end())
+            if not _AUXILIARY.match(self.text, stop if named else stop - 1):
                 continue
-            if _AUXILIARY.match(self.text, mention.stop):
+            if not named and match["what"].lower() != "much":
+                continue
 
-                def apply(query: Query) -> Query | None:
-                    walk = last_walk(query.part)
-                    keys = (
-                        frozenset[str]() if walk is None else self.keys.of_relations.get(walk.step // 2, ())
-                    )
-                    numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
-                    return self._value_of(query, numbers[0], "sum") if len(numbers) == 1 else None
+            def apply(query: Query) -> Query | None:
+                walk = last_walk(query.part)
+                keys = () if walk is None else self.keys.of_relations.get(walk.step // 2, ())
+                numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
+                return self._value_of(query, numbers[0], "sum") if len(numbers) == 1 else None
 
-                yield Operator(match.start(), mention.stop, apply, "what", certain=False, names=True)
+            instead = "what" if named else ""
+            yield Operator(match.start(), stop, apply, instead, certain=False, names=True, weak=not named)
 
     def _opening(self, stop: int) -> tuple[int, str]:
         """Where what asks for a property ends, and what is read in its place.

@@ -35,6 +35,10 @@ _OF_SEX = {
 }
 """What is said of one sex; WordNet's hierarchy has it of some alone."""
 _SEXES = {"female": frozenset(("female", "woman", "f")), "male": frozenset(("male", "man", "m"))}
+_SAID = {
+    "female": frozenset("woman women female females girl girls".split()),
+    "male": frozenset("man men male males boy boys".split()),
+}
 _SAYS_SEX = frozenset(("gender", "sex"))
 Naming = Literal["named", "broader", "other"]
 
@@ -88,6 +92,11 @@ def sex_of(word: str) -> str:
     """The sex that a kin term is said of; empty if of both."""
     said = frozenset[str]().union(*kin_terms(word))
     return next((sex for sex, words in _OF_SEX.items() if words & said), "")
+
+
+def sex_said(word: str) -> str:
+    """The sex that a word says of people by itself, *women*, *male*; empty for other words and for kin."""
+    return next((sex for sex, words in _SAID.items() if word in words), "")
 
 
 def recorded_sex(vocabulary: Vocabulary, sex: str) -> tuple[int, int] | None:

@@ -42,7 +42,7 @@ from clew.reading import english
 from clew.reading.comparisons import EARLIER
 from clew.reading.edge_keys import EdgeKeys
 from clew.reading.edge_words import EdgeWords
-from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of
+from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.ranker import Ranked, Ranking
@@ -110,7 +110,7 @@ class Operators:
             self._averages,
             self._bounds,
         )
-        finders = (*numbers, self._neither, self._only, times.found, self._names, self._kin)
+        finders = (*numbers, self._neither, self._only, times.found, self._names, self._kin, self._sexes)
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
@@ -585,6 +585,27 @@ class Operators:
                 of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
                 apply = partial(self._of_sex, word=token.norm, of_sex=of_sex)
                 yield Operator(token.start, token.stop, apply, word)
+
+    def _sexes(self) -> Iterator[Operator]:
+        """*Which women work in Oslo*: people of whom the graph records that they are women."""
+        named = [m for m in self.mentions if m.candidates and m.strong]
+        for token, after in zip(tokens(self.text), [*tokens(self.text)[1:], None], strict=True):
+            sex = sex_said(token.norm)
+            recorded = recorded_sex(self.vocabulary, sex) if sex else None
+            if recorded is None or any(m.start < token.stop and token.start < m.stop for m in named):
+                continue
+            of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
+            is_noun = after is None or not self._is_noun(singular_noun(after.norm))
+            person = "people" if plural(singular_noun(token.norm)) == token.norm else "person"
+            instead = person if is_noun else ""
+            apply = partial(self._all_of_sex, of_sex=of_sex)
+            yield Operator(token.start, token.stop, apply, instead, certain=False)
+
+    def _all_of_sex(self, query: Query, of_sex: Walk) -> Query | None:
+        """The query with those of its members that are of one sex; None if it is recorded of none."""
+        members = self.executor.members(query.part)
+        recorded = len(self.executor.edges(members, of_sex.step ^ 1)[1])
+        return replace(query, part=Both(query.part, of_sex)) if recorded and query.ask != "yes" else None
 
     def _of_sex(self, query: Query, word: str, of_sex: Walk) -> Query | None:
         """The query with those of one sex alone at the end of its one step that is broader than a word."""

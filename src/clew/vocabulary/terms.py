@@ -26,8 +26,6 @@ from clew.foundation.forms import fields_json
 from clew.graph.edit import GraphEdit, edited, triple_slots
 from clew.graph.graph import DERIVED, Graph, listed_places, triple_text
 from clew.index.store.directory import Index
-from clew.index.update.edits import Edits
-from clew.index.update.update import update_index
 from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
 from clew.query.notation import NameLookup, NotationError, lookup_of, read_query
@@ -406,6 +404,9 @@ def set_vocabulary(
 
     Raises InputError as `check` and `derive`, and as `update_index`.
     """
+    from clew.index.update.edits import Edits
+    from clew.index.update.update import update_index
+
     reports: list[VocabularyReport] = []
 
     def further(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, bytes]]:

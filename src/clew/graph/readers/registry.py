@@ -1,10 +1,8 @@
-"""Which files a source is, and which reader reads it."""
+"""Which reader reads a source: by format name, by file name, or by looking at the first lines."""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -16,61 +14,10 @@ from clew.graph.readers.hints import Hints
 from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.networks import NETWORKS
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
+from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
 from clew.graph.readers.survey import shown_row
 from clew.graph.readers.table import TABLE, is_table_file, table_layout
-
-# The files of a source: which they are, how large, when modified, and their checksum.
-
-
-def missing(path: Path) -> InputError:
-    """Return the error of a source that is not there."""
-    return InputError(f"{path}: no such file or directory. Check the path")
-
-
-def source_files(path: Path) -> list[Path]:
-    """Files that are read for a source; empty if it is missing or a directory of another kind."""
-    if not path.is_dir():
-        return [path] if path.is_file() else []
-    # The readers are needed for a folder alone, and by a question not at all.
-    if (path / "head.npy").is_file():
-        from clew.graph.readers.arrays import ARRAY_FILES
-
-        return [path / name for name in ARRAY_FILES if (path / name).is_file()]
-    from clew.graph.readers.table import is_table_file
-
-    return sorted(file for file in path.iterdir() if is_table_file(file))
-
-
-def source_bytes(sources: Sequence[Path]) -> int:
-    """Bytes on disk of all sources, for a progress bar; a missing one counts 0."""
-    return sum(file.stat().st_size for path in sources for file in source_files(path))
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, or of the names and checksums of the files read in a directory, in hexadecimal."""
-    if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    lines = [f"{checksum(file)}  {file.name}\n" for file in source_files(path)]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def modification_time(path: Path) -> int:
-    """When a source, or the last of a folder's files, was modified, in ns since 1970; raises InputError."""
-    try:
-        times = [path.stat().st_mtime_ns]
-        if path.is_dir():
-            times += [file.stat().st_mtime_ns for file in path.iterdir()]
-    except FileNotFoundError as error:
-        raise missing(path) from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return max(times)
-
-
-# Which reader reads a source: by format name, by file name, or by looking at the first lines.
-
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),

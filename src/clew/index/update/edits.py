@@ -19,7 +19,8 @@ from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, N
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
 from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.registry import checksum, choose_reader, source_bytes
+from clew.graph.readers.registry import choose_reader
+from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.stream import line_blocks
 
 # Types of entities while an index is edited: as sources write them, and as people read them.
