@@ -53,6 +53,8 @@ def yard():
         ("All boats are insured.", "refuted"),
         ("All boats are longer than 8 metres.", "supported"),
         ("All boats are longer than 10 metres.", "refuted"),
+        ("All boats built in Bergen are insured.", "refuted"),
+        ("All boats that Ben Lie sails are moored.", "supported"),
         ("Ada Moe sails all boats.", "supported"),
         ("Ben Lie sails all boats.", "refuted"),
         ("Ben Lie does not sail all boats.", "supported"),

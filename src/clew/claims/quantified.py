@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from clew.claims.claim_readings import LEAST_PLACED
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
-from clew.query.execute import Executor
+from clew.query.execute import Executor, difference
 from clew.query.tree import OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import meanings_of
@@ -105,23 +105,23 @@ def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...
 
 
 def _verbs(items: Sequence[Item], text: str, start: int) -> Iterator[int]:
-    """Where the verb of a subject may be, the likeliest place first: participles last, none behind *that*."""
+    """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
     lexicon = Lexicon.load()
     behind = list(_WORD.finditer(text, start))[1:]
     outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
-    places: list[int] = []
-    participles: list[int] = []
+    auxiliaries, verbs, participles = list[int](), list[int](), list[int]()
     in_clause = False
     for word in outside:
         form = word[0].lower()
-        is_verb = form in BEING | DOING | _HAVING or (lexicon.verb(form) and word[0].islower())
+        is_auxiliary = form in BEING | DOING | _HAVING
         if form in _BEGINS_CLAUSE:
             in_clause = True
-        elif is_verb and in_clause:
+        elif is_auxiliary or (lexicon.verb(form) and word[0].islower()):
+            is_past = form.endswith("ed") or is_participle(form)
+            places = auxiliaries if is_auxiliary else participles if is_past else verbs
+            places += [] if in_clause else [word.start()]
             in_clause = False
-        elif is_verb:
-            (participles if is_participle(form) else places).append(word.start())
-    return iter((*places, *participles)[:MOST_WAYS])
+    return iter((auxiliaries or verbs or participles)[:MOST_WAYS])
 
 
 def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Quantified:
@@ -144,16 +144,19 @@ def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Q
 def read_kind(reader: QuestionReader, said: Quantified) -> KindReading:
     """The sets that a claim speaks of, by the first way that is read surely. Raises EmbedderError."""
     unplaced: tuple[str, ...] = ()
+    executor = Executor(reader.graph)
     for kind_words, question in said.ways:
-        told, kind = _set_of(reader, question), None
-        if told.told is None:
-            unplaced = unplaced or told.unplaced
-            kind = kind_of(reader, kind_words)
-            # Of a type it is enough to know of which things it is so.
-            of_things = question.replace(kind_words, "things", 1)
-            told = _set_of(reader, of_things) if isinstance(kind, OfType) else told
-        if told.told is not None and (kind := kind or kind_of(reader, kind_words)) is not None:
+        told, kind = _set_of(reader, question), kind_of(reader, kind_words)
+        unplaced = unplaced or told.unplaced
+        if kind is None:
+            continue
+        if told.told is not None and not len(difference(executor.members(told.told), executor.members(kind))):
             return KindReading(kind, told.told)
+        if told.told is None and isinstance(kind, OfType):
+            # Of a type it is enough to know of which things it is so.
+            told = _set_of(reader, question.replace(kind_words, "things", 1))
+            if told.told is not None:
+                return KindReading(kind, told.told)
     return KindReading(unplaced=unplaced)
 
 
