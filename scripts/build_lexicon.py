@@ -24,6 +24,7 @@ SYMMETRIC = {"=": 2, "&": 3, "$": 4, "%m": 5}
 """Kinds of links between synsets: hypernym, hyponym, attribute, similar to, verb group, member."""
 LEXICAL = {"+", "\\", "<"}
 """Derivation, pertainym, participle: relations of senses."""
+OPPOSITE = "!"
 LEMMA = re.compile(r"[a-z][a-z'-]*(_[a-z][a-z'-]*){0,3}")
 TOPS = 3
 TOPICS = {
@@ -49,6 +50,8 @@ class Synset:
     relations: list[tuple[str, Key]] = field(default_factory=list)
     lexical: list[tuple[int, Key, int]] = field(default_factory=list)
     """(word position, other synset, word position there)."""
+    opposites: list[tuple[int, Key, int]] = field(default_factory=list)
+    """The same of antonyms."""
 
 
 def topic(file: int, words: list[str]) -> int:
@@ -71,8 +74,9 @@ def read_synsets(folder: Path) -> dict[Key, Synset]:
             for i in range(int(fields[at])):
                 symbol, offset, target_pos, ends = fields[at + 1 + 4 * i : at + 5 + 4 * i]
                 key = (target_pos.replace("s", "a"), int(offset))
-                if symbol in LEXICAL and ends != "0000":
-                    synset.lexical.append((int(ends[:2], 16) - 1, key, int(ends[2:], 16) - 1))
+                if symbol in LEXICAL | {OPPOSITE} and ends != "0000":
+                    of_words = synset.opposites if symbol == OPPOSITE else synset.lexical
+                    of_words.append((int(ends[:2], 16) - 1, key, int(ends[2:], 16) - 1))
                 else:
                     synset.relations.append((symbol, key))
             synsets[pos, int(fields[0])] = synset
@@ -175,6 +179,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
         "link": links([(a, b) for a, b, _ in linked], len(number)),
         "link_kind": np.array([kind for *_, kind in linked], np.uint8),
         "derived": links(derived, len(sense_at)),
+        "opposite": links(opposites(synsets, sense_at), len(sense_at)),
     }
 
 
@@ -244,6 +249,18 @@ def relations(
             if a is not None and b is not None and a != b:
                 derived |= {(a, b), (b, a)}
     return sorted(linked), sorted(derived)
+
+
+def opposites(synsets: dict[Key, Synset], sense_at: dict[tuple[str, Key], int]) -> list[tuple[int, int]]:
+    """Pairs of senses of verbs that are antonyms, in both directions, sorted."""
+    pairs = set[tuple[int, int]]()
+    for key, synset in synsets.items():
+        for source_word, target, target_word in synset.opposites if key[0] == "v" else ():
+            a = sense_at.get((synset.words[source_word].lower(), key))
+            b = sense_at.get((synsets[target].words[target_word].lower(), target))
+            if a is not None and b is not None:
+                pairs |= {(a, b), (b, a)}
+    return sorted(pairs)
 
 
 def links(pairs: list[tuple[int, int]], rows: int) -> np.ndarray:

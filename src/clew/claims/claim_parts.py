@@ -82,7 +82,7 @@ class _Cutter:
                 subject, words, begin = run, "", start
                 prefix = self.words(clauses[-1]) if clauses else ""
                 continue
-            last_clause = clauses[-1] if clauses else ClauseSpan(start, stop)
+            last_clause = clauses[-1] if clauses else claim_text.behind_joint(text, start, stop)
             if before is not subject and len(clauses) > 1 and clauses[0].start == start:
                 clauses = clauses[1:]  # words after the item before, which were said of it
             has_verb = bool(clauses) or bool(_AUXILIARY.search(text[start:stop]))

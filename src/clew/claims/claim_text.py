@@ -300,6 +300,7 @@ def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
         items = [i for i in items if i not in overlapping]
         items.append(Item(value.start, value.stop, written, nodes, value))
     items.sort(key=lambda item: item.start)
+    items = [i for at, i in enumerate(items) if not _is_said(claim.text, items, at)]
     return replace(claim, items=_merge_parts(claim.text, items)[:MOST_CLAIM_ITEMS])
 
 
@@ -314,6 +315,18 @@ def _merge_parts(text: str, items: Sequence[Item]) -> tuple[Item, ...]:
         else:
             merged.append(item)
     return tuple(merged)
+
+
+def _is_said(text: str, items: Sequence[Item], at: int) -> bool:
+    """Whether a word that names a value says something of names: *Ann closed …*, *is the teacher of Bo*."""
+    item, before = items[at], items[at - 1] if at else None
+    after = items[at + 1] if at + 1 < len(items) else None
+    if before is None or item.value is not None or not item.text.islower() or " " in item.text:
+        return False
+    if text[before.stop : item.start] == " " and before.candidates:
+        return Lexicon.load().verb(item.text)
+    is_role = re.search(r"\bthe $", text[: item.start]) is not None
+    return is_role and after is not None and text[item.stop : after.start].strip() == "of"
 
 
 def _is_part(mention: Mention) -> bool:
@@ -339,6 +352,11 @@ def positive(text: str) -> str:
     return re.sub(
         r"\s+", " ", _NEGATION.sub(lambda hit: _POSITIVE.get(hit[0].lower(), ""), without_exceptions)
     )
+
+
+def negations(text: str) -> list[str]:
+    """The words of a text that deny."""
+    return [hit[0] for hit in _NEGATION.finditer(text)]
 
 
 def is_before_verb(text: str, stop: int) -> bool:
@@ -385,6 +403,12 @@ def clauses(text: str, start: int, stop: int) -> list[ClauseSpan]:
     cuts = [(hit.start(), hit.end()) for hit in JOINT.finditer(text, start, stop)]
     starts, stops = [start, *(b for _, b in cuts)], [*(a for a, _ in cuts), stop]
     return [ClauseSpan(a, b) for a, b in zip(starts, stops, strict=True) if says(text[a:b])]
+
+
+def behind_joint(text: str, start: int, stop: int) -> ClauseSpan:
+    """The words at [start, stop) without what joins them to those before: *not* of *A but not B*."""
+    joint = JOINT.match(text, start, stop)
+    return ClauseSpan(start if joint is None else joint.end(), stop)
 
 
 def says(text: str) -> bool:

@@ -9,9 +9,10 @@ something unnamed, negation, numbers, dates, counts and comparisons.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from itertools import pairwise
 from time import perf_counter
 from typing import Literal, Protocol
 
@@ -30,21 +31,25 @@ from clew.claims.claim_text import (
     says_nobody,
     with_items,
 )
+from clew.claims.quantified import KindReading, Quantified, kind_of, quantified, read_kind
+from clew.graph import OWL, RDFS
 from clew.graph.graph import triple_text
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor, OverBudget, difference
-from clew.query.prove import prove
-from clew.query.tree import Anchor, Both, Counted, Part, Query, Walk
+from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
+from clew.query.prove import prove, recorded_instead
+from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Query, Walk, Without
 from clew.query.vocabulary import Vocabulary
+from clew.query.words import say
 from clew.reading.account import quoted
 from clew.reading.denial import denied_words
-from clew.reading.mentions import PARTIAL
+from clew.reading.flags import leads_to_flag, that_decides
+from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import either_way
 from clew.reading.shared_reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
-from clew.text.inflection import singular
+from clew.text.inflection import singular, singular_noun
 from clew.types import ClaimPart, Step, Verdict, Verification
 
 # What a graph says of each part of a claim, and of the whole.
@@ -63,13 +68,23 @@ NAMES_MEANING = 0.75
 CLOSE_SHARE = 0.3
 """Share of a statement, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
+MOST_WITHIN = 4
+"""Steps over which one thing lies within another."""
+_DECLARING = frozenset(
+    (
+        *(RDFS + name for name in ("subClassOf", "subPropertyOf", "domain", "range")),
+        *(OWL + name for name in ("inverseOf", "equivalentClass", "equivalentProperty", "disjointWith")),
+    )
+)
+"""Relations of which both ends are types or relations, not things."""
+_WITHIN = frozenset("in within inside part contains located".split())
+"""Words of relations by which one thing lies within another."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
 LEAST_ENDS = 5
 """Nodes of such an end below which it shows nothing that none of them has it several times."""
-_ALL = re.compile(r"\b(?:all|every|each|always)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +113,11 @@ class Checker:
     executor: Executor
     topics: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
-    over_budget: list[Statement] = field(default_factory=list[Statement])
+    over_budget: list[Statement | Quantified] = field(default_factory=list["Statement | Quantified"])
 
     def check(self, read: PieceReading) -> tuple[Finding, tuple[int, ...]]:
         """What the graph has of one piece, and the triples that show it."""
         piece, statement = read.piece, read.statement
-        if statement.kind == "path" and len(statement.steps) > 1 and _ALL.search(piece.text):
-            return self._all_are(statement)
         if self._says_opposite(read):
             found = self._find(statement)
             return ("otherwise", found[1]) if found[0] == "there" else ("unknown", ())
@@ -124,6 +137,48 @@ class Checker:
         if finding == "there" and statement.kind == "path":
             return self._only(read, statement, triples)
         return finding, triples
+
+    def check_kind(self, said: Quantified, read: KindReading) -> tuple[Finding, tuple[int, ...]]:
+        """Whether all of a kind are so, or so many; one of which something else is recorded is not so."""
+        if read.kind is None or read.told is None:
+            return "unknown", ()
+        told = Both(read.told, read.kind)
+        members, so = self.executor.members(read.kind), self.executor.members(told)
+        outside = difference(members, so)[:MOST_MIDDLES].tolist()
+        if said.number is None:
+            if len(members) and self.executor.holds(Query("every", read.kind, told)):
+                return "there", self._proved(told)
+            for member in outside:
+                if instead := self._recorded_instead(read.told, member):
+                    return "otherwise", (*prove(self.executor, read.kind, member), *instead)
+            return "unknown", ()
+        proof = self._proved(told)
+        if not len(so):
+            instead = [self._recorded_instead(read.told, member) for member in outside]
+            proof = tuple(t for triples in instead[:MOST_SHOWN] for t in triples)
+            if not instead or not all(instead):
+                return "unknown", ()
+        is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
+        return "there" if is_so else "otherwise", proof
+
+    def _recorded_instead(self, part: Part, member: int) -> tuple[int, ...]:
+        """What is recorded of a thing that is not in a set, or of what the set starts from, in its place."""
+        match part:
+            case Both(left, right):
+                inside = bool(np.isin(member, self.executor.members(left)))
+                return self._recorded_instead(right if inside else left, member)
+            case Walk(source, step):
+                own = recorded_instead(self.executor, part, member)
+                return tuple(own) if own or step % 2 or isinstance(source, OfType) else self._proved(part)
+            case Compared(source, steps, _, _):
+                if not np.isin(member, self.executor.members(source)):
+                    return self._recorded_instead(source, member)
+                return self._proved(walk(Anchor(member), steps))
+            case Without(left, right):
+                inside = bool(np.isin(member, self.executor.members(left)))
+                return prove(self.executor, right, member) if inside else self._recorded_instead(left, member)
+            case _:
+                return ()
 
     def _says_opposite(self, read: PieceReading) -> bool:
         """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
@@ -156,6 +211,8 @@ class Checker:
         """The triples of what is said, in a tuple; an empty one where the graph does not have it."""
         part = either_way(self.vocabulary, self.executor, Query("yes", statement.said)).part
         members = self.executor.members(part)
+        if statement.kind == "exists":
+            return self._proof_of_having(statement, members)
         if statement.kind == "more":
             members = members[:1] if members.tolist() == [statement.node] else members[:0]
             part = Both(part, Counted(Anchor(statement.other), statement.steps[0], ">=", 0))
@@ -165,6 +222,14 @@ class Checker:
             return (prove(self.executor, part, int(members[0])),)
         nodes = (statement.node, statement.other)
         return (tuple(t for n in nodes for t in self._proved(Walk(Anchor(n), statement.steps[0]))),)
+
+    def _proof_of_having(self, statement: Statement, members: Nodes) -> tuple[tuple[int, ...], ...]:
+        """As `_proof`, of what one thing has: what is recorded as *no* it has not."""
+        query = Query("yes", statement.walk())
+        if not len(members) or not leads_to_flag(self.vocabulary, query):
+            return tuple(prove(self.executor, statement.said, node) for node in members[:1].tolist())
+        is_so, flag = that_decides(self.vocabulary, query, self.executor.members(query.part))
+        return (prove(self.executor, query.part, flag),) if is_so else ()
 
     def _proved(self, part: Part) -> tuple[int, ...]:
         """The triples of the first members of a set."""
@@ -206,8 +271,12 @@ class Checker:
                 is_told = all(of_both) if statement.kind == "compare" else any(of_both)
                 recorded = (*of_both[0], *of_both[1]) if is_told else ()
             case "type":
-                is_typed = len(self.vocabulary.types_of(statement.node))
-                return ("otherwise" if is_typed else "unknown"), ()
+                own = self.vocabulary.types_of(statement.node).tolist()
+                said = OfType(statement.steps[0])
+                may_be_both = any(len(self.executor.members(Both(OfType(t), said))) for t in own)
+                return ("otherwise" if own and not may_be_both else "unknown"), ()
+            case "exists" if leads_to_flag(self.vocabulary, Query("yes", statement.walk())):
+                recorded = self._proved(statement.walk())
             case "exists":
                 pass
         return ("otherwise", recorded) if recorded else ("unknown", ())
@@ -239,6 +308,8 @@ class Checker:
     def _other_ends(self, statement: Statement) -> tuple[int, ...]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
         steps, back = statement.steps, tuple(s ^ 1 for s in reversed(statement.steps))
+        if self._lies_within(statement):
+            return ()
         for node, way in ((statement.node, steps), (statement.other, back)):
             if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(node, way)):
                 return found
@@ -247,6 +318,18 @@ class Checker:
             theirs = self._complete(statement.other, back[:1])
             return (*mine, *theirs) if mine and theirs else ()
         return ()
+
+    def _lies_within(self, statement: Statement) -> bool:
+        """Whether what is recorded lies in what is said, or this in that: Athens is a part of Greece."""
+        recorded = self.executor.members(statement.walk())
+        labels = self.vocabulary.relations
+        for step in self.executor.steps(np.array([statement.other], np.int64)):
+            part: Part = Anchor(statement.other)
+            for _ in range(MOST_WITHIN if not _WITHIN.isdisjoint(labels[step // 2].split()) else 0):
+                part = Walk(part, step)
+                if len(intersection(self.executor.members(part), recorded)):
+                    return True
+        return False
 
     def _only(
         self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
@@ -270,22 +353,6 @@ class Checker:
                     shown = rivals[:MOST_SHOWN].tolist()
                     return "otherwise", tuple(t for n in shown for t in prove(self.executor, reached, n))
         return "there", triples
-
-    def _all_are(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
-        """*All films of X star Y*: every node in the middle of a path leads to its end."""
-        first, second = statement.steps
-        middles, ends = Walk(Anchor(statement.node), first), Walk(Anchor(statement.other), second ^ 1)
-        try:
-            if self.executor.holds(Query("every", middles, ends)):
-                return "there", (*self._proved(middles), *self._proved(Both(middles, ends)))
-            outside = difference(self.executor.members(middles), self.executor.members(ends))[:MOST_MIDDLES]
-        except OverBudget:
-            self.over_budget.append(statement)
-            return "unknown", ()
-        for middle in outside.tolist():
-            if instead := self._proved(Walk(Anchor(middle), second)):
-                return "otherwise", (*prove(self.executor, middles, middle), *instead)
-        return "unknown", ()
 
 
 def _content(label: str) -> frozenset[str]:
@@ -377,7 +444,7 @@ class Verify:
         """Verify one claim without a model."""
         began = perf_counter()
         corrected, mentions, respelt = self.reader.spell(claim)
-        text = with_items(frame_of(corrected), mentions)
+        text = self._without_counted(with_items(frame_of(corrected), self._of_data(mentions)))
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
         checker = Checker(self.reader.vocabulary, text, Executor(self.graph))
@@ -399,15 +466,100 @@ class Verify:
             complete=not checker.over_budget, notes=(*spelling_notes(respelt), *notes),
         )  # fmt: skip
 
+    def _of_data(self, mentions: Sequence[Mention]) -> list[Mention]:
+        """What is named without the types and relations that an ontology declares, if more is named."""
+        graph, declaring = self.graph, self._declaring
+
+        def is_declared(node: int) -> bool:
+            edges = [side.relation[slice(*side.span(node))] for side in (graph.out, graph.into)]
+            return any(np.isin(e, declaring).any() for e in edges)
+
+        rest = [
+            replace(m, candidates=tuple(c for c in m.candidates if not is_declared(c.node))) for m in mentions
+        ]
+        return rest if declaring and any(m.candidates for m in rest) else list(mentions)
+
+    def _without_counted(self, claim: ClaimText) -> ClaimText:
+        """A claim in which a type right behind a number is no thing that it names: *sails four boats*."""
+        types = set(map(singular_noun, self.reader.vocabulary.types))
+        counted = {
+            item
+            for number, item in pairwise(claim.items)
+            if number.value is not None
+            and claim.text[number.stop : item.start] == " "
+            and singular_noun(item.text.lower()) in types
+        }
+        return replace(claim, items=tuple(i for i in claim.items if i not in counted)) if counted else claim
+
+    @cached_property
+    def _declaring(self) -> list[int]:
+        """The relations between types and relations: *subclass of*, *domain*."""
+        return [r for r, name in enumerate(self.graph.relations) if name in _DECLARING]
+
     def _checked(self, checker: Checker) -> list[Checked]:
         """The parts of a claim as the graph has them; words in none of them are parts of their own."""
         text = checker.claim
+        said = quantified(text)
+        if said is not None:
+            kind = read_kind(self.reader, said)
+            kind = self._kind(text, said) if kind.told is None and said.ways else kind
+            if kind.told is not None or said.number is None:
+                return [self._check_kind(checker, said, kind)]
         read = self._read(text)
+        if said is not None and said.number and len(read) > 1:
+            return [self._check_kind(checker, said, KindReading())]
         checked = _best_of_groups([self._check(checker, options, readings) for options, readings in read])
         for start, stop in left_out(text, [p for options, _ in read for p in options]):
             missing = f"I cannot place {quoted([text.text[start:stop]])}"
             checked.append(Checked(start, stop, "unknown", missing=missing))
         return checked
+
+    def _kind(self, claim: ClaimText, said: Quantified) -> KindReading:
+        """The sets that a claim of a kind speaks of, where it is read as a statement: *(some) … are*."""
+        if any(i.stop <= said.start and i.value is None for i in claim.items):
+            return KindReading()  # it is of an object: *U1 serves all stations*
+        kind_words = said.ways[0][0]
+        kind = kind_of(self.reader, kind_words)
+        if isinstance(kind, OfType):
+            within = said.start, said.start + len(kind_words)
+            items = tuple(i for i in claim.items if i.start >= within[1] or i.stop <= within[0])
+            claim = replace(claim, items=items)
+        start = said.start if said.start < max((i.stop for i in claim.items), default=0) else claim.frame
+        read = self._read(
+            replace(claim, frame=start, items=tuple(i for i in claim.items if i.start >= start))
+        )
+        likeliest = read[0][1][0] if len(read) == 1 and read[0][1] else None
+        if likeliest is None or not _is_likely(likeliest) or likeliest.piece.negated:
+            return KindReading(unplaced=likeliest.unplaced if likeliest else ())
+        statement = likeliest.statement
+        match statement.kind, statement.steps:
+            case "path", (first, second):
+                kind = Walk(Anchor(statement.node), first)
+                return KindReading(kind, Walk(Anchor(statement.other), second ^ 1))
+            case "path", (step,):
+                alike = [s.node for s in likeliest.statements if s.other == statement.other]
+                named = [Anchor(node) for node in dict.fromkeys(alike)]
+                return KindReading(reduce(Either, named), Walk(Anchor(statement.other), step ^ 1))
+            case "exists", _ if kind is not None:
+                return KindReading(kind, statement.walk())
+            case _:
+                return KindReading()
+
+    def _check_kind(self, checker: Checker, said: Quantified, read: KindReading) -> Checked:
+        """A claim of a kind as the graph has it."""
+        text = checker.claim
+        try:
+            finding, triples = checker.check_kind(said, read)
+        except OverBudget:
+            checker.over_budget.append(said)
+            finding, triples = "unknown", ()
+        missing = ""
+        if read.kind is None:
+            missing = f"I cannot place {quoted(read.unplaced or [text.text[text.frame :].strip()])}"
+        elif finding == "unknown":
+            kind = say(Query("list", read.kind), self.reader.vocabulary)
+            missing = f"The graph does not tell it of each of {kind}"
+        return Checked(text.frame, len(text.text), finding, triples, said.denied, missing=missing)
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""

@@ -61,6 +61,14 @@ CURRENCIES = {
     **{code.lower(): code for code in "CHF CNY CAD AUD NZD SEK NOK DKK CZK HUF BRL MXN ZAR SGD HKD".split()},
 }  # fmt: skip
 """Signs and codes of currencies, in lower case, by their codes."""
+_SIGNS = "".join(sign for sign in CURRENCIES if len(sign) == 1)
+CURRENCY_NAMES = {
+    "euro": "EUR", "dollar": "USD CAD AUD NZD SGD HKD", "pound": "GBP", "yen": "JPY", "rupee": "INR",
+    "rouble": "RUB", "ruble": "RUB", "won": "KRW", "lira": "TRY", "zloty": "PLN", "franc": "CHF",
+    "yuan": "CNY", "krona": "SEK", "kronor": "SEK", "krone": "NOK DKK", "kroner": "NOK DKK", "koruna": "CZK",
+    "forint": "HUF", "real": "BRL", "reais": "BRL", "peso": "MXN", "rand": "ZAR",
+}  # fmt: skip
+"""Names of currencies, in the singular, with the codes that they may stand for."""
 SCALES = {
     **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
     **{"k": 1e3, "grand": 1e3, "mn": 1e6, "mio": 1e6, "bn": 1e9, "mrd": 1e9},
@@ -75,6 +83,24 @@ def unit_behind(text: str, stop: int) -> str:
     word = _NEXT.match(text, stop)
     name = word[1].lower() if word else ""
     return name if name in UNITS else ""
+
+
+def currencies_beside(text: str, start: int, stop: int) -> tuple[str, tuple[int, int]]:
+    """The codes that a sign or a word beside a number at [start, stop) may stand for, and where it stands.
+
+    >>> currencies_beside("It costs 20 euros", 9, 11)
+    ('EUR', (12, 17))
+    """
+    inside = re.match(rf"[{re.escape(_SIGNS)}]", text[start:stop])
+    before = re.search(rf"(?:US)?[{re.escape(_SIGNS)}]\s*$", text[:start])
+    if inside or before:
+        span = (start, start + 1) if inside or before is None else before.span()
+        return CURRENCIES.get(text[slice(*span)].strip().lower(), ""), span
+    behind = re.compile(rf"\s*([{re.escape(_SIGNS)}]|[^\W\d_]+)").match(text, stop)
+    word = behind[1].lower() if behind else ""
+    name = next((n for n in (word, word.removesuffix("s")) if n in CURRENCY_NAMES), "")
+    codes = CURRENCIES.get(word) or CURRENCY_NAMES.get(name, "")
+    return codes, behind.span(1) if behind and codes else (stop, stop)
 
 
 def factor_to(unit: str, label: Sequence[str]) -> float:

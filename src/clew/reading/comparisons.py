@@ -52,6 +52,8 @@ _AFTER: tuple[tuple[str, Sign], ...] = (
 _FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
 _OLDER = re.compile(rf"\b(older|younger)\b{_FILLER}$")
 """*Older than 2005* is before it, where *older than 20* is more."""
+_OF_TIME = frozenset(("before", "after"))
+"""Words that compare dates alone: *looks after two rooms*."""
 _BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 
 _OPENS_LEAST = (
@@ -110,7 +112,8 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
     if older is not None:
         return "<" if older[1] == "older" else ">"
     for pattern, sign in _BEFORE:
-        if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
+        hit = re.search(rf"\b({pattern})\b{_FILLER}$", before)
+        if hit is not None and (is_date or hit[1] not in _OF_TIME):
             return sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):

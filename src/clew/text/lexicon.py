@@ -154,6 +154,8 @@ class Lexicon:
         self._words = Links.of(sizes, order, main[order])
         source, sizes, target = links_of(table["derived"], len(synset))
         self._derivations = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
+        _, sizes, target = links_of(table["opposite"], len(synset))
+        self._opposites = Links.of(sizes, target, np.ones(len(target)))
         source, sizes, target = links_of(table["link"], len(table["topic"]))
         kind = table["link_kind"]
         content = table["content"] / 255 + 1e-9
@@ -275,6 +277,13 @@ class Lexicon:
         """Share of the uses of a word as a verb, of those as a verb or a noun; 0 for a word of neither."""
         as_verb = self.uses(word, VERB)
         return as_verb / (as_verb + self.uses(word, NOUN)) if as_verb else 0.0
+
+    def opposites(self, word: str) -> frozenset[str]:
+        """The verbs that say the opposite of a word: *hire* of *fired*."""
+        senses = (sense for lemma in self.lemmas(word) for sense in self._senses(lemma))
+        return frozenset(
+            self._names[self._lemma[other]] for sense in senses for other, _ in self._opposites.row(sense)
+        )
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""

@@ -1,0 +1,186 @@
+"""Claims of all, of none or of so many of a kind: *All grants are active*, *Three statues are in Room 7*.
+
+What is said of the kind is read as a question is (*Which grants are active?*), and so is the kind by itself
+(*Which grants are there?*). Both are sets of the query graph: whether every member of one is in the other, or
+how many are, is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.claims.claim_readings import LEAST_PLACED
+from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
+from clew.query.execute import Executor, difference
+from clew.query.tree import OfType, Part, Sign
+from clew.reading.account import unplaced_phrases
+from clew.reading.answer import meanings_of
+from clew.reading.certainty import certainties_of, how_likely
+from clew.reading.comparisons import sign_beside
+from clew.reading.english import BEING, DOING
+from clew.reading.mentions import Mention
+from clew.reading.mutual import both_ways
+from clew.reading.reader import QuestionReader
+from clew.text.inflection import is_participle, singular_noun
+from clew.text.lexicon import Lexicon
+
+LEAST_SURE = 0.75
+"""Least likelihood of the question that a claim is read as; those that are answered have 0.5 at least."""
+MOST_WAYS = 4
+_OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
+_ALL = re.compile(rf"(?P<not>not\s+)?\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
+_NONE = re.compile(r"(?:no|none\s+of\s+the|not\s+one|not\s+a\s+single)\s+(?=[a-z])", re.IGNORECASE)
+_SO_MANY = re.compile(
+    r"(?:at\s+(?:least|most)|(?:no\s+)?(?:more|fewer|less)\s+than|over|under|exactly|precisely|only|just)?"
+    r"\s*(?:the\s+)?",
+    re.IGNORECASE,
+)
+_ONE = re.compile(
+    r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
+_WORD = re.compile(r"[^\W\d_]+")
+_BEGINS_CLAUSE = frozenset("that which who whose to".split())
+_HAVING = frozenset("has have had".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """A claim of a kind: ways to part its words, from `start` on, from what is said, as a question for it.
+
+    Of all of the kind if there is no `number`; `denied`: it is not so.
+    """
+
+    start: int
+    ways: tuple[tuple[str, str], ...]
+    number: int | None = None
+    sign: Sign = "="
+    denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KindReading:
+    """The kind, and those of it that a claim speaks of; `unplaced`: why there is neither."""
+
+    kind: Part | None = None
+    told: Part | None = None
+    unplaced: tuple[str, ...] = ()
+
+
+def quantified(claim: ClaimText) -> Quantified | None:
+    """How a claim speaks of a kind; None where it does not."""
+    text = claim.text.rstrip(" .!?\"'")
+    begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
+    if NOBODY.match(text, begin) and not _NONE.match(text, begin):
+        return None
+    for item in claim.items[:1]:
+        number = item.value.count if item.value and not item.value.timed and not item.candidates else None
+        noun = _NOUN.match(text, item.stop)
+        if number is not None and item.value and noun and _SO_MANY.fullmatch(text, begin, item.start):
+            return Quantified(noun.end(), _ways(claim, text, noun.end()), number, item.value.sign)
+    one = _ONE.match(text, begin)
+    if one is not None:
+        sign = sign_beside(text, Mention(one.start("one"), one.end("one"), one["one"])) or ">="
+        return Quantified(one.end(), _ways(claim, text, one.end()), 1, "=" if one["only"] else sign)
+    none = None if EXCEPTED.match(text, begin) else _NONE.match(text, begin)
+    if none is not None:
+        return Quantified(none.end(), _ways(claim, text, none.end()), 0)
+    for hit in _ALL.finditer(text, begin):
+        if not any(i.start < hit.end() and hit.start() < i.stop for i in claim.items):
+            if hit.start() == begin:
+                if not {"no", "without"}.issuperset(map(str.lower, negations(text[hit.end() :]))):
+                    return Quantified(hit.end(), ())  # *all are not* may be *none is* or *not all are*
+                return Quantified(hit.end(), _ways(claim, text, hit.end()), denied=bool(hit["not"]))
+            return _of_object(claim, text, begin, hit)
+    return None
+
+
+def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:
+    """The ways to part what is said from its subject, a kind; *not* within is read of neither."""
+    said = text[start:]
+    return tuple((text[start:at].strip(), f"Which {said}?") for at in _verbs(claim.items, text, start))
+
+
+def _verbs(items: Sequence[Item], text: str, start: int) -> Iterator[int]:
+    """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
+    lexicon = Lexicon.load()
+    behind = list(_WORD.finditer(text, start))[1:]
+    outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
+    auxiliaries, verbs, participles = list[int](), list[int](), list[int]()
+    in_clause = False
+    for word in outside:
+        form = word[0].lower()
+        is_auxiliary = form in BEING | DOING | _HAVING
+        if form in _BEGINS_CLAUSE:
+            in_clause = True
+        elif is_auxiliary or (lexicon.verb(form) and word[0].islower()):
+            is_past = form.endswith("ed") or is_participle(form)
+            places = auxiliaries if is_auxiliary else participles if is_past else verbs
+            places += [] if in_clause else [word.start()]
+            in_clause = False
+    return iter((auxiliaries or verbs or participles)[:MOST_WAYS])
+
+
+def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Quantified:
+    """*U1 serves all stations*: all of a kind behind the verb, *Which stations does U1 serve?*."""
+    before = [i for i in claim.items if i.stop <= hit.start()]
+    if not before:
+        return Quantified(hit.end(), ())
+    subject, kind = text[begin : before[-1].stop], text[hit.end() :]
+    verb = text[before[-1].stop : hit.start()]
+    denied = bool(hit["not"]) or bool(negations(verb))
+    first, *rest = positive(verb).split() or [""]
+    if first in BEING | DOING or (first in _HAVING and rest):
+        question = f"Which {kind} {first} {subject} {' '.join(rest)}?"
+    else:
+        lemma = next((b for b in Lexicon.load().lemmas(first.lower()) if b != first), first)
+        question = f"Which {kind} does {subject} {' '.join((lemma, *rest))}?"
+    return Quantified(hit.end(), ((kind.strip(), question),), denied=denied)
+
+
+def read_kind(reader: QuestionReader, said: Quantified) -> KindReading:
+    """The sets that a claim speaks of, by the first way that is read surely. Raises EmbedderError."""
+    unplaced: tuple[str, ...] = ()
+    executor = Executor(reader.graph)
+    for kind_words, question in said.ways:
+        told, kind = _set_of(reader, question), kind_of(reader, kind_words)
+        unplaced = unplaced or told.unplaced
+        if kind is None:
+            continue
+        if told.told is not None and not len(difference(executor.members(told.told), executor.members(kind))):
+            return KindReading(kind, told.told)
+        if told.told is None and isinstance(kind, OfType):
+            # Of a type it is enough to know of which things it is so.
+            told = _set_of(reader, question.replace(kind_words, "things", 1))
+            if told.told is not None:
+                return KindReading(kind, told.told)
+    return KindReading(unplaced=unplaced)
+
+
+def kind_of(reader: QuestionReader, words: str) -> Part | None:
+    """What a subject stands for: all of a type, or those that a question finds."""
+    nouns = [singular_noun(name) for name in reader.vocabulary.types]
+    noun = singular_noun(words.lower())
+    return OfType(nouns.index(noun)) if noun in nouns else _set_of(reader, f"Which {words} are there?").told
+
+
+def _set_of(reader: QuestionReader, question: str) -> KindReading:
+    """What a question asks for, where it is read surely and all of its words have a place."""
+    vocabulary, reading = reader.vocabulary, reader.read(question)
+    meanings = meanings_of(Executor(reader.graph), vocabulary, reading)
+    if not meanings:
+        return KindReading()
+    rows, certainties = certainties_of(vocabulary, reading, meanings)
+    best = int(certainties.argmax())
+    query = meanings[best].query
+    account = reader.accountant.account(
+        reading.question, reading.mentions, reading.likeness, query, LEAST_PLACED
+    )
+    unplaced = tuple(unplaced_phrases(reading.question, account.words))
+    is_set = query.ask == "list" and not query.by and not query.key
+    if unplaced or not is_set or how_likely(rows, certainties, best, account) < LEAST_SURE:
+        return KindReading(unplaced=unplaced)
+    return KindReading(told=both_ways(vocabulary, query).part)
