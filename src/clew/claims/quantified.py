@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clew.claims.claim_readings import LEAST_PLACED
+from clew.claims.claim_readings import LEAST_OF_ROLE
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
 from clew.query.execute import Executor, difference
 from clew.query.tree import OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import meanings_of
-from clew.reading.certainty import certainties_of, how_likely
+from clew.reading.certainty import certainties_of
 from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING
 from clew.reading.mentions import Mention
@@ -26,7 +26,7 @@ from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_participle, singular_noun
 from clew.text.lexicon import Lexicon
 
-LEAST_SURE = 0.75
+LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
 """Least likelihood of the question that a claim is read as; those that are answered have 0.5 at least."""
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
@@ -173,14 +173,18 @@ def _set_of(reader: QuestionReader, question: str) -> KindReading:
     meanings = meanings_of(Executor(reader.graph), vocabulary, reading)
     if not meanings:
         return KindReading()
-    rows, certainties = certainties_of(vocabulary, reading, meanings)
+    accounts = [
+        reader.accountant.account(
+            reading.question, reading.mentions, reading.likeness, meaning.query, LEAST_OF_ROLE
+        )
+        for meaning in meanings
+    ]
+    certainties = certainties_of(vocabulary, reading, meanings, accounts)
     best = int(certainties.argmax())
     query = meanings[best].query
-    account = reader.accountant.account(
-        reading.question, reading.mentions, reading.likeness, query, LEAST_PLACED
-    )
-    unplaced = tuple(unplaced_phrases(reading.question, account.words))
+    unplaced = tuple(unplaced_phrases(reading.question, accounts[best].words))
     is_set = query.ask == "list" and not query.by and not query.key
-    if unplaced or not is_set or how_likely(rows, certainties, best, account) < LEAST_SURE:
+    carried = float(accounts[best].shares.min(initial=1.0))
+    if unplaced or not is_set or float(certainties[best]) < LEAST_SURE or carried < LEAST_CARRIED:
         return KindReading(unplaced=unplaced)
     return KindReading(told=both_ways(vocabulary, query).part)
