@@ -141,7 +141,7 @@ def test_a_year_is_no_number_of_something_else(tmp_path):
     source = tmp_path / "disasters.csv"
     source.write_text(DISASTERS, "utf-8")
     with Clew.open(source, cache_dir=tmp_path) as clew:
-        assert clew.ask("How many deaths did drought cause in 1921?").text == "1200000"
+        assert clew.ask("How many deaths were there from drought in 1921?").text == "1200000"
         for claim in ("Drought caused 1200000 deaths in 1921.", "Flood caused 250 deaths in 1921."):
             assert clew.verify(claim).verdict != "refuted"
         assert clew.verify("Drought, 1921 has 24000 deaths.").verdict == "refuted"

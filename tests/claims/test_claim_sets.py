@@ -10,6 +10,7 @@ DEV = ROOT / "tests" / "data" / "dev"
 GRAPHS = {"films": ROOT / "examples" / "films.tsv", "countries": DEV / "countries.tsv"}
 CLAIMS = [json.loads(line) for line in (DEV / "claims.jsonl").read_text("utf-8").splitlines()]
 LEFT_OPEN = {
+    "A river through Peru is the Danube.",
     "Ridley Scott is the man behind Gladiator.",
     "Sigourney Weaver can be seen in Alien.",
     "The movie Pulp Fiction was helmed by Quentin Tarantino.",

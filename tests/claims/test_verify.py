@@ -48,7 +48,7 @@ CLAIMS = [
     ("Memento is a comedy.", "refuted"),
     ("Memento runs 113 minutes.", "supported"),
     ("Memento is over two hours long.", "refuted"),
-    ("Memento lasts less than 2 hours.", "supported"),
+    ("Memento runs less than 2 hours.", "supported"),
     ("Christopher Nolan was born in London.", "supported"),
     ("Christopher Nolan was born in Paris.", "refuted"),
     ("Christopher Nolan was born in 1970.", "supported"),
