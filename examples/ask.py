@@ -7,7 +7,7 @@ from clew import Clew
 FILMS = Path(__file__).with_name("films.tsv")
 
 with Clew.open(FILMS) as films:
-    for question in ("Which films share a director with Memento?", "Who composed the music of Memento?"):
+    for question in ("Which films share a director with Memento?", "Who wrote the soundtrack of Memento?"):
         answer = films.ask(question)
         print(question)
         if answer.abstained is not None:

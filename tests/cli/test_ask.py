@@ -27,7 +27,7 @@ def test_abstaining_exits_with_3_and_names_candidates(run, index):
     result = run("ask", index, "who knows")
     assert result.exit_code == 3
     assert result.stdout.splitlines() == [
-        "No answer in this graph: it has no knows.   (abstained: no_entity)",
+        "The graph has no knows.   (abstained: no_entity)",
         "  Did you mean: Memento?",
     ]
 

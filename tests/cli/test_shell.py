@@ -55,7 +55,7 @@ def test_a_line_that_fails_is_told_and_the_others_go_on(lines):
 def test_an_abstention_is_no_failure(lines):
     result = lines("who knows")
     assert result.exit_code == 0
-    assert result.stdout.startswith("No answer in this graph")
+    assert result.stdout.startswith("The graph has no")
 
 
 def test_neighbours_are_a_line_for_each_relation_and_direction(lines):
@@ -92,8 +92,8 @@ def test_info_and_help(lines):
 
 
 def test_words_of_commands_may_begin_a_question(lines):
-    assert "it has no on Memento." in lines("info on Memento").stdout
-    assert "it has no Memento." in lines("ask verify Memento").stdout
+    assert "The graph has no on Memento." in lines("info on Memento").stdout
+    assert "The graph has no Memento." in lines("ask verify Memento").stdout
 
 
 @pytest.mark.parametrize("line", ["reading", "reading x", "reading 0", "reading 1", "explain"])

@@ -12,7 +12,7 @@ from rich.text import Text
 from clew.cli.console import escape, out, put
 from clew.foundation.forms import json_form
 from clew.text.normalise import counted
-from clew.types import Answer, Chain, Citation, Step, SubAnswer, TripleText, Verdict, Verification
+from clew.types import Abstention, Answer, Chain, Citation, Step, SubAnswer, TripleText, Verdict, Verification
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -160,13 +160,20 @@ def _print_notes(console: Console, notes: Sequence[str]) -> None:
         put(console, f"  Note: {note}.", "yellow")
 
 
+def abstention_line(abstained: Abstention) -> str:
+    """Why there is no answer, in a sentence: *I cannot place …*, *The graph has no …*, *It may mean …*."""
+    detail = abstained.detail.rstrip(".")
+    if detail.startswith("it ") and not detail.startswith("it may mean"):
+        return f"The graph {detail.removeprefix('it ')}"
+    return detail[:1].upper() + detail[1:]
+
+
 def print_answer(
     console: Console, answer: Answer, shown_citations: Sequence[Citation], choosing: str
 ) -> None:
     """Print an answer with some of its citations."""
     if answer.abstained is not None:
-        lead = "Not answered" if answer.abstained.reason == "unplaced" else "No answer in this graph"
-        line = Text(f"{lead}: {escape(answer.abstained.detail.rstrip('.'))}.")
+        line = Text(f"{escape(abstention_line(answer.abstained))}.")
         put(console, line.append(f"   (abstained: {answer.abstained.reason})", "dim"))
         if answer.abstained.candidates:
             candidates = NAME_SEPARATOR.join(map(escape, answer.abstained.candidates))
@@ -181,7 +188,7 @@ def print_answer(
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
     for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations)]:
         put(console, line)
-    if answer.reading and answer.thread is not None and answer.thread.question != answer.question:
+    if answer.reading:
         put(console, f"  Read as: {escape(answer.reading)}", "dim")
     omitted = len(answer.citations) - len(shown_citations)
     if omitted > 0:

@@ -33,4 +33,4 @@ def answer_text(answer: Answer) -> str:
     """The text for callers that take only text: the answer, or why there is none."""
     if answer.abstained is None:
         return answer.text
-    return f"No answer in this graph: {answer.abstained.detail}"
+    return f"No answer: {answer.abstained.detail}"

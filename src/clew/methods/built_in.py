@@ -40,6 +40,9 @@ from clew.reading.thread import threaded
 from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 
+LEAST_OF_PARTIAL = 0.9
+"""Probability that a label carries a word, below which a partial answer says that it left the word out."""
+
 
 @dataclass(frozen=True, slots=True)
 class LikelyReading:
@@ -113,7 +116,9 @@ class BuiltInReader:
         meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
         if not meanings:
             return LikelyReading(reading)
-        accounts = [self.reader.account(reading, meaning.query) for meaning in meanings]
+        # What is answered in part says each word that may have no place.
+        least = LEAST_OF_PARTIAL if self.settings.partial else 0.0
+        accounts = [self.reader.account(reading, meaning.query, least) for meaning in meanings]
         told = [account.without_open_words() for account in accounts] if self.settings.partial else accounts
         certainties = certainties_of(vocabulary, reading, meanings, told)
         best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]

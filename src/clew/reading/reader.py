@@ -232,12 +232,12 @@ class QuestionReader:
         """Places words in query graphs."""
         return Accountant(self._ranker)
 
-    def account(self, reading: Reading, query: Query) -> Account:
-        """What each word of a question, as it was asked, is in a query graph.
+    def account(self, reading: Reading, query: Query, least: float = 0.0) -> Account:
+        """What each word of a question, as it was asked, is in a query graph; `least` as for an accountant.
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query)
+        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query, least)
         words = as_written(reading.whole_question, reading.question, account.words, "operator")
         words = as_written(reading.original_question, reading.whole_question, words)
         return replace(account, words=words)
