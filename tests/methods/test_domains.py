@@ -69,7 +69,6 @@ def test_what_is_answered(opened, name, question, wanted):
     ("name", "question"),
     [
         ("pharma", "Which drugs do not cause hair loss?"),
-        ("staff", "Which employees have neither Python nor SQL?"),
         ("geo", "Is Narnia larger than France?"),
         ("pharma", "What are the side effects of omeprazole?"),
     ],

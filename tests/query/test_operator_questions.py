@@ -32,6 +32,7 @@ def graphs(tmp_path_factory) -> dict[str, Clew]:
 @pytest.mark.parametrize(
     ("graph", "question", "answers"),
     [
+        ("staff", "Who is not in Oslo and not in Bergen?", {"Dee Poe", "Eli Fox"}),
         ("staff", "Where do Ann Lee and Bob Ray live?", {"Oslo", "Bergen"}),
         ("staff", "Who is in teams Red and Green?", {"Ann Lee", "Bob Ray", "Eli Fox"}),
         ("staff", "What are the salaries of Ann Lee, Bob Ray and Dee Poe?", {"90", "65", "40"}),
@@ -90,7 +91,6 @@ def test_the_day_of_last_year_is_a_setting(graphs):
 @pytest.mark.parametrize(
     ("graph", "question"),
     [
-        ("staff", "Who is not in Oslo and not in Bergen?"),
         ("staff", "Who is the oldest in each team?"),
         ("staff", "Does every member of team Red earn more than 60?"),
         ("work", "Who no longer works at Nord?"),

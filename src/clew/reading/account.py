@@ -23,6 +23,7 @@ from clew.query.tree import (
     Counted,
     Extreme,
     OfType,
+    Qualified,
     Query,
     Related,
     Value,
@@ -51,6 +52,7 @@ SPELT = 0.79
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
 _YES_OF = re.compile(r"\W*(is|are|was|were|does|do|did|has|have|had|can)\s+", re.I)
+_BEFORE_NAME = re.compile(r"\b(?:before|after)(?=\s+[\"'“]?[A-Z])")
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -536,8 +538,11 @@ class _Account:
             self._put(token, "unplaced", "")
 
     def _place_yes_or_no(self) -> None:
-        """*Is Ann …* is answered with yes or no, and not with what she has."""
+        """*Is Ann …* is answered with yes or no, and not with what she has; *before Bob* compares."""
         opening = _YES_OF.match(self.text)
+        is_timed = self.carried.compares or any(isinstance(p, Qualified) for p in self.query.contents.parts)
+        for match in _BEFORE_NAME.finditer(self.text) if opening is not None else ():
+            self._restrict(*match.span(), "compared", is_timed)
         if opening is None or self.query.ask in ("yes", "every") or self.query.key:
             return
         if any(m.strong and m.candidates and m.start == opening.end() for m in self.mentions):
