@@ -192,7 +192,8 @@ def all_questions() -> Pool:
 
 
 def read_schema(path: Path) -> list[MeaningRows]:
-    """Random graphs over a schema that the ranker was not trained on."""
+    """Random graphs over a schema that the ranker was not trained on, nor the shipped placing."""
+    account.shipped_placing = shipped_placing
     schema, schema_questions, _ = made_up.read(path)
     examples: list[MeaningRows] = []
     chains = composed(schema, schema_questions, CHAINS, random.Random(1))
@@ -362,7 +363,7 @@ def main() -> None:
         default=(MODEL, MODEL),
         help="models trained without half of people's graphs",
     )
-    parser.add_argument("--placing", type=Path, help="where placing.0.npz … stand")
+    parser.add_argument("--placing", type=Path, default=MODEL, help="where placing.0.npz … stand")
     args = parser.parse_args()
     if args.out is None:
         write_rows(args.rows, args.processes, args.halves, args.placing)

@@ -138,3 +138,30 @@ def test_what_lies_within_what_is_recorded_is_no_contradiction():
         assert clew.verify("The Owl Jar was found at Rome.").verdict == "refuted"
         assert clew.verify("The Owl Jar was found at Greece.").verdict != "refuted"
         assert clew.verify("The Owl Jar was not found at Greece.").verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The price of Frida is 21 dollars.", "supported"),
+        ("The price of Frida is 22 dollars.", "refuted"),
+        ("The price of Frida is 21 euros.", "not_enough_info"),
+        ("The mass of Frida is 101 pounds.", "supported"),
+    ],
+)
+def test_a_word_is_a_currency_where_one_is_recorded(claim: str, verdict: str) -> None:
+    triples = [
+        ("Frida", "price in dollars", "21"),
+        ("Frida", "mass", "101"),
+        ("Otto", "price in dollars", "9"),
+    ]
+    with Clew.from_triples([*triples, ("Otto", "mass", "80")]) as clew:
+        assert clew.verify(claim).verdict == verdict
+
+
+def test_none_of_very_many_is_so_only_if_something_else_is_recorded_of_each() -> None:
+    triples = [(f"Grant {n}", "type", "Grant") for n in range(1_200)]
+    triples += [(f"Grant {n}", "status", "closed") for n in range(1_000)]
+    triples += [("Trust", "type", "Fund"), ("Trust", "status", "active")]
+    with Clew.from_triples(triples) as clew:
+        assert clew.verify("No grants are active.").verdict == "not_enough_info"

@@ -220,3 +220,10 @@ def test_what_a_vulnerability_says_is_kept(tmp_path):
         assert labels(clew, "What is the severity of CVE-2020-8203?") == ["high"]
         assert labels(clew, "What is the source of CVE-2020-8203?") == ["NVD"]
         assert any(note.endswith("left out: compositions") for note in notes(clew))
+
+
+def test_ids_of_a_table_that_is_not_there_are_no_rows_of_this_one(tmp_path):
+    (tmp_path / "orders.csv").write_text("id,customer_id,item\n1,3,Pen\n2,3,Ink\n3,1,Pad\n4,2,Pen\n5,1,Cup\n")
+    with Clew.open(tmp_path / "orders.csv", cache_dir=tmp_path / "cache") as clew:
+        assert [a.label for a in clew.ask("What is the average customer id?").answers] == ["2"]
+        assert not any("customer_id: ids of" in note for note in clew.info().report["notes"])

@@ -102,3 +102,13 @@ def test_triples_by_names_are_read_by_the_datatypes_of_rdf(tmp_path):
         clew.update([("Corto", "founded", "2004")])
         values = clew.index.graph.values
         assert [int(values.datatype[node]) for node in range(clew.index.graph.nodes)].count(0) == 3
+
+
+def test_a_table_of_another_thing_is_not_read_as_one_that_has_its_columns(tmp_path):
+    (tmp_path / "films.csv").write_text("id,name,year\n1,Heat,1995\n2,Ran,1985\n")
+    (tmp_path / "directors.csv").write_text("id,name\n1,Ann Lee\n2,Bo Ray\n")
+    index_sources([tmp_path / "films.csv"], tmp_path / "films.clew")
+    with Clew.open(tmp_path / "films.clew") as films:
+        films.update(add=[tmp_path / "directors.csv"])
+        assert dict(films.info().types)["director"] == 2
+        assert labels(films, "What is the year of Ann Lee?") == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
+from clew.errors import UsageError
 
 TABLES = {
     "customers.csv": "id,name,city\nC1,Iris Chemicals,Hamburg\nC2,Nord Foods,Bremen\nC3,Alba Paper,Kiel\n",
@@ -41,6 +42,8 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
         ("What is the average quantity ordered by Nord Foods?", {"130"}),
         ("What is the highest quantity ordered by Iris Chemicals?", {"120"}),
         ("Who ordered the largest quantity of Cleaner C?", {"Nord Foods"}),
+        ("Who ordered Resin B with the latest date?", {"Iris Chemicals"}),
+        ("Who ordered Solvent A with the earliest date?", {"Nord Foods"}),
         ("Which products did Nord Foods order with quantity below 100?", {"Solvent A"}),
         ("Which customers have cancelled orders?", {"Iris Chemicals", "Alba Paper"}),
         ("Which products ordered by Alba Paper were not shipped?", {"Resin B"}),
@@ -65,6 +68,12 @@ def test_edges_are_asked(orders: Clew, question: str, answers: set[str]) -> None
 )
 def test_what_edges_do_not_record_is_left_open(orders: Clew, question: str) -> None:
     assert orders.ask(question).abstained is not None
+
+
+@pytest.mark.parametrize("query", ["@quantity({Resin B} ^ordered)", "sum(@quantity({Resin B} ^ordered))"])
+def test_a_property_of_edges_is_no_table(orders: Clew, query: str) -> None:
+    with pytest.raises(UsageError, match="it must be a set"):
+        orders.table(query=query)
 
 
 def test_a_sum_cites_the_edges_that_it_is_of(orders: Clew) -> None:

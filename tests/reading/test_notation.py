@@ -61,6 +61,8 @@ def test_what_is_read(text, query):
         ("(" * 30 + "{Ida}" + ")" * 30, "inside each other"),
         ("{Ida}" * 200, "longer than"),
         ("top(x, Beer, .born)", "whole number"),
+        ("count(@hours({Ida} .knows))", "count is of a set"),
+        ("@hours({Ida} .knows) by .knows", "left over: by"),
         ("@weight({Ida} .knows)", "no edge has a property 'weight'"),
         ("__import__('os')", "cannot be read|no type"),
     ],

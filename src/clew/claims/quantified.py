@@ -27,7 +27,8 @@ from clew.text.inflection import is_participle, singular_noun
 from clew.text.lexicon import Lexicon
 
 LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
-"""Least likelihood of the question that a claim is read as; those that are answered have 0.5 at least."""
+"""Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least), and
+least share of each of its words that a label carries it."""
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)

@@ -156,7 +156,7 @@ class Checker:
         if not len(so):
             instead = [self._recorded_instead(read.told, member) for member in outside]
             proof = tuple(t for triples in instead[:MOST_SHOWN] for t in triples)
-            if not instead or not all(instead):
+            if len(members) > MOST_MIDDLES or not instead or not all(instead):
                 return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof

@@ -141,7 +141,8 @@ def print_verdict(result: Verification, limit: int = VERDICT_TRIPLES, *, explain
         line.append(f"    ({result.timings_ms['total']:,.0f} ms)", "not bold dim")
     put(console, line)
     if result.abstained is not None:
-        put(console, f"  {result.abstained.detail}   (abstained: {result.abstained.reason})", "yellow")
+        detail = escape(result.abstained.detail)
+        put(console, f"  {detail}   (abstained: {result.abstained.reason})", "yellow")
     for part in result.parts:
         word, colour = _VERDICTS[part.verdict]
         put(console, Text("  ").append(f"{word}: ", colour).append(escape(part.text)))

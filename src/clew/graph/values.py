@@ -99,7 +99,8 @@ def currencies_beside(text: str, start: int, stop: int) -> tuple[str, tuple[int,
     behind = re.compile(rf"\s*([{re.escape(_SIGNS)}]|[^\W\d_]+)").match(text, stop)
     word = behind[1].lower() if behind else ""
     name = next((n for n in (word, word.removesuffix("s")) if n in CURRENCY_NAMES), "")
-    codes = CURRENCIES.get(word) or CURRENCY_NAMES.get(name, "")
+    code = CURRENCIES.get(word, "") if behind and (behind[1].isupper() or not behind[1].isalpha()) else ""
+    codes = code or CURRENCY_NAMES.get(name, "")
     return codes, behind.span(1) if behind and codes else (stop, stop)
 
 

@@ -396,7 +396,7 @@ class GraphView:
         import numpy as np
 
         from clew.query.execute import Executor, OverBudget
-        from clew.query.notation import NotationError, lookup_of, read_query
+        from clew.query.notation import NotationError, lookup_of, read_set
         from clew.query.table import Table, all_of
 
         if [type, query, entities].count(None) != 2:
@@ -407,12 +407,7 @@ class GraphView:
             return Table(graph, nodes)
         try:
             if query is not None:
-                asked = read_query(clean_query(query), lookup_of(graph, self.index.names))
-                if asked.ask != "list" or asked.by:
-                    raise UsageError(
-                        "A table has the members of a set; leave out what counts or compares them"
-                    )
-                part = asked.part
+                part = read_set(clean_query(query), lookup_of(graph, self.index.names))
             else:
                 part = all_of(graph, type or "")
             return Table(graph, Executor(graph).members(part))

@@ -30,7 +30,7 @@ from clew.query.tree import (
     Value,
     Walk,
     Without,
-    last_walk,
+    last_walks,
 )
 
 # Sets of nodes as ascending arrays of ids: faster on the short ones of a question than NumPy's own.
@@ -112,20 +112,17 @@ class OverBudget(Exception):
 class OnEdges:
     """Values of one property of edges, a row each, int64 [n].
 
-    `reached` and `before` are the ends of its edge, `statements` and `places` its row among the statements
-    and the properties of the graph, `numbers` float64 [n] the value, NaN for what is no number.
+    `reached` and `before` are the ends of its edge; `before` is in its part of `sources`. `statements` and
+    `places` are its row among the statements and the properties of the graph. `numbers` float64 [n] its value
+    where that is a number, or a date if most are; else NaN.
     """
 
     reached: Nodes
     before: Nodes
+    sources: tuple[Part, ...]
     statements: Nodes
     places: Nodes
     numbers: NDArray[np.float64]
-
-    @classmethod
-    def none(cls) -> OnEdges:
-        """No values."""
-        return cls(NO_NODES, NO_NODES, NO_NODES, NO_NODES, np.empty(0, np.float64))
 
 
 @dataclass(eq=False)
@@ -137,6 +134,7 @@ class Executor:
     _sets: dict[Part, Nodes] = field(default_factory=dict[Part, Nodes])
     _types: dict[int, Nodes] = field(default_factory=dict[int, Nodes])
     _on_edges: dict[OnEdge, NDArray[np.bool_]] = field(default_factory=dict[OnEdge, NDArray[np.bool_]])
+    _keyed: dict[tuple[Part, str], OnEdges] = field(default_factory=dict[tuple[Part, str], OnEdges])
 
     def members(self, part: Part) -> Nodes:
         """The nodes of a part, int64, ascending.
@@ -255,31 +253,48 @@ class Executor:
         return place[is_allowed], reached[is_allowed]
 
     def on_edges(self, part: Part, key: str) -> OnEdges:
-        """The values of a property of the edges that lead to the members of a set.
+        """The values of a property of the edges that lead to the members of a set, each edge once.
 
-        None where no one step leads to them. Raises OverBudget.
+        Raises OverBudget.
         """
-        walk, statements = last_walk(part), self.graph.edge_properties
-        if walk is None:
-            return OnEdges.none()
-        members, sources = self.members(part), self.members(walk.source)
-        self.edges_left -= len(statements)
+        known = self._keyed.get((part, key))
+        if known is not None:
+            return known
+        walks, statements = last_walks(part), self.graph.edge_properties
+        places = self._places_of(key)
+        owners = np.searchsorted(statements.offsets, places, "right") - 1
+        ends = statements.triples[owners].astype(np.int64)
+        of_walk, members = np.full(len(places), -1), self.members(part)
+        for number, walk in enumerate(walks):
+            heads, tails = (ends[:, 2], ends[:, 0]) if walk.step & 1 else (ends[:, 0], ends[:, 2])
+            keep = (ends[:, 1] == walk.step // 2) & np.isin(heads, self.members(walk.source))
+            keep &= np.isin(tails, members) & (of_walk < 0)
+            for condition in walk.conditions if isinstance(walk, Qualified) else ():
+                keep &= self._fulfilled(condition)[owners]
+            of_walk[keep] = number
+        found = np.flatnonzero(of_walk >= 0)
+        self.edges_left -= len(found)
         if self.edges_left < 0:
             raise OverBudget
-        keep = statements.triples[:, 1] == walk.step // 2
-        for condition in walk.conditions if isinstance(walk, Qualified) else ():
-            keep &= self._fulfilled(condition)
-        heads, tails = statements.triples[:, 0].astype(np.int64), statements.triples[:, 2].astype(np.int64)
-        before, reached = (tails, heads) if walk.step & 1 else (heads, tails)
-        keep &= np.isin(before, sources) & np.isin(reached, members)
+        ends, places, of_walk = ends[found], places[found], of_walk[found]
+        is_back = np.array([walk.step & 1 for walk in walks], np.bool_)[of_walk]
+        kinds = statements.kind[places]
+        edges = OnEdges(
+            np.where(is_back, ends[:, 0], ends[:, 2]),
+            np.where(is_back, ends[:, 2], ends[:, 0]),
+            tuple(walks[number].source for number in of_walk.tolist()),
+            owners[found],
+            places,
+            np.where(kinds == _usual(kinds), statements.value[places], np.nan).astype(np.float64),
+        )
+        self._keyed[part, key] = edges
+        return edges
+
+    def _places_of(self, key: str) -> Nodes:
+        """Where values of a property of edges stand."""
+        statements = self.graph.edge_properties
         keys = [number for number, name in enumerate(statements.keys) if name == key]
-        places = np.flatnonzero(np.isin(statements.key, keys))
-        owners = np.searchsorted(statements.offsets, places, "right") - 1
-        places, owners = places[keep[owners]], owners[keep[owners]]
-        numbers = np.where(
-            statements.kind[places] == ValueKind.NUMBER, statements.value[places], np.nan
-        ).astype(np.float64)
-        return OnEdges(reached[owners], before[owners], owners, places, numbers)
+        return np.flatnonzero(np.isin(statements.key, keys))
 
     def _fulfilled(self, condition: OnEdge) -> NDArray[np.bool_]:
         """Which statements fulfil a condition, bool [statements]."""
@@ -287,8 +302,7 @@ class Executor:
         if known is not None:
             return known
         statements = self.graph.edge_properties
-        keys = [number for number, key in enumerate(statements.keys) if key == condition.key]
-        places = np.flatnonzero(np.isin(statements.key, keys))
+        places = self._places_of(condition.key)
         owners = np.searchsorted(statements.offsets, places, "right") - 1
         if isinstance(condition.value, str):
             text = condition.value.casefold()
@@ -337,8 +351,7 @@ class Executor:
             place = place[at]
         values = self.graph.values
         kind = values.kind[reached]
-        usual = ValueKind.DATE if (kind == ValueKind.DATE).sum() * 2 > (kind > 0).sum() else ValueKind.NUMBER
-        has = kind == usual
+        has = kind == _usual(kind)
         return place[has], reached[has], values.value[reached[has]].astype(np.float64)
 
     def _compared(
@@ -408,8 +421,9 @@ class Executor:
         """The number that a query asks for, None where it asks for members, or where no value is there."""
         members = self.members(query.part)
         if query.key:
-            numbers = self.on_edges(query.part, query.key).numbers
-            numbers = numbers[~np.isnan(numbers)]
+            edges = self.on_edges(query.part, query.key)
+            is_number = self.graph.edge_properties.kind[edges.places] == ValueKind.NUMBER
+            numbers = edges.numbers[is_number & ~np.isnan(edges.numbers)]
             return None if query.ask not in _REDUCE else _aggregate(query.ask, numbers)
         match query.ask, query.other:
             case "count", _:
@@ -481,6 +495,11 @@ class Executor:
     def _numbers(self, nodes: Nodes) -> NDArray[np.float64]:
         kind = self.graph.values.kind[nodes]
         return self.graph.values.value[nodes[kind == ValueKind.NUMBER]].astype(np.float64)
+
+
+def _usual(kinds: NDArray[np.uint8]) -> ValueKind:
+    """Whether most of some values are dates, or numbers."""
+    return ValueKind.DATE if (kinds == ValueKind.DATE).sum() * 2 > (kinds > 0).sum() else ValueKind.NUMBER
 
 
 _REDUCE = {"sum": np.sum, "average": np.mean, "largest": np.max, "smallest": np.min}

@@ -113,6 +113,14 @@ def read_query(text: str, names: NameLookup) -> Query:
     return query
 
 
+def read_set(text: str, names: NameLookup) -> Part:
+    """Read a set, as a table or a term stands for one; raises as `read_query`, also for what is no set."""
+    query = read_query(text, names)
+    if query.ask != "list" or query.by or query.key:
+        raise NotationError("it must be a set; leave out what counts or compares them")
+    return query.part
+
+
 def write_query(query: Query, graph: Graph) -> str:
     """Write a query so that `read_query` reads it again.
 
@@ -165,6 +173,8 @@ class _Reader:
             query = Query(_ASK_OF[word], self._bracketed(), key=key)
             if key:
                 self._take(")")
+                if query.ask in ("count", "yes"):
+                    raise NotationError(f"{word} is of a set, and not of a property of edges")
         elif word.startswith("@"):
             key = self._key()
             query = Query("list", self._bracketed(), key=key)
@@ -177,7 +187,7 @@ class _Reader:
             self._take(")")
         else:
             query = Query("list", self._set())
-        if self._peek() == "by" and query.ask != "yes" and query.other is None:
+        if self._peek() == "by" and query.ask != "yes" and query.other is None and not query.key:
             self._take()
             return replace(query, by=self._steps())
         return query

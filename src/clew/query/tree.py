@@ -312,20 +312,19 @@ def key_of(query: Query) -> tuple[object, ...]:
     return (query.ask, _key(query.part), *other, *query.by, *([query.key] if query.key else ()))
 
 
-def last_walk(part: Part) -> Walk | Qualified | None:
-    """The step whose edges lead to the members of a set, None where several or none do."""
+def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:
+    """The steps whose edges lead to the members of a set."""
     match part:
         case Walk() | Qualified():
-            return part
+            return (part,)
         case OfType(type_, end) if type_ < 0:
-            return Walk(OfType(-1, end ^ 1), end ^ 1)
-        case Both(left, right):
-            walks = [walk for walk in (last_walk(left), last_walk(right)) if walk is not None]
-            return walks[0] if len(walks) == 1 else None
+            return (Walk(OfType(-1, end ^ 1), end ^ 1),)
+        case Both(left, right) | Either(left, right):
+            return (*last_walks(left), *last_walks(right))
         case Compared(source) | Counted(source) | Extreme(source) | Related(source) | Without(source):
-            return last_walk(source)
+            return last_walks(source)
         case _:
-            return None
+            return ()
 
 
 def _key(part: Part) -> tuple[object, ...]:

@@ -607,8 +607,13 @@ class _Words:
             of = _Phrase("one", "ones").narrow(_of(of.text))
         if part.key:
             rank = f"{_nth(number)} " if part.nth and number > 1 else ""
-            said = f"with the {rank}{'highest' if largest else 'lowest'} {words_of_label(part.key)}"
-            return replace(of, is_many=number > 1 and not part.nth).narrow(_alike("edge", said))
+            noun = words_of_label(part.key)
+            ends = ("latest", "earliest") if _TIME_WORDS.intersection(noun.split()) else ("highest", "lowest")
+            said = f"with the {rank}{ends[not largest]} {noun}"
+            chosen = replace(of, is_many=number != 1 and not part.nth)
+            if not number:
+                said = f"from the {ends[not largest]} to the {ends[largest]} {noun}"
+            return chosen.narrow(_alike("edge", said))
         if not steps:
             return replace(of, before=f"{'highest' if largest else 'lowest'} {of.before}".strip())
         shape, step = self._shape(steps[-1]), steps[-1]

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import reduce
 
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.query.execute import Executor, OverBudget
+from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
     Compared,
@@ -572,16 +573,13 @@ class _Account:
 
     def _are_all_of(self, types: Sequence[int]) -> bool:
         """Whether all that some step of the query leads to is of some types, though it does not say so."""
-        graph = self.vocabulary.graph
-        executor = Executor(graph)
+        executor = Executor(self.vocabulary.graph)
+        typed = reduce(union, (executor.members(OfType(type_)) for type_ in types))
         try:
             sets = [executor.members(p) for p in self.query.contents.parts if isinstance(p, Walk | Anchor)]
         except OverBudget:
             return False
-        return any(
-            len(nodes) and all(np.isin(self.vocabulary.types_of(n), types).any() for n in nodes.tolist())
-            for nodes in sets
-        )
+        return any(len(nodes) and not len(difference(nodes, typed)) for nodes in sets)
 
     def _types_that_hold(self) -> set[int]:
         """The declared types that the query asks for, or that nearly all have to which its steps lead."""

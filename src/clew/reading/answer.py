@@ -22,11 +22,10 @@ from clew.query.tree import (
     Walk,
     Without,
     key_of,
-    last_walk,
     parts_of,
     with_entity,
 )
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.query.words import column_of, say
 from clew.reading.flags import as_asked, that_decides
 from clew.reading.mentions import MEANT, PARTIAL, TYPO, WORDS, Candidate
@@ -223,10 +222,12 @@ def _list_answer(
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
     rows = None
-    if isinstance(query.part, Extreme) and query.part.steps and query.part.number != 1 and not query.part.nth:
-        members, values = executor.ranked(query.part)
-        columns = ("answer", column_of(query.part.steps, vocabulary))
-        texts = _value_texts(graph, query.part, values.tolist())
+    part = query.part
+    if isinstance(part, Extreme) and (part.steps or part.key) and part.number != 1 and not part.nth:
+        members, values = executor.ranked(part)
+        name = words_of_label(part.key) if part.key else column_of(part.steps, vocabulary)
+        columns = ("answer", name)
+        texts = _value_texts(executor, part, values.tolist())
         rows = Rows(columns, tuple(zip(map(graph.label, members.tolist()), texts, strict=True)))
     for node in members[: most_answers()].tolist():
         answers.append(answer_entity(graph, node, score))
@@ -300,14 +301,18 @@ def _cell_text(cell: str | float | tuple[str, ...]) -> str:
     return cell if isinstance(cell, str) else ", ".join(cell)
 
 
-def _value_texts(graph: Graph, part: Extreme, values: Sequence[float]) -> list[str | float]:
+def _value_texts(executor: Executor, part: Extreme, values: Sequence[float]) -> list[str | float]:
     """What things are ranked by, dates as they are written."""
-    written: dict[float, str] = {}
-    if not part.counted and len(part.steps) == 1 and any(value >= 1 for value in values):
-        for node in Executor(graph).members(Walk(part.source, part.steps[-1])).tolist():
+    graph, written = executor.graph, dict[float, str]()
+    if part.key:
+        edges, statements = executor.on_edges(part.source, part.key), executor.graph.edge_properties
+        for place in edges.places[statements.kind[edges.places] == ValueKind.DATE].tolist():
+            written.setdefault(float(statements.value[place]), statements.texts[place])
+    elif not part.counted and len(part.steps) == 1:
+        for node in executor.members(Walk(part.source, part.steps[-1])).tolist():
             if graph.values.kind[node] == ValueKind.DATE:
                 written.setdefault(float(graph.values.value[node]), graph.labels[node])
-    return [written.get(value, value) if value >= 1 else value for value in values]
+    return [written.get(value, value) for value in values]
 
 
 def _every_answer(
@@ -371,18 +376,18 @@ def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
 def _edge_answer(executor: Executor, vocabulary: Vocabulary, query: Query, probability: float) -> DraftAnswer:
     """The values of a property of edges, each with its edges, or one number of them."""
     graph, edges = executor.graph, executor.on_edges(query.part, query.key)
-    walk = last_walk(query.part)
     number = None if query.ask == "list" else executor.number(query)
-    if not len(edges.places) or walk is None or (query.ask != "list" and number is None):
+    if not len(edges.places) or (query.ask != "list" and number is None):
         return DraftAnswer(abstained=_empty_result(vocabulary, query))
     statements = graph.edge_properties
     texts = [statements.texts[at] if number is None else _number_text(number) for at in edges.places.tolist()]
     proofs: dict[str, list[int]] = {}
-    for text, before, statement in zip(texts, edges.before.tolist(), edges.statements.tolist(), strict=True):
+    rows = zip(texts, edges.before.tolist(), edges.sources, edges.statements.tolist(), strict=True)
+    for text, before, source, statement in rows:
         proof = proofs.setdefault(text, [])
         if len(proof) < MOST_PROVED:
             proof += [
-                *prove(executor, walk.source, before),
+                *prove(executor, source, before),
                 graph.find_triple(*statements.triples[statement].tolist()),
             ]
     shown = list(proofs)[: most_answers()]

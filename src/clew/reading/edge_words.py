@@ -24,8 +24,9 @@ from clew.query.tree import (
     Part,
     Query,
     Sign,
-    last_walk,
+    last_walks,
 )
+from clew.query.values import in_unit_of
 from clew.query.vocabulary import words_of_label
 from clew.reading.comparisons import sign_beside
 from clew.reading.edge_keys import EdgeKeys
@@ -125,15 +126,12 @@ class EdgeWords:
         said: list[_Said] = []
         for key in self.executor.graph.edge_properties.keys:
             words = [singular_noun(word) for word in words_of_label(key).split()]
-            for at in range(len(spoken) - len(words) + 1):
+            for at in range(len(spoken) - len(words) + 1 if words else 0):
                 first, last = self._tokens[at], self._tokens[at + len(words) - 1]
-                if words and spoken[at : at + len(words)] == words and not self._is_name(first, last):
+                if spoken[at : at + len(words)] == words:
                     said.append(_Said(key, first.start, last.stop))
+        said = [s for s in said if not self._is_named(s.start, s.stop)]
         return sorted(said, key=lambda s: (s.start - s.stop, s.start))
-
-    def _is_name(self, first: Token, last: Token) -> bool:
-        named = (m for m in self.mentions if m.candidates and m.strong)
-        return any(m.start < last.stop and first.start < m.stop for m in named)
 
     # conditions
 
@@ -158,13 +156,14 @@ class EdgeWords:
                 after = _AFTER.match(self.text, stop)
                 stop = stop if after is None else after.end()
                 sign = sign_beside(self.text, mention) or "="
-                value = replace(number, unit="", mention=at)
+                value = replace(in_unit_of(words_of_label(said.key), number), mention=at)
                 yield self._condition(start, stop, OnEdge(said.key, sign, value), words_of_label(said.key))
 
     def _texts(self) -> Iterator[Operator]:
         """*With status leave*, *as captain*, *whose status is not active*."""
+        text = self.text.lower()
         for key, values in self.keys.values.items():
-            for value in values:
+            for value in (v for v in values if v.lower() in text):
                 for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", self.text, re.I):
                     if self._is_named(*match.span()) or value.lower() in FUNCTION:
                         continue
@@ -220,8 +219,7 @@ class EdgeWords:
             key, largest = said.key, match["up"] is not None
 
             def apply(query: Query, key: str = key, largest: bool = largest) -> Query | None:
-                walk = last_walk(query.part)
-                if query.ask != "list" or walk is None or not self.keys.has(walk.step, key):
+                if query.ask != "list" or not self._leads_by(query.part, key):
                     return None
                 return replace(query, part=Extreme(query.part, (), False, largest, key=key))
 
@@ -259,8 +257,8 @@ class EdgeWords:
                 continue
 
             def apply(query: Query) -> Query | None:
-                walk = last_walk(query.part)
-                keys = () if walk is None else self.keys.of_relations.get(walk.step // 2, ())
+                relations = {walk.step // 2 for walk in last_walks(query.part)}
+                keys = {key for r in relations for key in self.keys.of_relations.get(r, ())}
                 numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
                 return self._value_of(query, numbers[0], "sum") if len(numbers) == 1 else None
 
@@ -291,20 +289,25 @@ class EdgeWords:
         asked = "begin" if match["begin"] else "end" if match["end"] else "date"
 
         def apply(query: Query) -> Query | None:
-            walk = last_walk(query.part)
-            begin, end, plain = ("", "", "") if walk is None else self.keys.dated(walk.step // 2)
-            key = {"begin": begin or plain, "end": end, "date": plain or begin}[asked]
-            return self._value_of(query, key, "list") if key else None
+            for walk in last_walks(query.part):
+                begin, end, plain = self.keys.dated(walk.step // 2)
+                key = {"begin": begin or plain, "end": end, "date": plain or begin}[asked]
+                if key:
+                    return self._value_of(query, key, "list")
+            return None
 
         yield Operator(match.start(), match.end(), apply, certain=False, weak=asked == "date")
 
     def _value_of(self, query: Query, key: str, ask: Ask) -> Query | None:
         """The query that asks for a property of the edges that lead to what the rest means."""
         part = self._with_open_names(query.part) if query.ask == "list" else query.part
-        walk = last_walk(part)
-        if query.ask not in ("list", "yes") or query.by or walk is None or not self.keys.has(walk.step, key):
+        if query.ask not in ("list", "yes") or query.by or not self._leads_by(part, key):
             return None
         return replace(query, ask=ask, part=part, key=key)
+
+    def _leads_by(self, part: Part, key: str) -> bool:
+        """Whether edges with a property lead to a set."""
+        return any(self.keys.has(walk.step, key) for walk in last_walks(part))
 
     def _with_open_names(self, part: Part) -> Part:
         """What is asked for, kept to the name that the rest leaves open: the edges between two names."""

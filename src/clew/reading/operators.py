@@ -321,7 +321,9 @@ class Operators:
     def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
         if any(isinstance(p, Extreme) for p in query.contents.parts):
             return None  # the oldest of all is not the oldest of each
-        if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference") or query.by:
+        if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference"):
+            return None
+        if query.by or query.key:
             return None
         part = query.part
         if query.ask in ("sum", "average", "largest", "smallest"):

@@ -352,12 +352,12 @@ class _Placing:
             inside = [denial.start <= at < denial.stop for at, _ in self.says[part]]
             if inside and any(inside) and isinstance(part, Compared) and part.sign not in ("=", "!="):
                 return None
-            if any(self._is_joined(denial, other, part) for other in denied):
+            if any(self._is_joined(other, part) for other in denied):
                 return None
         is_said = bool(self.says[part]) and not isinstance(part, Anchor)
         return True if is_said and not self._has_sign(part) else None
 
-    def _is_joined(self, denial: _Denial, part: Part, other: Part) -> bool:
+    def _is_joined(self, part: Part, other: Part) -> bool:
         """Whether *and* joins a name to one of the same relation that is denied: *not in Oslo and Turku*."""
         if _own_steps(part) != _own_steps(other) or type(part) is not type(other):
             return False
@@ -651,10 +651,7 @@ def _is_type(part: Part) -> bool:
 
 
 def _mentions(part: object) -> tuple[int, ...]:
-    return contents_of(part).mentions if isinstance(part, _PARTS) else ()
-
-
-_PARTS = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | Compared | Counted | Extreme
+    return contents_of(part).mentions if isinstance(part, Part) else ()
 
 
 def _is_all(part: Part) -> bool:

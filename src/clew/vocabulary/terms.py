@@ -28,7 +28,7 @@ from clew.graph.graph import DERIVED, Graph, listed_places, triple_text
 from clew.index.store.directory import Index
 from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
-from clew.query.notation import NameLookup, NotationError, lookup_of, read_query
+from clew.query.notation import NameLookup, NotationError, lookup_of, read_set
 from clew.query.prove import prove
 from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Walk, Without
 from clew.query.vocabulary import words_of_label
@@ -78,7 +78,7 @@ def parse_terms(terms: Mapping[str, str], names: GraphNames) -> tuple[list[Term]
     for word, query in terms.items():
         used: set[str] = set()
         try:
-            parsed[word] = read_query(query, _lookup(names, virtual, used)).part
+            parsed[word] = read_set(query, _lookup(names, virtual, used))
             uses[word] = used
         except NotationError as error:
             problems.append(f"[terms] {word} = {query!r}: {error}{_near(str(error), names)}")

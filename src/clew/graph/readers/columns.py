@@ -355,15 +355,25 @@ class TableForm:
         return converted(form, cls)
 
 
-def known_layout(header: Sequence[str], known: Iterable[TableForm]) -> Layout | None:
-    """The layout of the one known table that has the columns of a header; None if none, or several, do."""
+def known_layout(header: Sequence[str], known: Sequence[TableForm], called: str) -> Layout | None:
+    """The layout of the one known table that has the columns of a header; None if none, or several, do.
+
+    A table that is `called` as a known one may have fewer columns than it; another has all of them.
+    """
     same = [form for form in known if set(form.header) == set(header)]
-    layouts = [layout for form in same or known if (layout := form.layout_for(header)) is not None]
+    of_name = [form for form in same or known if _are_called_alike(form.name, called)]
+    layouts = [layout for form in of_name or same if (layout := form.layout_for(header)) is not None]
     return (
         layouts[0]
         if layouts and all(layout == replace(layouts[0], known=layout.known) for layout in layouts)
         else None
     )
+
+
+def _are_called_alike(name: str, other: str) -> bool:
+    """Whether one of two names of tables is in the other: *grants*, *new grants*."""
+    first, second = (header_words(each).replace(" ", "") for each in (name, other))
+    return bool(first and second) and (first in second or second in first)
 
 
 def _said(part: Any) -> Any:  # noqa: ANN401 (of a layout)

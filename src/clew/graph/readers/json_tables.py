@@ -157,18 +157,16 @@ def _cyclonedx(document: Object) -> Network:
         for relation, key in (("depends on", "dependsOn"), ("provides", "provides")):
             links += [{START: entry.get("ref"), TYPE: relation, END: ref} for ref in _values(entry.get(key))]
     for entry in _values(document.get("vulnerabilities")):
-        nodes.append(_vulnerability(entry))
-        links += [
-            {START: entry.get("id"), TYPE: "affects", END: at.get("ref")}
-            for at in _values(entry.get("affects"))
-        ]
+        id_ = str(entry.get("id") or entry.get("bom-ref") or "")
+        nodes.append(_vulnerability(entry, id_))
+        links += [{START: id_, TYPE: "affects", END: at.get("ref")} for at in _values(entry.get("affects"))]
     parts = [part for node in nodes for part in _CYCLONEDX_LEFT_OUT if part in node]
     nodes = [{key: value for key, value in node.items() if key not in _CYCLONEDX_LEFT_OUT} for node in nodes]
     left_out = [key for key in document if key not in _CYCLONEDX_READ]
     return Network(nodes, links, left_out=tuple(dict.fromkeys([*parts, *left_out])))
 
 
-def _vulnerability(entry: Object) -> Object:
+def _vulnerability(entry: Object, id_: str) -> Object:
     """A vulnerability as a node: of its ratings the values are put together, of its source is the name."""
     ratings: dict[str, list[object]] = {}
     for rating in _values(entry.get("ratings")):
@@ -181,7 +179,6 @@ def _vulnerability(entry: Object) -> Object:
         source = cast(Object, source)
         said |= {"source": source.get("name"), "source url": source.get("url")}
     values = {key: list(dict.fromkeys(of)) if len(set(of)) > 1 else of[0] for key, of in ratings.items()}
-    id_ = entry.get("id", "")
     return {ID: id_, LABEL: ["vulnerability"], "name": id_, **said, **values}
 
 
@@ -517,7 +514,11 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
         inner_columns = _columns_of(found.values())
         rows = [inner_columns.row(record) for record in found.values()]
         header = list(inner_columns.at)
-        said = hints if known_layout(header, hints.known) else replace(hints, id=things.ids[name], columns={})
+        said = (
+            hints
+            if known_layout(header, hints.known, name)
+            else replace(hints, id=things.ids[name], columns={})
+        )
         survey.tables[path / name] = _look_at(path / name, inner_columns, rows, said)
         inner[name] = inner_columns, rows
     survey.settle()

@@ -70,16 +70,21 @@ _NUMBER = re.compile(r"\d+")
 
 
 def layout_of(
-    cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints, *, headed: bool = False
+    cells: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    hints: Hints,
+    *,
+    headed: bool = False,
+    called: str = "",
 ) -> Layout | None:
     """Find the layout of a table whose first record is `cells`, followed by `rows`; None if it is no table.
 
-    `headed`: the first record is known to be a header. Raises UsageError if the user names a column that is
-    not there.
+    `headed`: the first record is known to be a header. `called`: the name of its file. Raises
+    UsageError if the user names a column that is not there.
     """
     if hints.columns or hints.id is not None:
         return _layout_by_hints(cells, rows, hints)
-    known = known_layout(cells, hints.known)
+    known = known_layout(cells, hints.known, called)
     if known is not None:
         return known
     matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)

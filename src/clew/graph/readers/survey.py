@@ -18,7 +18,6 @@ from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
-    KEY,
     NAMES,
     UNIQUE_SHARE,
     Column,
@@ -189,7 +188,7 @@ def look_through(
         )
     table.header, table.notes = _distinct(header)
     first_rows = [cells for _, cells in sample[1:]]
-    layout = layout_of(table.header, first_rows, hints, headed=lists is not None)
+    layout = layout_of(table.header, first_rows, hints, headed=lists is not None, called=table.name)
     if layout is not None and lists:
         columns = (
             replace(column, array=True, delimiter=list_mark) if name in lists else column
@@ -421,7 +420,7 @@ class Survey:
                 return other
         if by_name or column in table.same:
             return None
-        if table in tables and self._is_own(table, column, cells, tables):
+        if table in tables and self._is_own(table, column, cells):
             return table
         codes = [
             other
@@ -432,15 +431,10 @@ class Survey:
         is_code = type_ is None or type_.base == XSD + "token"
         return codes[0] if len(codes) == 1 and len(cells) > 1 and is_code else None
 
-    def _is_own(self, table: Table, column: int, cells: Set[str], tables: Sequence[Table]) -> bool:
-        """Whether a column is called as one of ids, and all its cells are such of its table."""
-        name = table.header[column]
-        if not cells <= table.ids:
-            return False
-        words = [word for word in header_words(name).split(" ") if word not in _BESIDE]
-        if " ".join(words) in _OWN:
-            return True
-        return KEY.fullmatch(name) is not None and not any(cells <= t.ids for t in tables if t is not table)
+    def _is_own(self, table: Table, column: int, cells: Set[str]) -> bool:
+        """Whether a column is called as one of other rows, and all its cells are ids of its table."""
+        words = [word for word in header_words(table.header[column]).split(" ") if word not in _BESIDE]
+        return cells <= table.ids and " ".join(words) in _OWN
 
     def _type_columns(self, table: Table, *, alone: bool) -> None:
         """Give columns their types and separators, rows the type that the file's name says; and say so."""

@@ -224,7 +224,7 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
     """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
     records = _records(path, Tally(on_error="skip", hints=hints))
     first, *rows = [fields for _, fields in islice(records, SAMPLED_ROWS + 1)] or [[]]
-    return layout_of(first, rows, hints)
+    return layout_of(first, rows, hints, called=Path(unpacked_name(path.name)).stem)
 
 
 def _first_names(names: Sequence[str]) -> str:
