@@ -30,7 +30,7 @@ from clew.graph.match.distances import Distances
 from clew.graph.match.matcher import match
 from clew.graph.match.patterns import pattern_from_json
 from clew.index.vectors.entities import IndexDistances
-from clew.methods.simgrag.find_subgraphs import Cut, FewCandidates
+from clew.methods.simgrag.find_subgraphs import FewCandidates
 from clew.types import Pattern
 
 Step = tuple[int, int, int]
@@ -210,7 +210,7 @@ def _row(
     times_by_form: dict[str, list[float]] = {"Algorithm 1": [], "pruned": [], "Clew": []}
     hits, stopped = dict.fromkeys(times_by_form, 0), dict.fromkeys(times_by_form, 0)
     for pattern, answer_node, gold in pattern_rows:
-        cut_distances = FewCandidates(index_distances, Cut(count, 512, 16))
+        cut_distances = FewCandidates(index_distances, count, 512, 16)
         node_candidates = candidates(pattern, cut_distances, count)
         relation_distances = [
             np.asarray(cut_distances.relation_distances(edge), float).tolist() for edge in pattern.edges

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from clew.graph.graph import Graph
+from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -133,7 +134,7 @@ def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
     relation = {name: i for i, name in enumerate(graph.relations)}
     items: list[Item] = []
     for row in map(json.loads, lines_of(DATA / "dev" / "paraphrases.jsonl")):
-        steps = [2 * relation[r] + (way == "-") for r, way in row["path"]]
+        steps = [step_of(relation[r], way == "-") for r, way in row["path"]]
         pool = [n for n in np.flatnonzero(_nodes_with_step(graph, steps[0])) if unique(names[n])]
         item_count = 0
         for node in rng.sample(pool, min(len(pool), 400)):
@@ -154,12 +155,11 @@ def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
     rng = random.Random(seed)
     names, unique = _names(graph)
     relation = {name: i for i, name in enumerate(graph.relations)}
-    films = [
-        n for n in np.flatnonzero(_nodes_with_step(graph, 2 * relation["release_year"])) if unique(names[n])
-    ]
+    dated = np.flatnonzero(_nodes_with_step(graph, forward(relation["release_year"])))
+    films = [n for n in dated if unique(names[n])]
     people = np.flatnonzero(
-        _nodes_with_step(graph, 2 * relation["directed_by"] + 1)
-        | _nodes_with_step(graph, 2 * relation["starred_actors"] + 1)
+        _nodes_with_step(graph, backward(relation["directed_by"]))
+        | _nodes_with_step(graph, backward(relation["starred_actors"]))
     )
     pools = {"film": films, "person": [n for n in people if unique(names[n])]}
     items: list[Item] = []
@@ -210,24 +210,24 @@ def _names(graph: Graph) -> tuple[list[str], Callable[[str], bool]]:
     return names, unique
 
 
-def _nodes_with_step(graph: Graph, step: int) -> np.ndarray:
-    side = graph.out if step % 2 == 0 else graph.into
+def _nodes_with_step(graph: Graph, step: Step) -> np.ndarray:
+    side = graph.side(step)
     nodes, relations, _ = side.columns()
-    nodes = nodes[relations == step // 2]
+    nodes = nodes[relations == relation_of(step)]
     return np.bincount(nodes, minlength=graph.nodes) > 0
 
 
-def _walk(graph: Graph, start: int, steps: Sequence[int]) -> set[int]:
+def _walk(graph: Graph, start: int, steps: Sequence[Step]) -> set[int]:
     """Where a path leads that never turns back over the edge it came by."""
     frontier: set[tuple[int, int | None]] = {(start, None)}
     for position, step in enumerate(steps):
-        side = graph.out if step % 2 == 0 else graph.into
-        turns = position + 1 < len(steps) and steps[position + 1] == step ^ 1
+        side = graph.side(step)
+        turns = position + 1 < len(steps) and steps[position + 1] == opposite(step)
         next_frontier: set[tuple[int, int | None]] = set()
         for node, previous in frontier:
             low, high = side.span(node)
-            neighbours = side.neighbour[low:high][side.relation[low:high] == step // 2]
-            back = position > 0 and steps[position - 1] == step ^ 1
+            neighbours = side.neighbour[low:high][side.relation[low:high] == relation_of(step)]
+            back = position > 0 and steps[position - 1] == opposite(step)
             next_frontier |= {
                 (int(n), node if turns else None) for n in neighbours if not (back and n == previous)
             }

@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.engine import Clew
-from clew.graph.match.distances import Tables
+from clew.graph.match.distances import Distances, NearestEntities
 from clew.graph.match.patterns import pattern_from_json
 from clew.opening.graph_view import index_sources
+from clew.types import PatternEdge, PatternNode
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -111,20 +112,18 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
     from clew.index.vectors.backends import open_vectors
-    from clew.index.vectors.entities import ENTITY_SCALES, ENTITY_SEARCH, ENTITY_VECTORS, nearest_stored
+    from clew.index.vectors.entities import ENTITY_SCALES, ENTITY_SEARCH, ENTITY_VECTORS, FoundByFile
 
     if ENTITY_SEARCH not in clew.index.files:
         return {}
     stored, scales = clew.index.array(ENTITY_VECTORS), clew.index.array(ENTITY_SCALES)
-    backend = open_vectors(clew.index.files[ENTITY_SEARCH])
+    search = FoundByFile(open_vectors(clew.index.files[ENTITY_SEARCH]), stored, scales)
     rng, entities = random.Random(8), clew.index.graph.entities
     names = [misspelt(entities[rng.randrange(len(entities))], rng) for _ in range(count)]
     queries = clew.embedder.embed(names)
     clocks, hits = Clocks(), 0.0
-    nearest_stored(backend, stored, scales, queries[0], 16)
-    nearest_results = [
-        clocks.run(lambda q=q: nearest_stored(backend, stored, scales, q, 16)) for q in queries
-    ]
+    search.nearest(queries[0], 16)
+    nearest_results = [clocks.run(lambda q=q: search.nearest(q, 16)) for q in queries]
     distances = _all_distances(stored, scales, queries)
     for nearest, row in zip(nearest_results, distances, strict=True):
         hits += float((nearest.distances <= np.partition(row, 15)[15] + 1e-5).sum()) / 16
@@ -143,16 +142,40 @@ def _all_distances(stored: Array, scales: Array, queries: Array) -> Array:
     return distances
 
 
+class Tables(Distances):
+    """Distances that were written with the patterns: rows of candidates by name, and of relations by name.
+
+    A folder holds `candidate_ids.npy` int32 and `candidate_distance.npy` float32 [rows, c], ascending, and
+    `relation_distance.npy` float32 [R, R]; a pattern names its rows, `"anchors": [{"name", "row"}]`,
+    `"relations": {name: id}`.
+    """
+
+    def __init__(self, arrays: tuple[Array, Array, Array], record: dict[str, Any]) -> None:
+        ids, distances, between = arrays
+        rows = ((anchor["name"], anchor["row"]) for anchor in record["anchors"])
+        self._candidates = {name: NearestEntities(ids[row], distances[row], True) for name, row in rows}
+        self._relations = {name: between[number] for name, number in record["relations"].items()}
+
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
+        """All candidates of the node's name."""
+        return self._candidates[node.name]
+
+    def relation_distances(self, edge: PatternEdge) -> Array:
+        """The row of the relation's name."""
+        return self._relations[edge.relation or ""]
+
+
 def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
     """All patterns with the tables that were written with them, k = 3; the first round warms up."""
-    tables = Tables.open(graph, clew.index.graph.nodes, len(clew.index.graph.relations))
+    names = ("candidate_ids", "candidate_distance", "relation_distance")
+    ids, distances, between = (np.load(graph / f"{name}.npy", "r") for name in names)
     records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
     clocks, shapes, complete = Clocks(), dict[str, Clocks](), 0
     for repeat in range(repeats + 1):
         for record in records:
-            pattern, distances = pattern_from_json(record, "pattern"), tables.of(record, "pattern")
+            pattern, tables = pattern_from_json(record, "pattern"), Tables((ids, distances, between), record)
             record_clocks = Clocks()
-            result = record_clocks.run(lambda p=pattern, d=distances: clew.match(p, distances=d))
+            result = record_clocks.run(lambda p=pattern, d=tables: clew.match(p, distances=d))
             assert result.matches[0].gsd == 0
             if repeat:
                 complete += result.complete

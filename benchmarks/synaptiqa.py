@@ -71,7 +71,7 @@ def embedded(source: Path) -> Iterator[dict[str, QueriedGraph]]:
             write_csvs(name, source, Path(folder) / name)
             with Clew.open(Path(folder) / name, cache_dir=Path(folder) / "cache") as clew:
                 graph = clew.index.graph
-                graphs[name] = QueriedGraph.of_index(graph, clew.embedder, embedded_store(graph))
+                graphs[name] = QueriedGraph(embedded_store(graph), clew.embedder, graph)
         yield graphs
 
 
@@ -89,7 +89,7 @@ def on_neo4j(questions: list[Row], visit: Callable[[QueriedGraph, list[Row]], No
             with neo4j.GraphDatabase.driver(address, auth=("neo4j", PASSWORD)) as driver:
                 graphs.load(driver, name)
             store = Neo4jStore(address, password=PASSWORD, seconds=SECONDS, rows=MOST_ROWS_READ)
-            graph = QueriedGraph.of_store(store, StaticEmbedder.load())
+            graph = QueriedGraph(store, StaticEmbedder.load())
             visit(graph, [row for row in questions if row["graph"] == name])
             store.close()
 

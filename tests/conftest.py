@@ -30,7 +30,7 @@ settings.register_profile(
 )
 settings.load_profile("clew")
 
-SERVERS = {"neo4j_address", "milvus", "tiny_url", "locked_url", "mortal", "random_words"}
+SERVERS = {"neo4j_address", "milvus", "tiny_url", "locked_url", "mortal", "sleepy"}
 """Fixtures that start a server; their tests get the mark `server`."""
 LOCAL = {"127.0.0.1", "::1", "localhost", "", None}
 
@@ -50,6 +50,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SERVERS & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+
+
+NEO4J = tuple(f"tests/stores/test_{name}.py" for name in (
+    "differential", "attacks", "ask_neo4j", "neo4j_failures", "neo4j_import"))  # fmt: skip
+MILVUS = ("tests/index/test_in_milvus.py", "tests/index/test_backends.py")
+FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS)
+"""Files that take long: they begin first, so that no core waits for one of them in the end."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    from xdist.scheduler import LoadFileScheduling
+
+    class FilesOfAServer(LoadFileScheduling):
+        """Files in their order; those that need one server go to one worker, which starts it once."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return next((files[0] for files in (NEO4J, MILVUS) if file in files), file)
+
+    config.option.loadscopereorder = False
+    return FilesOfAServer(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
@@ -94,8 +117,15 @@ FILMS = ROOT / "examples" / "films.tsv"
 
 
 @pytest.fixture(scope="session")
-def open_auto(tmp_path_factory):
-    cache, embedder, opened = tmp_path_factory.mktemp("cache"), StaticEmbedder.load(), {}
+def cache(tmp_path_factory):
+    """A folder for the indexes of files of the repository: each is made once, whichever worker asks first."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "indexes"
+
+
+@pytest.fixture(scope="session")
+def open_auto(cache):
+    embedder, opened = StaticEmbedder.load(), {}
 
     def open_once(source):
         if source not in opened:
@@ -117,8 +147,8 @@ def countries(open_auto):
 
 
 @pytest.fixture(scope="session")
-def films(tmp_path_factory):
-    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
+def films(cache):
+    with Clew.open(FILMS, cache_dir=cache) as opened:
         yield opened
 
 

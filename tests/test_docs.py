@@ -11,6 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from clew.cli.app import app
+from clew.llm.budget import read_prices
+from clew.llm.providers import EXTRAS, SERVERS
+from clew.methods.simgrag.write_pattern import shots_from
 from servers.fake_server import Answer, completion, serving
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -177,25 +180,40 @@ def test_what_the_documents_say_is_read_without_a_model(films, question, some):
     assert some in {each.label for each in answer.answers} | set(answer.text.split(" · "))
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Wer hat Memento gedreht?",
-        "Why did Christopher Nolan direct Memento?",
-        "How are Memento and Inception related?",
-        "Who directed Memento and when was it released?",
-        "Who directed it?",
-        "Name the first three films of Christopher Nolan",
-        "Who directed every film starring Leonardo DiCaprio?",
-        "Which films of Christopher Nolan begin with the letter M?",
-        "How many animated films are there?",
-        "Which directors have more films than Christopher Nolan?",
-        "Which films are twice as long as Memento?",
-        "Which American directed Memento?",
-    ],
-)
-def test_what_auto_cannot_read_is_left_open(films, question):
-    """Of the lists in docs/limits.md."""
-    answer = films.ask(question)
-    assert answer.abstained is not None
-    assert answer.answers == ()
+def blocks(page, language="json"):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text("utf-8"), re.S)
+
+
+def test_the_verdict_of_the_json_page(films):
+    (shown,) = (told for told in map(json.loads, blocks("json.md")) if "verdict" in told)
+    real = films.verify(shown["claim"]).as_json()
+    assert list(real) == list(shown)
+    assert real | {"timings_ms": None} == shown | {"timings_ms": None}
+
+
+def test_the_examples_of_the_simgrag_page():
+    (shown,) = map(json.loads, blocks("simgrag.md"))
+    assert len(shots_from(shown, "page").questions) == 1
+
+
+@pytest.mark.parametrize("page", ["cli.md", "simgrag.md"])
+def test_options_of_the_pages_are_there(page):
+    helps = "".join(
+        CliRunner().invoke(app, [*c.split(), option], terminal_width=200).stdout
+        for c in ("ask", "verify", "index", "update", "match", "info", "cypher fix", "query", "serve")
+        for option in ("--help", "--help-all")
+    )
+    told = set(re.findall(r"`(--[a-z-]+)", (ROOT / "docs" / page).read_text("utf-8")))
+    assert {o for o in told if o not in helps and o not in ("--", "--debug")} == set()
+
+
+def test_the_python_and_the_prices_of_the_page_of_models(tmp_path):
+    (code,), (text,) = blocks("llm.md", "python"), blocks("llm.md", "toml")
+    exec(compile(code, "docs/llm.md", "exec"), {})  # noqa: S102
+    (tmp_path / "prices.toml").write_text(text)
+    assert read_prices(tmp_path / "prices.toml").find("ollama/llama3.1:8b") is not None
+
+
+def test_every_server_is_in_the_page_of_models():
+    page = (ROOT / "docs" / "llm.md").read_text("utf-8")
+    assert [name for name in (*SERVERS, *EXTRAS) if f"`{name}" not in page] == []

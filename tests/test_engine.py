@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas
 import pytest
 
 from clew import (
@@ -63,13 +64,6 @@ def clew(films, tmp_path, monkeypatch):
         yield opened
 
 
-def test_a_file_is_indexed_once(films, tmp_path):
-    first, second = (Clew.open(films, cache_dir=tmp_path / "cache") for _ in range(2))
-    assert (first.built, second.built) == (True, False)
-    assert first.path == second.path
-    assert first.side_files.types.name == "films.types.tsv"
-
-
 def test_an_index_is_opened_with_the_embedder_that_made_it(films, tmp_path):
     letters = Letters()
     index_sources([films], tmp_path / "a.clew", embedder=letters)
@@ -83,13 +77,6 @@ def test_an_index_is_opened_with_the_embedder_that_made_it(films, tmp_path):
 def test_what_is_asked_reaches_the_method(clew):
     answer = clew.ask(" who\n?", id="7", entities=["A\tB", " "])
     assert (answer.question, answer.id, answer.text) == ("who ?", "7", "A B")
-
-
-def test_a_method_is_made_once(clew):
-    before = Echo.made
-    clew.ask("a")
-    clew.ask("b")
-    assert Echo.made == before + 1
 
 
 def test_unknown_method(clew):
@@ -131,12 +118,6 @@ def test_info_counts_and_signs_relations(clew):
     year = next(r for r in info.relations if r.name == "year")
     assert [(t.type, t.share, t.declared) for t in year.tail_types] == [("number", 1.0, False)]
     assert [source.role for source in info.sources] == ["source", "types"]
-
-
-def test_nothing_there(tmp_path):
-    for name in ("none.tsv", "none.clew"):
-        with pytest.raises(InputError, match=name):
-            Clew.open(tmp_path / name, cache_dir=tmp_path)
 
 
 def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
@@ -236,6 +217,11 @@ def test_several_files_are_opened_as_one_graph(films, tmp_path):
         Clew.open([])
 
 
+def test_hints_are_no_dict(films):
+    with pytest.raises(UsageError, match="`hints` is a Hints, as in Hints"):
+        Clew.open(films, hints={"columns": {"head": "from"}})
+
+
 def test_hints_say_what_the_columns_of_a_table_are(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("2B,AER,KZN\n2B,ASF,KZN\n")
@@ -286,6 +272,11 @@ def test_an_index_is_made_and_updated_where_it_is_open(films, tmp_path):
         assert clew.ask("Who directed Tenet?").text == "Christopher Nolan"
         assert (clew.generation, clew.info().counts["triples"]) == (2, 6)
         assert Clew.open(tmp_path / "films.clew").index.graph.triples == 6
+        with pytest.raises(ClewError, match=r"gone\.tsv: no such file"):
+            clew.update("gone.tsv")
+        for wrong in (pandas.DataFrame({"head": ["a"]}), {"head": "a"}, 5):
+            with pytest.raises(UsageError, match="'remove' is a file, several, or triples"):
+                clew.update(remove=wrong)
         with pytest.raises(UsageError, match="'format' is for files"):
             clew.update([("a", "b", "c")], format="csv")
         with pytest.raises(ClewError, match="not in the index: no such triple"):

@@ -13,18 +13,15 @@ SAID = {
     "ask.py": ("Insomnia: Memento directed_by Christopher Nolan", "no answer: I cannot place"),
     "verify.py": ("refuted", "supported: Christopher Nolan directed Memento"),
     "own_graph.py": ("Ada Stone", "Cy Moor"),
-    "own_method.py": (
-        "Christopher Nolan: Oppenheimer",
-        "Oppenheimer release_year 2023",
-        "nothing that points",
-    ),
+    "own_method.py": ("Christopher Nolan: Oppenheimer", "Oppenheimer release_year 2023",
+     "nothing that points"),
     "evaluate.py": ("auto",),
     "http_client.py": ("Christopher Nolan", "directed_by"),
     "mcp_client.py": ("'ask', 'verify', 'find_entities'", "Christopher Nolan"),
     "langchain_chain.py": ("Memento directed by Christopher Nolan.", "It is Christopher Nolan."),
     "llama_index_engine.py": ("Christopher Nolan", "Memento directed by"),
     "haystack_pipeline.py": ("Christopher Nolan", "Memento directed by"),
-}
+}  # fmt: skip
 NEEDS = {
     "http_client.py": "fastapi",
     "mcp_client.py": "mcp",

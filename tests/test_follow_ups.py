@@ -22,10 +22,9 @@ THREADS = [
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Clew]:
-    cache = tmp_path_factory.mktemp("follow-ups")
+def opened(cache: Path) -> dict[str, Clew]:
     graphs = ("press", "clinic", "museum", "club")
-    return {name: Clew.open(HERE / name, cache_dir=cache / name) for name in graphs}
+    return {name: Clew.open(HERE / name, cache_dir=cache) for name in graphs}
 
 
 def labels(answer: dict[str, Any]) -> list[str]:
@@ -59,7 +58,8 @@ def test_threads_that_were_written_before_the_code(opened: dict[str, Clew]) -> N
                     asked += 1
                     right += is_right(question, found, gold)
                     wrong += bool(found) and not is_right(question, found, gold)
-    assert (right >= 0.8 * asked, wrong) <= (True, 4), (right, wrong, asked)
+    assert right >= 0.8 * asked, (right, wrong, asked)
+    assert wrong <= 4, (right, wrong, asked)
 
 
 def test_how_it_was_read_is_said(opened: dict[str, Clew]) -> None:
@@ -80,15 +80,11 @@ def test_how_it_was_read_is_said(opened: dict[str, Clew]) -> None:
     [
         ("Who wrote The Salt Road?", "And Atlantis Rising?", "no_entity", "Atlantis Rising"),
         ("Who wrote The Salt Road?", "What about Krakow?", "unplaced", "nothing of its kind"),
-        (
-            "Is Night Ferry longer than Small Hours?",
-            "And Harmattan?",
-            "ambiguous_entity",
-            "Night Ferry or Small Hours",
-        ),
+        ("Is Night Ferry longer than Small Hours?", "And Harmattan?", "ambiguous_entity",
+         "Night Ferry or Small Hours"),
         ("How many books are there?", "How old is she?", "unplaced", '"she"'),
     ],
-)
+)  # fmt: skip
 def test_what_is_unclear_is_left_open(
     opened: dict[str, Clew], first: str, then: str, reason: str, said: str
 ) -> None:
@@ -127,3 +123,65 @@ def test_a_model_may_not_bring_in_a_name(opened: dict[str, Clew]) -> None:
 def test_no_thread_is_said(opened: dict[str, Clew], previous: Any) -> None:
     with pytest.raises(UsageError, match="previous"):
         opened["press"].ask("And Harmattan?", previous=previous)
+
+
+CLIENTS = """client_no,name,kind,city,credit limit
+00432,Goethe School,School,Dresden,$500.00
+00830,Goethe School,School,Cologne,$750.00
+00150,Lindenhof School,School,Cologne,$980.00
+00160,Spree Philharmonic,Ensemble,Hamburg,"$10,000.00"
+00193,Anna Keller,Private,Dresden,"$1,200.50"
+00227,Georg Lindner,Private,Berlin,"$2,500.00"
+"""
+RENTED = """from,relation,to,fee
+00150,rents,Fable,$90.00
+00432,rents,Echo,$75.00
+00160,rents,Dune,$80.00
+00830,rents,Echo,$61.00
+"""
+
+
+@pytest.fixture(scope="module")
+def rented(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    folder = tmp_path_factory.mktemp("rented")
+    (folder / "clients.csv").write_text(CLIENTS)
+    (folder / "rentals.csv").write_text(RENTED)
+    return Clew.open(folder, cache_dir=tmp_path_factory.mktemp("rented-cache"))
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        # One is left of a set: it is meant, not the value by which it was found.
+        [
+            ("Which clients are in Hamburg?", "Spree Philharmonic"),
+            ("What is its credit limit?", "$10,000.00"),
+        ],
+        [("Which clients are in Berlin?", "Georg Lindner"), ("What is their credit limit?", "$2,500.00")],
+        # The answer has a name that another one has too.
+        [
+            ("Which clients rent Echo?", "Goethe School · Goethe School"),
+            ("Which of them are in Cologne?", "Goethe School"),
+            ("What is their credit limit?", "$750.00"),
+        ],
+    ],
+)
+def test_what_a_pronoun_stands_for_is_the_answer(rented: Clew, turns: list[tuple[str, str]]) -> None:
+    answer = None
+    for question, text in turns:
+        answer = rented.ask(question, previous=answer)
+        assert sorted(labels(answer.as_json())) == sorted(text.split(" · ")), question
+
+
+def test_the_best_is_that_of_the_last_set(opened: dict[str, Clew]) -> None:
+    answer = opened["club"].ask("Which players come from Norway?").ask("Who is the oldest?")
+    assert labels(answer.as_json()) == ["Mats Lund"]
+
+
+@pytest.mark.parametrize(
+    "first", ["How many players are there per team?", "How many players does each team have?"]
+)
+def test_what_was_counted_by_one_group_is_counted_by_another(opened: dict[str, Clew], first: str) -> None:
+    answer = opened["club"].ask(first).ask("And per country?")
+    assert answer.rows is not None
+    assert dict(answer.rows.rows) == {"Norway": 3, "Portugal": 4, "Scotland": 3}

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (pip install 'clew[dev]')")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed (pip install 'clew[dev]')")
 SAID = {
-    "five_minutes.ipynb": ("Ada Stone", "<svg", "unplaced", "refuted"),
+    "five_minutes.ipynb": ("Ada Stone", "<tbody", "unplaced", "refuted"),
 }
 
 

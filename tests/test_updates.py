@@ -10,6 +10,7 @@ import pytest
 
 from clew import Clew
 from clew.errors import FormatError, UsageError
+from clew.graph.beside import lines_of
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.directory import open_index
 
@@ -54,8 +55,13 @@ def files_of(path: Path) -> dict[str, np.ndarray]:
 def assert_same_index(found: Path, wanted: Path) -> None:
     """All sections are the same, walks root by root."""
     found_files, wanted_files = files_of(found), files_of(wanted)
+    assert found_files.keys() >= wanted_files.keys()
+    if "graph.beside" in wanted_files:  # a set of statements, those of an update last
+        beside = (sorted(lines_of(files["graph.beside"])) for files in (found_files, wanted_files))
+        assert next(beside) == next(beside)
+    apart = ("corpus.p", "corpus.settings", "schema.of", "schema.together.wid", "graph.beside")
     for name, array in wanted_files.items():
-        if not name.startswith(("corpus.p", "corpus.settings", "schema.of", "schema.together.wid")):
+        if not name.startswith(apart):
             np.testing.assert_array_equal(found_files[name], array, name)
             assert found_files[name].dtype == array.dtype, name
     mine, theirs = (open_corpus(open_index(path)) for path in (found, wanted))
@@ -65,7 +71,7 @@ def assert_same_index(found: Path, wanted: Path) -> None:
             np.testing.assert_array_equal(*walks)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_an_index_after_updates_is_that_of_the_changed_files(seed, tmp_path):
     rng = random.Random(seed)
     names, relations = [f"thing {i}" for i in range(25)], ["likes", "made by", "near"]

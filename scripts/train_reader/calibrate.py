@@ -27,9 +27,9 @@ from sets import ROOT, Asked
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Anchor, Query, Walk, key_of
 from clew.reading.alignment import ALIGNED, Alignment
-from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of
 from clew.reading.candidates import Option
-from clew.reading.ranker import MODEL, Ranker
+from clew.reading.fitted import MODEL, OF_CANDIDATES, OF_NONE, none_of
+from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
 from clew.text.embedders import StaticEmbedder
 

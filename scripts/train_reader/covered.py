@@ -13,7 +13,7 @@ from sets import MEASURED, all_of
 
 from clew.query.execute import Executor, OverBudget
 from clew.query.vocabulary import Vocabulary
-from clew.reading.candidates import Enumerator, Option
+from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.likeness import WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.text.embedders import StaticEmbedder
@@ -59,13 +59,13 @@ def main() -> None:
         vocabulary = Vocabulary.of(question_set.graph, question_set.schema)
         matcher = WordMatcher(vocabulary, embedder, lexicon)
         finder = MentionFinder.of(question_set.names, vocabulary, lexicon)
-        enumerator = Enumerator(vocabulary)
         for question in question_set.questions:
             if not question.gold:
                 continue
             began = time.perf_counter()
             mentions = finder.find(question.text)
-            options = enumerator.enumerate(question.text, mentions, matcher.compare(question.text))
+            likeness = matcher.compare(question.text)
+            options = enumerate_candidates(vocabulary, question.text, mentions, likeness)
             spent = time.perf_counter() - began
             executor = Executor(question_set.graph)
             option_at = next(

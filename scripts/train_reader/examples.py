@@ -38,12 +38,13 @@ from clew.graph.graph import Graph
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, key_of
 from clew.query.vocabulary import Vocabulary
-from clew.reading.candidates import Enumerator, Option
+from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.features import Describer, with_distances
+from clew.reading.fitted import MODEL
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
 from clew.reading.mentions import Mention
-from clew.reading.ranker import MODEL, span_of
+from clew.reading.ranker import span_of
 from clew.reading.reader import QuestionReader
 from clew.reading.tokens import (
     MENTION_KINDS,
@@ -114,13 +115,12 @@ class Builder:
         self.vocabulary = Vocabulary.of(question_set.graph, question_set.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
         self.finder = MentionFinder.of(question_set.names, self.vocabulary, LEXICON)
-        self.enumerator = Enumerator(self.vocabulary)
 
     def options(self, text: str) -> tuple[list[Option], Described]:
         """The candidates of a question."""
         mentions = self.finder.find(text)
         likeness = self.matcher.compare(text)
-        options = self.enumerator.enumerate(text, mentions, likeness)
+        options = enumerate_candidates(self.vocabulary, text, mentions, likeness)
         return options, Described(self.vocabulary, text, mentions, likeness)
 
 

@@ -29,8 +29,7 @@ from train import (
     train,
 )
 
-from clew.reading.first_pass import FirstPass
-from clew.reading.ranker import MODEL
+from clew.reading.fitted import MODEL, FirstPass
 
 FAMILIES = {"nothing": (), "made-up": ("made-up", "composed"), **{s: (s,) for s in SHARES if s != "made-up"}}
 """What is left out with each family: composed questions are made of those over made-up schemas."""

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import Any
 
 from clew.graph.graph import Graph
+from clew.graph.steps import Step, opposite, step_of
 from clew.graph.values import time_of_day
 from clew.query.tree import (
     Anchor,
@@ -192,9 +193,9 @@ class Translator:
             return Query(ASKS[tree[0]], self.part(tree[1]))  # pyright: ignore[reportArgumentType]
         return Query("list", self.part(tree))
 
-    def steps(self, steps: tuple[Tree, ...]) -> tuple[int, ...]:
+    def steps(self, steps: tuple[Tree, ...]) -> tuple[Step, ...]:
         """Steps by the ids of their relations."""
-        return tuple(2 * self.relations[name] + (way == "^") for way, name in steps)
+        return tuple(step_of(self.relations[name], way == "^") for way, name in steps)
 
     def part(self, tree: Tree) -> Part:
         """A set."""
@@ -246,7 +247,7 @@ class Translator:
             return Compared(self.part(of), self.steps(steps), sign, value)
         if sign in ("=", "!=") and len(steps) == 1:
             end = self.part(operand) if value is None else Anchor(self.entities[value])
-            back = Walk(end, self.steps(steps)[0] ^ 1)
+            back = Walk(end, opposite(self.steps(steps)[0]))
             if value is not None and of[0] in ("type", "sort") and sign == "=":
                 return back
             return Both(self.part(of), back) if sign == "=" else Without(self.part(of), back)

@@ -24,8 +24,7 @@ from model import ENCODER_LAYERS, TOKENS, WIDE, Ranker, Texts
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from train_first_pass import HELD_OUT, SHARES, rows_of_examples, source_of
 
-from clew.reading.first_pass import CANDIDATES_KEPT, FirstPass
-from clew.reading.ranker import MODEL
+from clew.reading.fitted import CANDIDATES_KEPT, MODEL, FirstPass
 from clew.reading.tokens import Kind
 
 ARRAYS = ("kinds", "label", "spans", "view", "features", "right", "words")

@@ -35,16 +35,17 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from clew.errors import ClewError
 from clew.graph.graph import Graph
 from clew.graph.schema import with_implied_types
+from clew.graph.steps import relation_of
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
 from clew.reading import account
 from clew.reading.answer import Meaning, answer_of, meanings_of
 from clew.reading.certainty import OF_MEANING, rows_of
+from clew.reading.fitted import MODEL, Trees
 from clew.reading.mutual import both_ways
 from clew.reading.placing import shipped_placing
-from clew.reading.ranker import MODEL, Ranker
+from clew.reading.ranker import Ranker
 from clew.reading.reader import QuestionReader
-from clew.reading.trees import Trees
 from clew.text.embedders import StaticEmbedder
 
 ASKED, SCHEMAS = ROOT / "training" / "asked", ROOT / "training" / "calibration"
@@ -57,7 +58,11 @@ CONDITIONS = 0.5
 HANDFULS, CHAINS = 12, 25
 WITHOUT = 0.7
 """Of graphs without relations and of a few triples: questions without an answer for each that has one."""
-TREES, LEAVES, FOLDS, SEED = 300, 24, 6, 1
+TREES, LEAVES, FOLDS, SEED = 600, 24, 6, 1
+MOST_LEAVES = 32
+"""What `Trees` can tell apart."""
+SEEN_BY_SPLIT, DENIES = 0.15, 1.5
+"""Share of the features that a split may choose from; how much more a question with *not* counts."""
 WHOLE = ("asked", "made-up")
 open_ranker = cache(Ranker.open)
 
@@ -115,7 +120,7 @@ def meaning_rows(
 
 
 def _relations(reader: QuestionReader, meaning: Meaning) -> set[str]:
-    return {reader.graph.relations[step // 2] for step in steps_of(meaning.query)}
+    return {reader.graph.relations[relation_of(step)] for step in steps_of(meaning.query)}
 
 
 def reader_of(name: str, graph: Path, types: Path | None, model: Path = MODEL) -> QuestionReader:
@@ -291,10 +296,12 @@ class Table:
         down = ("none", "unplaced", "unplaced_from_best")
         order = [(name in up) - (name in down) for name in OF_MEANING]
         trees = HistGradientBoostingClassifier(
-            max_iter=TREES, learning_rate=0.04, max_leaf_nodes=LEAVES, min_samples_leaf=60,
-            l2_regularization=3.0, monotonic_cst=order, early_stopping=False, random_state=SEED,
+            max_iter=TREES, learning_rate=0.05, max_leaf_nodes=LEAVES, min_samples_leaf=60,
+            l2_regularization=3.0, monotonic_cst=order, max_features=SEEN_BY_SPLIT, early_stopping=False,
+            random_state=SEED,
         )  # fmt: skip
         weights = np.array([WEIGHTS[part] for part in self.parts[self.owner[meanings]]])
+        weights *= 1 + DENIES * self.rows[meanings, OF_MEANING.index("asks_not")]
         return trees.fit(self.rows[meanings], self.right[meanings], sample_weight=weights)
 
     def held_out(self) -> np.ndarray:
@@ -333,21 +340,34 @@ class Table:
 def write(trees: HistGradientBoostingClassifier, out: Path, names: Sequence[str], **others: object) -> None:
     """Write trees as `Trees` reads them; of scikit-learn's nodes there is no public form."""
     nodes = [tree.nodes for (tree,) in trees._predictors]
-    most = max(map(len, nodes))
-    integer_names, real_names = ("feature", "low", "high"), ("least", "value")
-    arrays = {name: np.zeros((len(nodes), most), np.int32) for name in integer_names}
-    arrays |= {name: np.zeros((len(nodes), most), np.float32) for name in real_names}
+    leaves = max(int(tree["is_leaf"].sum()) for tree in nodes)
+    if leaves > MOST_LEAVES:
+        raise SystemExit(f"A tree has at most {MOST_LEAVES} leaves")
+    shape = leaves - 1, len(nodes)
+    arrays = {
+        "feature": np.zeros(shape, np.int32),
+        "least": np.full(shape, np.inf, np.float32),
+        "lost": np.zeros(shape, np.uint32),
+        "value": np.zeros((len(nodes), leaves), np.float32),
+    }
     for at, tree in enumerate(nodes):
-        leaf, node_ids = tree["is_leaf"].astype(bool), np.arange(len(tree))
-        arrays["feature"][at, node_ids] = np.where(leaf, 0, tree["feature_idx"])
-        arrays["least"][at, node_ids] = np.where(leaf, 0, tree["num_threshold"])
-        arrays["low"][at, node_ids], arrays["high"][at, node_ids] = np.where(
-            leaf, node_ids, (tree["left"], tree["right"])
-        )
-        arrays["value"][at, node_ids] = np.where(leaf, tree["value"], 0)
-    depth = max(int(tree["depth"].max()) for tree in nodes)
+        inner, leaf = 0, 0
+        open_ = [(0, ())]
+        while open_:
+            # With the nodes passed on the low side: where these are above, no leaf of here is reached.
+            node, below = open_.pop()
+            if tree["is_leaf"][node]:
+                arrays["value"][at, leaf] = tree["value"][node]
+                for passed in below:
+                    arrays["lost"][passed, at] |= np.uint32(1 << leaf)
+                leaf += 1
+                continue
+            arrays["feature"][inner, at] = tree["feature_idx"][node]
+            arrays["least"][inner, at] = tree["num_threshold"][node]
+            open_ += [(tree["right"][node], below), (tree["left"][node], (*below, inner))]
+            inner += 1
     start = float(np.ravel(trees._baseline_prediction)[0])
-    np.savez_compressed(out, names=np.array(names), start=start, depth=depth, **arrays, **others)
+    np.savez_compressed(out, names=np.array(names), start=start, **arrays, **others)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from clew.reading.first_pass import CANDIDATES_KEPT, MOST_OF_KIND, FirstPass
+from clew.reading.fitted import CANDIDATES_KEPT, MOST_OF_KIND, FirstPass
 from clew.reading.tokens import Kind
 
 WIDE, BATCH = 48, 24

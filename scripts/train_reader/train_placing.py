@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from counterfactuals import Changed, Pool, pool_of
+from counterfactuals import Changed, Pool, comparatives_in, is_noun, pool_of, superlatives_in
 from sets import ROOT, Question
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -28,15 +28,21 @@ from train_certainty import ASKED, labels_of, plain, reader_of, write
 
 from clew.errors import ClewError
 from clew.query.execute import Executor
-from clew.query.tree import mentions_of
+from clew.query.tree import Query, mentions_of, steps_of
 from clew.reading.answer import meanings_of
+from clew.reading.likeness import types_said
 from clew.reading.placing import OF_WORD, PLACED, WordRows, with_heard
 from clew.reading.reader import QuestionReader, Reading
+from clew.text.inflection import singular
 
 SCHEMAS = ROOT / "training" / "schemas"
 FOLDS, CUT = 4, 0.15
-MOST_QUESTIONS = 40
+MOST_QUESTIONS = 24
 """Questions of a graph that are taken."""
+DEGREES, LABELS = 4, 2
+"""Other superlatives and comparatives that are put into a question, and labels of its graph."""
+WORDS = ("modifier", "verb", "noun", "superlative", "comparative", "label")
+"""Kinds of neighbours in which one word is another; each question has one of each."""
 MOST_LIKE = 0.7
 """What is put into a question and is so like a label of its query graph may be carried by it."""
 
@@ -53,8 +59,10 @@ class Example:
     names: tuple[str, ...]
 
 
-def right_reading(reader: QuestionReader, text: str, gold: frozenset[str]) -> tuple[Reading, WordRows] | None:
-    """A question as read by the likeliest meaning that answers it right, and what is known of its words."""
+def right_reading(
+    reader: QuestionReader, text: str, gold: frozenset[str]
+) -> tuple[Reading, WordRows, Query] | None:
+    """A question as read by the likeliest meaning that answers it right, its words, and that meaning."""
     reading = reader.read(text)
     for meaning in meanings_of(Executor(reader.graph), reader.vocabulary, reading)[:3]:
         if labels_of(reader, meaning.query) == gold:
@@ -65,8 +73,18 @@ def right_reading(reader: QuestionReader, text: str, gold: frozenset[str]) -> tu
                 meaning.query,
                 mentions_of(meaning.query),
             )
-            return reading, rows
+            return reading, rows, meaning.query
     return None
+
+
+def other_labels(reader: QuestionReader, query: Query) -> list[str]:
+    """Nouns that are labels of a graph, and share no word with those of a query."""
+    vocabulary = reader.vocabulary
+    own = [vocabulary.relations[step // 2] for step in steps_of(query)]
+    own += [vocabulary.types[t] for t in types_said(vocabulary, query)]
+    said = {singular(word) for label in own for word in label.split()}
+    labels = {*vocabulary.relations, *vocabulary.types}
+    return sorted(label for label in labels if is_noun(label) and singular(label) not in said)
 
 
 def examples_of(
@@ -75,7 +93,9 @@ def examples_of(
     """The questions of a graph and their neighbours."""
     answerable = [q for q in questions if q.gold]
     random.Random(folder).shuffle(answerable)
-    for number, question in enumerate(answerable[:MOST_QUESTIONS]):
+    rest = answerable[MOST_QUESTIONS:]
+    ranking = [q for q in rest if superlatives_in(q.text) or comparatives_in(q.text)]
+    for number, question in enumerate([*answerable[:MOST_QUESTIONS], *ranking]):
         rng = random.Random(f"{folder} {number}")
         gold = plain(question.gold)
         try:
@@ -84,7 +104,7 @@ def examples_of(
             continue
         if found is None:
             continue
-        reading, words = found
+        reading, words, query = found
         yield example("right", folder, reading, words, ())
         spans = [
             (m.start, m.stop)
@@ -92,8 +112,14 @@ def examples_of(
             if m.candidates and m.strong and reading.question == question.text
         ]
         changes = list(pool.changes(folder, reading.question, spans, rng))
-        chosen = [changes[0], *rng.sample(changes[1:], min(1, len(changes) - 1))]
-        chosen += [c for c in changes[1:] if c.kind == "noun" and c not in chosen]
+        others = [c for c in changes[1:] if c.kind not in WORDS]
+        chosen = [changes[0], *rng.sample(others, min(1, len(others)))]
+        chosen += [c for c in changes[1:] if c.kind in WORDS]
+        degrees = pool.with_superlative, pool.with_comparative
+        more = [make(reading.question, spans, rng) for make in degrees for _ in range(DEGREES - 1)]
+        labels = other_labels(reader, query)
+        more += [pool.with_label(labels, reading.question, spans, rng) for _ in range(LABELS)]
+        chosen += filter(None, more)
         if rng.random() < 0.3:
             chosen.append(Changed("lower", question.text.lower(), ()))
         for changed in chosen:
@@ -103,8 +129,8 @@ def examples_of(
             except ClewError:
                 continue
             if found is not None and found[0].question == text:
-                made = example(changed.kind, folder, *found, changed.spans)
-                of = ("exact", "like_relation", "like_type") if changed.kind == "noun" else ("exact",)
+                made = example(changed.kind, folder, *found[:2], changed.spans)
+                of = ("exact", "like_relation", "like_type") if changed.kind in WORDS else ("exact",)
                 like = made.words.rows[:, [OF_WORD.index(name) for name in of]].max(1)
                 if not changed.spans or not any(
                     near > MOST_LIKE for near, c in zip(like, made.carried, strict=True) if not c

@@ -23,6 +23,7 @@ from notation import Translator, Tree
 from sets import Asked
 
 from clew.errors import ClewError
+from clew.graph.steps import step_of
 from clew.methods.settings import AutoSettings
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Anchor, Query, Walk
@@ -193,7 +194,7 @@ class Prober:
                 ("What has L N?", "What has {l} {n}?", tail, 1),
             )
             for way, form, node, back in ways:
-                gold = self.gold(Query("list", Walk(Anchor(node), 2 * relation + back)))
+                gold = self.gold(Query("list", Walk(Anchor(node), step_of(relation, back))))
                 right, wrong = self.outcome(form.format(n=self.graph.labels[node], l=label), gold)
                 yield Outcome(way, right, wrong, right)
 

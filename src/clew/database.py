@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from clew.errors import UsageError
@@ -55,12 +56,8 @@ class Database(Asks):
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         answerer = self._method(method, self._models.model(model), settings)
-        return self._in_time(
-            lambda: answerer.answer(question, id=id, entities=names),
-            lambda abstention: Answer(
-                question, abstained=abstention, method=answerer.name, complete=False, id=id
-            ),
-        )
+        work = partial(answerer.answer, question, id=id, entities=names)
+        return self._answered(answerer, question, id, work)
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         from clew.methods.registry import make_store_method

@@ -14,7 +14,8 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from clew.errors import UsageError
-from clew.methods.registry import Asks
+from clew.methods.registry import Asks, made_settings
+from clew.methods.settings import partial_settings
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.opening.graph_view import (
     FilesOrTriples,
@@ -68,7 +69,14 @@ class _IndexAttribute:
     @overload
     def __get__(self, clew: Clew, kind: type[Clew]) -> Index: ...
     def __get__(self, clew: Clew | None, kind: type[Clew]) -> Callable[..., Clew] | Index:
-        return MethodType(_make_index, kind) if clew is None else vars(clew)["index"]
+        if clew is None:
+            return MethodType(_make_index, kind)
+        if "index" not in vars(clew):
+            raise UsageError(f"{clew.path} is closed. Open it again: clew.Clew.open(PATH)")
+        return vars(clew)["index"]
+
+    def __delete__(self, clew: Clew) -> None:
+        vars(clew).pop("index", None)
 
     def __set__(self, clew: Clew, index: Index) -> None:
         vars(clew)["index"] = index
@@ -127,6 +135,10 @@ class Clew(GraphView, Asks):
         keep_machine_code()
         side_names = {"types": types, "aliases": aliases}
         side = {name: None if file is None else Path(file) for name, file in side_names.items()}
+        if hints is not None and not hasattr(hints, "columns"):
+            raise UsageError(
+                f"`hints` is a Hints, as in Hints(columns={{'head': 'from'}}), not {type(hints).__name__}"
+            )
         if not _is_path(source):
             for name, value in (side | {"format": format, "corpus": corpus}).items():
                 if value is not None:
@@ -140,7 +152,13 @@ class Clew(GraphView, Asks):
         if len(paths) > 1:
             raise UsageError(f"{index} is an index, and one is opened alone. Give graph files, or it alone")
         refuse_options(index, side | {"format": format, "corpus": corpus, "hints": hints})
-        return cls._open_index(index, embedder)
+        from clew.index.store.directory import open_index
+
+        opened = open_index(index, access=milvus_access())
+        made_with = opened.manifest.about.embedder
+        if embedder is None and made_with is not None:
+            embedder = made_with.name
+        return cls(opened, make_embedder(embedder))
 
     @classmethod
     def _open_files(
@@ -252,15 +270,17 @@ class Clew(GraphView, Asks):
         clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
         return clew
 
-    @classmethod
-    def _open_index(cls, path: Path, embedder: str | Embedder | None) -> Self:
-        from clew.index.store.directory import open_index
+    def hold(self, share: float = 0.125) -> bool:
+        """Read the index into memory, where it is at most a `share` of the machine's; whether it is there.
 
-        index = open_index(path, access=milvus_access())
-        index_embedder = index.manifest.about.embedder
-        if embedder is None and index_embedder is not None:
-            embedder = index_embedder.name
-        return cls(index, make_embedder(embedder))
+        What is mapped from files ends the process if another one truncates them. Raises as `open`.
+        """
+        from clew.foundation.system import physical_memory
+
+        if sum(file.bytes for file in self.index.manifest.files) > share * physical_memory():
+            return False
+        self._reopen(held=True)
+        return True
 
     @sound
     def ask(
@@ -293,44 +313,31 @@ class Clew(GraphView, Asks):
         names = self._names_in_graph(entities)
         if not isinstance(cast("object", reading), int | None):
             raise UsageError(f"`reading` is the number of one of the alternatives, from 1, not {reading!r}")
+        if not isinstance(cast("object", partial), bool):
+            raise UsageError(f"`partial` is True or False, not {partial!r:.80}")
         if reading is not None and previous is not None:
             raise UsageError("`reading` is of a whole question. Leave it out, or `previous`")
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         if partial:
-            from clew.methods.registry import made_settings
-            from clew.methods.settings import partial_settings
-
             settings = partial_settings(method, made_settings(method, settings))
         thread, chat_model = Thread.of(previous), None if reading else self._models.model(model)
         answerer = self._method(method, chat_model, settings)
 
         def work() -> Answer:
-            if thread is not None and reading is None:
-                from clew.methods.auto.method import answer_follow_up
-
-                return answer_follow_up(
-                    answerer, chat_model, self.index.names, question, thread, id=id, entities=names
-                )
-            if reading is None:
+            if reading is None and thread is None:
                 return answerer.answer(question, id=id, entities=names)
-            from clew.methods.auto.method import answer_alternative
+            from clew.methods.auto.method import answer_alternative, answer_follow_up
 
-            return answer_alternative(
-                cast("BuiltInReader", answerer), question, reading, id=id, entities=names
-            )
+            if reading is not None:
+                plain = cast("BuiltInReader", answerer)
+                return answer_alternative(plain, question, reading, id=id, entities=names)
+            known_names, last = self.index.names, cast("Thread", thread)
+            return answer_follow_up(answerer, chat_model, known_names, question, last, id=id, entities=names)
 
         from clew.vocabulary.terms import with_meanings
 
-        answer = with_meanings(
-            self.index,
-            self._in_time(
-                work,
-                lambda abstention: Answer(
-                    question, abstained=abstention, method=answerer.name, complete=False, id=id
-                ),
-            ),
-        )
+        answer = with_meanings(self.index, self._answered(answerer, question, id, work))
         if answer.thread is None:
             thread = Thread.after(answer, question) if answer.answers else thread
             answer = replace(answer, thread=thread)
@@ -395,12 +402,9 @@ class Clew(GraphView, Asks):
         `EditFiles`. Raises as `update_index_files`, and UsageError for a graph file that was indexed into the
         cache: that is indexed anew when it changes.
         """
-        from clew.index.store.directory import open_index
-
         self._refuse_cached("update")
         updated = update_index_by(self.path, add, remove, rules=rules, embedder=self.embedder, **edit_options)
-        self._forget()
-        self.index = open_index(self.path, access=milvus_access())
+        self._reopen()
         return updated
 
     @sound
@@ -417,12 +421,25 @@ class Clew(GraphView, Asks):
 
         return team_vocabulary(self.index)
 
-    def draft_vocabulary(self) -> str:
-        """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #."""
+    def draft_vocabulary(self, model: ChatModel | str | None = None) -> str:
+        """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #.
+
+        A `model` drafts labels, words, descriptions and terms, each behind # and marked as a draft. It is
+        sent the names of relations and types with sample values. Raises LlmError as the model does.
+        """
         from clew.index.store.writing import schema_of_index
+        from clew.query.vocabulary import Vocabulary
         from clew.vocabulary.file import draft
 
-        return draft(self.index.graph, schema_of_index(self.index), self.vocabulary, self.path.name)
+        team = self.vocabulary
+        words = Vocabulary.of(self.index.graph, schema_of_index(self.index), terms=team.terms.keys())
+        chat_model = self._models.model(model)
+        if chat_model is None:
+            return draft(words, team, self.path.name)
+        from clew.vocabulary.drafting import model_draft
+
+        drafted = model_draft(self.index, words, team, chat_model)
+        return draft(words, team, self.path.name, drafted=drafted.team, note=drafted.note)
 
     def set_vocabulary(self, vocabulary: str | Path | TeamVocabulary) -> VocabularyReport:
         """Check a vocabulary (a file, its text, or one that was read), keep it in the index, and use it.
@@ -430,16 +447,13 @@ class Clew(GraphView, Asks):
         Raises InputError for what does not fit the graph, ParseError for what is no TOML, UsageError for a
         graph file that was indexed into the cache, and as `update`.
         """
-        from clew.index.store.directory import open_index
         from clew.vocabulary.file import open_vocabulary
         from clew.vocabulary.terms import set_vocabulary
 
         self._refuse_cached("give it a vocabulary")
         team, file = open_vocabulary(vocabulary)
-        access = milvus_access()
-        report = set_vocabulary(self.path, team, embedder=self.embedder, file=file, access=access)
-        self._forget()
-        self.index = open_index(self.path, access=access)
+        report = set_vocabulary(self.path, team, embedder=self.embedder, file=file, access=milvus_access())
+        self._reopen()
         return report
 
     def _refuse_cached(self, what: str) -> None:
@@ -457,11 +471,9 @@ class Clew(GraphView, Asks):
         for number, relation in enumerate(self.info().relations[: 4 * limit]):
             if len(questions) == limit:
                 break
-            triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
+            triple = self._explorer.sample_triple(relation.name, 0.618 * number % 1)
             head, tail = (
-                next(
-                    (share.type for share in shares if share.declared or share.type in ("number", "date")), ""
-                )
+                next((s.type for s in shares if s.declared or s.type in ("number", "date")), "")
                 for shares in (relation.head_types, relation.tail_types)
             )
             for question, right in questions_about(triple, head, tail):
@@ -471,16 +483,23 @@ class Clew(GraphView, Asks):
         return tuple(questions)
 
     def close(self) -> None:
-        """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
+        """Let go of the index, and of what was made for asking; what is used later raises UsageError."""
         super().close()
         self._forget()
+        del self.index
         if self._temporary is not None:
             self._temporary()
 
+    def _reopen(self, *, held: bool = False) -> None:
+        """Go on with what the index is now on the disk."""
+        from clew.index.store.directory import open_index
+
+        self._forget()
+        self.index = open_index(self.path, access=milvus_access(), held=held)
+
     def _forget(self) -> None:
         """Let go of what was made of the index that is open."""
-        self._methods.clear()
-        self._verifiers.clear()
+        self._made.clear()
         super()._forget()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from clew.errors import UsageError
 from clew.foundation.forms import (
@@ -39,6 +39,16 @@ LONGEST_DETAIL = 4_000
 
 Verdict = Literal["supported", "refuted", "not_enough_info"]
 """What a graph says of a claim."""
+
+
+class _Fields:
+    """What has all of its fields in its JSON form, by their names."""
+
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, by their names."""
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,13 @@ class PatternEdge:
     where: tuple[EdgeCondition, ...] = ()
 
 
+class PatternForm(TypedDict):
+    """`[head, relation, tail]` of each edge, with its conditions behind, and the node that is asked for."""
+
+    triples: list[list[str | dict[str, str]]]
+    answer: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A small connected graph with unknowns (SimGRAG section 4); `answer` is the node asked for, if any."""
@@ -87,11 +104,15 @@ class Pattern:
     edges: tuple[PatternEdge, ...]
     answer: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> PatternForm:
         """`{"triples": [[head, relation, tail], …], "answer": name}`, the form that `clew match` reads."""
-        triples = [
-            [self.nodes[e.head].name, e.relation or "UNKNOWN relation", self.nodes[e.tail].name]
-            + ([{c.key: f"{c.sign}{c.value}" for c in e.where}] if e.where else [])
+        triples: list[list[str | dict[str, str]]] = [
+            [
+                self.nodes[e.head].name,
+                e.relation or "UNKNOWN relation",
+                self.nodes[e.tail].name,
+                *([{c.key: f"{c.sign}{c.value}" for c in e.where}] if e.where else []),
+            ]
             for e in self.edges
         ]
         answer = None if self.answer is None else self.nodes[self.answer].name
@@ -160,9 +181,9 @@ class TripleText:
         """`[head, relation, tail]`."""
         return [self.head, self.relation, self.tail]
 
-    def properties_json(self) -> list[dict[str, list[str]]]:
+    def properties_json(self) -> PropertiesForm:
         """`[{key: [value, …]}, …]`, one for each edge that the source has of the triple."""
-        forms: list[dict[str, list[str]]] = []
+        forms: PropertiesForm = []
         for statement in self.properties:
             values_by_key: dict[str, list[str]] = {}
             for key, value in statement:
@@ -178,6 +199,15 @@ class Entity:
     name: str
     label: str
     types: tuple[str, ...] = ()
+
+
+class AnswerEntityForm(TypedDict):
+    """One answer: its id, its name, how sure its reading is in [0, 1], and whether others have that name."""
+
+    entity: str
+    label: str
+    score: float
+    shared: NotRequired[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +227,35 @@ class AnswerEntity:
         """The label, with the id beside it where it is shared: *Anna Keller (E08)*."""
         return f"{self.label} ({local_name(self.entity)})" if self.shared else self.label
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> AnswerEntityForm:
         """`{"entity", "label", "score"}`, and `"shared": true` where others are called so too."""
-        form: dict[str, Any] = {"entity": self.entity, "label": self.label, "score": self.score}
-        return form | {"shared": True} if self.shared else form
+        form: AnswerEntityForm = {"entity": self.entity, "label": self.label, "score": self.score}
+        if self.shared:
+            form["shared"] = True
+        return form
+
+
+PropertiesForm = list[dict[str, list[str]]]
+"""Of each edge that the source has of a triple: {key: [value, …]}."""
+
+
+class TriplesForm(TypedDict):
+    """Triples `[head, relation, tail]` of names, and lists of the same length where there is more to say.
+
+    `ids` are what the source calls them, `properties` those of their edges; `inferred` ones no source states.
+    """
+
+    triples: list[list[str]]
+    ids: NotRequired[list[list[str]]]
+    properties: NotRequired[list[PropertiesForm]]
+    inferred: NotRequired[list[bool]]
+
+
+class CitationForm(TriplesForm):
+    """The path of triples that proves one answer: its id, its name, and the triples."""
+
+    answer: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,18 +270,18 @@ class Citation:
     triple_ids: tuple[int, ...] = ()
     label: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> CitationForm:
         """`{"answer", "label", "triples"}`, and what `triples_json` gives."""
         return {"answer": self.answer, "label": self.label or self.answer, **triples_json(self.triples)}
 
 
-def triples_json(triples: Sequence[TripleText]) -> dict[str, Any]:
+def triples_json(triples: Sequence[TripleText]) -> TriplesForm:
     """`{"triples": [[head, relation, tail], …]}`: names, as people read them.
 
     A list of the same length is beside it where there is something to say: `ids`, what the source calls them;
     `properties` of their edges; whether each is `inferred`.
     """
-    form: dict[str, Any] = {"triples": [t.as_json() for t in triples]}
+    form: TriplesForm = {"triples": [t.as_json() for t in triples]}
     if any(t.ids for t in triples):
         form["ids"] = [list(t.by_id) for t in triples]
     if any(t.properties for t in triples):
@@ -236,8 +291,27 @@ def triples_json(triples: Sequence[TripleText]) -> dict[str, Any]:
     return form
 
 
+class MatchForm(TriplesForm):
+    """A match of a pattern: nodes in the order in which the pattern first names them."""
+
+    gsd: float
+    direction_misses: int
+    nodes: list[str]
+    node_ids: NotRequired[list[str]]
+
+
+class MatchesForm(TypedDict):
+    """Matches, the nearest first; where not `complete`, none that is missing is nearer than `bound`."""
+
+    id: str | None
+    matches: list[MatchForm]
+    complete: bool
+    bound: float | None
+    timings_ms: dict[str, float]
+
+
 @dataclass(frozen=True, slots=True)
-class Abstention:
+class Abstention(_Fields):
     """Why there is no answer; `candidates` are names that the user may have meant.
 
     A `detail` that quotes too much is cut, and says so.
@@ -253,10 +327,6 @@ class Abstention:
             cut = f"{self.detail[:LONGEST_DETAIL]} … (cut; {len(self.detail):,} characters in all)"
             object.__setattr__(self, "detail", cut)
 
-    def as_json(self) -> dict[str, Any]:
-        """`{"reason", "detail", "candidates"}`."""
-        return fields_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -267,6 +337,13 @@ class Usage:
     output_tokens: int = 0
 
 
+class StepForm(TypedDict):
+    """A step of a method: its name, and what came out of it."""
+
+    name: str
+    detail: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One unit of a method's work, for `--explain`: a name and what came out of it."""
@@ -274,12 +351,15 @@ class Step:
     name: str
     detail: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        watcher = _watcher.get()
+    @classmethod
+    def taken(cls, name: str, detail: Mapping[str, Any]) -> Step:
+        """A step that is taken now: `watch_steps` hears of it."""
+        step, watcher = cls(name, detail), _watcher.get()
         if watcher is not None:
-            watcher(self)
+            watcher(step)
+        return step
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> StepForm:
         """`{"name", "detail"}`."""
         return {"name": self.name, "detail": json_form(self.detail)}
 
@@ -298,7 +378,7 @@ def watch_steps(watcher: Callable[[Step], None]) -> Generator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class SubAnswer:
+class SubAnswer(_Fields):
     """One link of a reasoning chain.
 
     `question` is as the decomposition has it, `asked` with earlier answers in place; `text` what was
@@ -314,22 +394,14 @@ class SubAnswer:
     citations: tuple[Citation, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """All fields, by their names."""
-        return fields_json(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(_Fields):
     """How a question was taken apart and answered (KG-RAG): why, and each sub-question in turn."""
 
     reasoning: str
     links: tuple[SubAnswer, ...]
     notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """`{"reasoning", "links", "notes"}`."""
-        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +413,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(_Fields):
     """An answer of several columns: *how many orders per team* has a row a team.
 
     A cell is a name, a number, or a list of names (the members of a group).
@@ -350,13 +422,15 @@ class Rows:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float | tuple[str, ...], ...], ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """`{"columns": […], "rows": [[…], …]}`."""
-        return fields_json(self)
-
 
 Place = Literal["name", "relation", "type", "value", "operator", "frame", "unplaced"]
 """What a word of a question is in the query graph that it is read as."""
+
+
+PlacedWordForm = TypedDict(
+    "PlacedWordForm", {"begin": int, "end": int, "text": str, "as": Place, "part": str}
+)
+"""A word of a question, and what it is in how the question was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +446,7 @@ class PlacedWord:
     as_: Place
     part: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> PlacedWordForm:
         """`{"begin", "end", "text", "as", "part"}`."""
         return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
 
@@ -382,7 +456,7 @@ MOST_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(_Fields):
     """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
 
     `query` is in Clew's notation, None where it has none; `ids` are those of the first answers of `total`.
@@ -392,10 +466,6 @@ class Thread:
     query: str | None = None
     ids: tuple[str, ...] = ()
     total: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        """`{"question", "query", "ids", "total"}`."""
-        return fields_json(self)
 
     @classmethod
     def after(cls, answer: Answer, question: str, query: str | None = None) -> Thread:
@@ -502,13 +572,17 @@ class Answer:
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row an answer: `entity`, `label`, `score`, `triples`.
 
-        Raises MissingExtra without pandas and polars.
+        Of a question by group or in order, the columns of `rows` are there too. Raises MissingExtra without
+        pandas and polars.
         """
         cited = {citation.answer: [t.as_json() for t in citation.triples] for citation in self.citations}
-        rows = [
-            {"entity": a.entity, "label": a.shown, "score": a.score, "triples": cited.get(a.entity, [])}
-            for a in self.answers
-        ]
+        columns, cells = (self.rows.columns, self.rows.rows) if self.rows is not None else ((), ())
+        rows: list[dict[str, Any]] = []
+        for at, answer in enumerate(self.answers):
+            row = dict(zip(columns, cells[at], strict=True)) if cells else {}
+            triples = cited.get(answer.entity, [])
+            own = {"entity": answer.entity, "label": answer.shown, "score": answer.score, "triples": triples}
+            rows.append(row | own)
         return frame_of(rows)
 
     def __repr__(self) -> str:
@@ -517,6 +591,13 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return answer_html(self.as_json())
+
+
+class ClaimPartForm(TriplesForm):
+    """A part of a claim (its words), what the graph says of it, and the triples that show it."""
+
+    text: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,7 +609,7 @@ class ClaimPart:
     triples: tuple[TripleText, ...] = ()
     triple_ids: tuple[int, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ClaimPartForm:
         """`{"text", "verdict", "triples"}`, and what `triples_json` gives."""
         return {"text": self.text, "verdict": self.verdict, **triples_json(self.triples)}
 

@@ -20,16 +20,17 @@ from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from time import monotonic, perf_counter
-from typing import Any, Generic, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar
 
-from clew.errors import ClewError, MissingExtra, first_line
+from clew.errors import ClewError, first_line
+from clew.foundation.forms import shorten
+from clew.foundation.system import require
 from clew.version import __version__
 
 # What does many pieces of work, and what can go wrong with it.
 
 S = TypeVar("S")
 T = TypeVar("T")
-ResultT = TypeVar("ResultT", covariant=True)
 Make = Callable[[], Callable[[S], T]]
 """Makes, in a worker, the function that does a piece there; it can be pickled."""
 MOST_LOST = 3
@@ -55,28 +56,16 @@ class Workers(Protocol):
         ...
 
 
-class Waits(Protocol[ResultT]):
-    """A result that is not there yet."""
-
-    def result(self) -> ResultT:
-        """Wait for it."""
-        ...
-
-    def cancel(self) -> object:
-        """It is not wanted any more."""
-        ...
-
-
-WaitsT = TypeVar("WaitsT", bound=Waits[Any])
-
-
 def in_order(
-    submit: Callable[[S], WaitsT],
+    submit: Callable[[S], Any],
     pieces: Iterable[S],
     window: Callable[[], int],
-    waiting: deque[WaitsT] | None = None,
+    waiting: deque[Any] | None = None,
 ) -> Iterator[Any]:
-    """Results in the order of `pieces`, with at most `window()` of them under way, in `waiting`."""
+    """Results in the order of `pieces`, with at most `window()` of them under way, in `waiting`.
+
+    `submit` gives what has a `result`, which is waited for, and can `cancel` it.
+    """
     waiting = deque() if waiting is None else waiting
     try:
         for piece in pieces:
@@ -201,11 +190,7 @@ class RayWorkers:
 
     def __enter__(self) -> Self:
         """Connect. Raises MissingExtra without Ray, ClusterError if there is no such cluster."""
-        try:
-            import ray
-        except ImportError as error:
-            raise MissingExtra("ray", "ray") from error
-        self._ray = ray
+        ray = self._ray = require("ray", "ray")
         # Without an address Ray would join a cluster that runs here already.
         options = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
@@ -236,9 +221,8 @@ class RayWorkers:
         work = self._ray.remote(num_cpus=1, max_retries=0)(_task(__version__))
         maker_reference = self._ray.put(pickle.dumps((self.prepare, make)))
 
-        def submit(piece: S) -> _PendingPiece[T]:
-            piece_bytes = pickle.dumps(piece)
-            return _PendingPiece(self, lambda: work.remote(maker_reference, piece_bytes))
+        def submit(piece: S) -> _PendingPiece:
+            return _PendingPiece(self, partial(work.remote, maker_reference, pickle.dumps(piece)))
 
         return in_order(submit, pieces, self._window)
 
@@ -307,13 +291,13 @@ class RayWorkers:
             )
 
 
-class _PendingPiece(Generic[T]):
+class _PendingPiece:
     """A piece under way, and the function that sends it again."""
 
     def __init__(self, workers: RayWorkers, send: Callable[[], Any]) -> None:
         self._workers, self._send, self._reference = workers, send, send()
 
-    def result(self) -> T:
+    def result(self) -> Any:  # noqa: ANN401
         """Wait for it, and do it again where it was lost."""
         times = 0
         while (done := self._workers.wait(self._reference)) is None:
@@ -321,7 +305,7 @@ class _PendingPiece(Generic[T]):
             self._workers.count_lost(times)
             self._reference = self._send()
         self._workers.count_done(done)
-        return cast(T, done.result)
+        return done.result
 
     def cancel(self) -> None:
         """Drop it, where it has not begun."""
@@ -374,14 +358,11 @@ def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
         return PieceDone(node, _ray_functions[key](pickle.loads(piece)), perf_counter() - start)  # noqa: S301
     except ClewError as error:
         return PieceDone(node, error=str(error), exit_code=error.exit_code)
-    except (OSError, MemoryError) as error:  # a full disk, or no right to read
-        return PieceDone(node, error=f"{_error_reason(error)}. Mend that there, and the same command goes on")
-
-
-def _error_reason(error: OSError | MemoryError) -> str:
-    if isinstance(error, MemoryError):
-        return "the memory is full"
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    except MemoryError:
+        reason = "the memory is full"
+    except OSError as error:  # a full disk, or no right to read
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    return PieceDone(node, error=f"{reason}. Mend that there, and the same command goes on")
 
 
 def _reach(address: str) -> None:
@@ -393,5 +374,4 @@ def _reach(address: str) -> None:
 
 def _one_line(error: BaseException) -> str:
     """The text of an error as one line, cut at the longest; Ray names other versions in its last lines."""
-    line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
+    return shorten(" ".join(str(error).split()).rstrip(".") or type(error).__name__, _LONGEST_REASON)

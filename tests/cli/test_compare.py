@@ -142,18 +142,6 @@ def test_the_chain_is_in_the_json(films: str):
     assert ["Alien", "directed by", "Ridley Scott"] in link["evidence"]
 
 
-@pytest.mark.parametrize(
-    "words", [("--set", "frontier=both"), ("--set", "frontier=answers", "--method", "auto")]
-)
-def test_a_wrong_frontier_is_wrong_usage(films: str, words: tuple[str, ...]):
-    assert run("ask", films, WHO, "--method", "kg-rag", *words).exit_code == 2
-
-
-def test_frontier_question_is_taken(films: str):
-    result = run("ask", films, WHO, "--method", "kg-rag", "--set", "frontier=question")
-    assert result.stdout.startswith("Ridley Scott")
-
-
 def test_triple_vectors_are_made_with_the_index(films: str, tmp_path: Path):
     out = str(tmp_path / "films.clew")
     assert run("index", films, "-o", out, "--triple-vectors").exit_code == 0

@@ -1,8 +1,6 @@
 """Indexing and looking into an index."""
 
 import json
-import os
-import shutil
 from xml.etree.ElementTree import parse
 
 import pytest
@@ -43,22 +41,6 @@ def test_side_files_beside_a_source_are_read(run, films):
     assert json.loads(run("info", "y.clew", "--json").stdout)["counts"]["types"] == 2
 
 
-def test_a_malformed_line_names_file_and_line_and_leaves_no_index(run, films, tmp_path):
-    films.write_text("a\tb\tc\nno tabs\n")
-    result = run("index", films)
-    assert result.exit_code == 2
-    assert f"{films}:2: " in result.stderr
-    assert not (tmp_path / "films.clew").exists()
-
-
-def test_skipped_lines_are_counted_with_their_reasons(run, films):
-    films.write_text("a\tb\tc\nno tabs\n")
-    result = run("index", films, "--on-error", "skip")
-    assert result.exit_code == 0
-    assert "1 line skipped, the first:" in result.stderr
-    assert f"{films}:2: " in result.stderr
-
-
 def test_notes_that_are_alike_are_told_twice_and_counted(run, tmp_path):
     names = [tmp_path / f"{letter}.csv" for letter in "abcd"]
     for number, path in enumerate(names):
@@ -79,43 +61,6 @@ def test_side_files(run, films, tmp_path):
 def test_quiet_says_nothing(run, films):
     result = run("index", films, "--quiet")
     assert (result.stdout, result.stderr) == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda p: None, "no such file"),
-        (lambda p: p.mkdir(), "directory"),
-        (lambda p: p.write_bytes(b""), "empty"),
-        (lambda p: p.write_bytes(b"\0\1\2" * 100), "binary"),
-        (lambda p: p.write_text("a,b,c\n"), "x.tsv:1: "),
-        (lambda p: p.write_bytes(b"\xc3\xa4\tb\t\xff\n"), "x.tsv:1: invalid UTF-8"),
-    ],
-)
-def test_sources_that_cannot_be_read(run, tmp_path, make, message):
-    make(tmp_path / "x.tsv")
-    for verb in (["index", "x.tsv"], ["ask", "x.tsv", "q"], ["info", "x.tsv"]):
-        result = run(*verb)
-        assert result.exit_code == 2
-        assert message in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("spoil", "code", "message"),
-    [
-        (lambda p: shutil.rmtree(p), 2, "no such index"),
-        (lambda p: (p / "manifest.json").write_text("{"), 2, "not JSON"),
-        (lambda p: (p / "manifest.json").write_text('{"format": 99, "clew": "9.0"}'), 2, "format 99"),
-        (lambda p: os.truncate(next(p.glob("gen-*/graph.out.offsets.npy")), 100), 2, "damaged"),
-        (lambda p: next(p.glob("gen-*/graph.out.offsets.npy")).unlink(), 2, "missing"),
-    ],
-)
-def test_an_index_that_cannot_be_used_says_why_and_what_to_do(run, index, spoil, code, message):
-    spoil(index)
-    result = run("ask", index, "around Memento")
-    assert result.exit_code == code
-    assert message in result.stderr
-    assert "clew index SOURCE" in result.stderr
 
 
 def test_options_of_graph_files_do_not_go_with_an_index(index):
@@ -146,19 +91,6 @@ def test_version_and_help(run):
     assert "index" in run("--help").stdout
     assert run().stdout == run("--help").stdout
     assert run("bogus").exit_code == 2
-
-
-def test_ctrl_c_during_indexing_leaves_the_index_as_it_was(process, run, index, films, tmp_path):
-    before = (index / "manifest.json").read_bytes()
-    films.write_text("".join(f"a{i}\tr\tb{i}\n" for i in range(200_000)))
-    running = process("index", films)
-    while not (index / "writing").exists():
-        assert running.poll() is None
-    running.send_signal(2)
-    _, err = running.communicate(timeout=20)
-    assert running.returncode == 130, err
-    assert (index / "manifest.json").read_bytes() == before
-    assert run("ask", index, "around Memento").exit_code == 0
 
 
 def test_info_tells_what_updates_did(run, films):

@@ -123,15 +123,17 @@ def test_rows_are_written_as_csv_or_json(run, index):
     assert len(rows) == 3
 
 
-@pytest.mark.parametrize("sign", ["/", "?", "#"])
-@pytest.mark.parametrize("scheme", ["neo4j", "bolt+s", "sparql+http", "sparql+https", "https"])
 @pytest.mark.parametrize(
-    "command",
+    ("scheme", "sign", "command"),
     [
-        ("query", "MATCH (n) RETURN n"), ("query", "ASK { }"), ("index",), ("ask", "Who?"), ("verify", "A."),
-        ("doctor", "--store"),
+        ("neo4j", "/", ("query", "MATCH (n) RETURN n")),
+        ("bolt+s", "?", ("index",)),
+        ("sparql+http", "#", ("query", "ASK { }")),
+        ("sparql+https", "/", ("ask", "Who?")),
+        ("https", "?", ("verify", "A.")),
+        ("neo4j", "#", ("doctor", "--store")),
     ],
-)  # fmt: skip
+)
 def test_a_password_with_a_raw_sign_is_neither_shown_nor_looked_up(run, monkeypatch, scheme, sign, command):
     looked_up = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: looked_up.append(host) or [])
@@ -145,16 +147,15 @@ def test_a_password_with_a_raw_sign_is_neither_shown_nor_looked_up(run, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "said", "form"),
     [
-        ("RETURN log(0) AS x", "no finite number"),
-        ("RETURN sqrt(-1) AS x", "no finite number"),
-        ("RETURN 1.0 / 0 AS x", "no finite number"),
-        ("RETURN 1e400 AS x", "too large"),
-        ("RETURN 9223372036854775807 + 1 AS x", "INT64"),
+        ("RETURN log(0) AS x", "no finite number", "json"),
+        ("RETURN sqrt(-1) AS x", "no finite number", "csv"),
+        ("RETURN 1.0 / 0 AS x", "no finite number", "table"),
+        ("RETURN 1e400 AS x", "too large", "json"),
+        ("RETURN 9223372036854775807 + 1 AS x", "INT64", "csv"),
     ],
 )
-@pytest.mark.parametrize("form", ["json", "csv", "table"])
 def test_what_is_no_finite_number_is_an_error_of_the_query(run, films, query, said, form):
     pytest.importorskip("ladybug", reason="ladybug is not installed")
     result = run("query", str(films), query, "--as", form)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clew.cli.ask import NOT_ENOUGH
+from clew.cli.console import UNANSWERED
 
 TRUE, FALSE, NEITHER = (
     "Christopher Nolan directed Memento.",
@@ -26,7 +26,7 @@ def read(path):
 
 @pytest.mark.parametrize(
     ("claim", "word", "code"),
-    [(TRUE, "Supported", 0), (FALSE, "Refuted", 0), (NEITHER, "Not enough info", NOT_ENOUGH)],
+    [(TRUE, "Supported", 0), (FALSE, "Refuted", 0), (NEITHER, "Not enough info", UNANSWERED)],
 )
 def test_a_verdict_on_the_terminal(run, index, claim, word, code):
     result = run("verify", index, claim)
@@ -64,7 +64,7 @@ def test_claims_from_stdin(run, index, claims):
     assert len(run("verify", index, "--claims", "-", input=claims.read_text()).stdout.splitlines()) == 3
 
 
-@pytest.mark.parametrize("cut", [0, 1, 30, 500])
+@pytest.mark.parametrize("cut", [0, 30])
 def test_what_is_verified_is_not_verified_again(run, index, claims, tmp_path, cut):
     out = tmp_path / "out.jsonl"
     assert run("verify", index, "--claims", claims, "--out", out).exit_code == 0
@@ -77,15 +77,11 @@ def test_what_is_verified_is_not_verified_again(run, index, claims, tmp_path, cu
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not JSON"),
-        ("[]", "not a JSON object"),
-        ('{"id": "1"}', "'claim' is missing"),
-        ('{"claim": 3}', "'claim' is missing"),
-        ('{"claim": " "}', "claim is empty"),
-        ('{"id": [], "claim": "a"}', "'id'"),
-        ('{"id": "a", "claim": "x"}', "line 1"),
+        ("{", "not JSON"), ("[]", "not a JSON object"), ('{"id": "1"}', "'claim' is missing"),
+        ('{"claim": 3}', "'claim' is missing"), ('{"claim": " "}', "claim is empty"),
+        ('{"id": [], "claim": "a"}', "'id'"), ('{"id": "a", "claim": "x"}', "line 1"),
     ],
-)
+)  # fmt: skip
 def test_malformed_lines_are_named(run, index, claims, line, message):
     with claims.open("a") as file:
         file.write(line + "\n")

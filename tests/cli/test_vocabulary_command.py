@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from clew import Clew
+from servers.fake_server import Answer, completion, serving
 
 FAMILY = "Tom\tparent of\tBob\nPam\tparent of\tBob\nPam\tgender\tfemale\nTom\tgender\tmale\n"
 KIN = """
@@ -38,3 +41,43 @@ def test_an_index_is_made_with_a_vocabulary(run, tmp_path):
     with Clew.open(tmp_path / "g.clew") as clew:
         assert clew.vocabulary.relations["cgo_main"].words == ("cargo",)
         assert [relation.label for relation in clew.info().relations] == ["goods"]
+
+
+def test_a_model_drafts_and_what_it_said_is_replayed(run, tmp_path, monkeypatch):
+    pytest.importorskip("openai")
+    (tmp_path / "g.tsv").write_text(SHIPS)
+    run("index", tmp_path / "g.tsv", "-o", tmp_path / "g.clew")
+    said = {
+        "relations": [{"name": "cgo_main", "label": "main cargo", "words": [], "unit": "", "description": ""}]
+    }
+    reply = json.dumps(said | {"types": [], "terms": []})
+    draft = (
+        "vocabulary",
+        tmp_path / "g.clew",
+        "--llm",
+        "vllm/m",
+        "--quiet",
+        "--cache",
+        tmp_path / "said.sqlite",
+    )
+    with serving(Answer(completion(reply))) as (server, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        results = [run(*draft), run(*draft, "--replay")]
+        assert len(server.seen) == 1
+    for result in results:
+        assert result.exit_code == 0, result.stderr
+        assert '# label = "main cargo"  # draft' in result.stdout
+        assert "what vllm/m says" in result.stdout
+
+
+def test_a_draft_keeps_to_its_budget_and_goes_with_nothing_else(run, tmp_path, monkeypatch):
+    pytest.importorskip("openai")
+    (tmp_path / "g.tsv").write_text(SHIPS)
+    run("index", tmp_path / "g.tsv", "-o", tmp_path / "g.clew")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    result = run("vocabulary", tmp_path / "g.clew", "--llm", "vllm/m", "--quiet", "--budget", "tokens=10")
+    assert result.exit_code != 0
+    assert "tokens" in result.stderr
+    for others in (("--json",), ("--set", tmp_path / "words.toml")):
+        assert run("vocabulary", tmp_path / "g.clew", "--llm", "vllm/m", *others).exit_code == 2
+    assert run("vocabulary", tmp_path / "g.clew", "--cache", tmp_path / "x.sqlite").exit_code == 2

@@ -11,6 +11,7 @@ import pytest
 from doors import GRAPHS
 
 from clew import Clew, ClewError
+from clew.errors import UsageError
 
 QUESTION = "Who directed Metropolis?"
 WRONG = {
@@ -26,7 +27,9 @@ WRONG = {
     "a model is a number": lambda c: c.ask(QUESTION, model=5),
     "a model without a provider": lambda c: c.ask(QUESTION, model="gpt-4"),
     "a reading is a text": lambda c: c.ask(QUESTION, reading="first"),
+    "partial is a text": lambda c: c.ask(QUESTION, partial="no"),
     "no claim": lambda c: c.verify(None),
+    "a closed world is a text": lambda c: c.verify("Fritz Lang directed M.", closed_world="no"),
     "a method that checks no claims": lambda c: c.verify("Fritz Lang directed M.", method="kg-rag"),
     "no query": lambda c: c.query(None),
     "no rows": lambda c: c.query("MATCH (n) RETURN n", rows=0),
@@ -56,6 +59,19 @@ def test_a_wrong_use_is_an_error_of_clew(films, use):
     with pytest.raises(ClewError) as raised:
         use(films)
     assert 20 < len(str(raised.value)) < 400
+
+
+def test_what_is_closed_is_not_asked():
+    with Clew.from_triples([("Metropolis", "directed_by", "Fritz Lang")]) as films:
+        assert films.ask(QUESTION).text == "Fritz Lang"
+    for use in (
+        lambda: films.ask(QUESTION),
+        lambda: films.verify("Fritz Lang directed Metropolis."),
+        films.info,
+    ):
+        with pytest.raises(UsageError, match="closed"):
+            use()
+    films.close()
 
 
 def test_an_entity_is_a_text_or_several(films):

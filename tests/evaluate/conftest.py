@@ -15,29 +15,15 @@ from clew.cli.app import app
 from clew.methods import registry
 
 QUESTIONS = [
-    {
-        "id": "a",
-        "question": "Who directed Memento?",
-        "gold": ["Christopher Nolan"],
-        "entities": ["Memento"],
-        "paths": [["Memento", "directed_by"]],
-        "kind": "one",
-    },
-    {
-        "id": "b",
-        "question": "Who directed Heat?",
-        "gold": [["Michael Mann", "M. Mann"]],
-        "kind": "one",
-        "query": "SELECT ?x",
-    },
-    {
-        "id": "c",
-        "question": "Which films did Christopher Nolan direct?",
-        "gold": ["Memento", "Inception", "Dunkirk"],
-    },
+    {"id": "a", "question": "Who directed Memento?", "gold": ["Christopher Nolan"], "entities": ["Memento"],
+     "paths": [["Memento", "directed_by"]], "kind": "one"},
+    {"id": "b", "question": "Who directed Heat?", "gold": [["Michael Mann", "M. Mann"]], "kind": "one",
+     "query": "SELECT ?x"},
+    {"id": "c", "question": "Which films did Christopher Nolan direct?",
+     "gold": ["Memento", "Inception", "Dunkirk"]},
     {"id": "d", "question": "Who composed the music of Heat?", "gold": []},
     {"id": "e", "question": "Who directed Alien?", "gold": ["Ridley Scott"], "entities": ["Alien"]},
-]
+]  # fmt: skip
 TRIPLES = [
     ("Memento", "directed_by", "Christopher Nolan"),
     ("Inception", "directed_by", "Christopher Nolan"),

@@ -6,6 +6,7 @@
 
 import os
 import time
+from dataclasses import dataclass
 
 from clew.cli import main
 from clew.index.corpus import open_corpus
@@ -13,12 +14,17 @@ from clew.methods import registry
 from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
 
 
+@dataclass(frozen=True)
+class Cut:
+    most: int = 100
+
+
 class Knows:
     name = "knows"
     wait = 0.0
 
-    def __init__(self, index, embedder, *, most=100):
-        self.index, self.most = index, most
+    def __init__(self, index, embedder, *, settings: "Cut | None" = None):
+        self.index, self.most = index, (settings or Cut()).most
 
     def answer(self, question, *, id=None, entities=()):
         time.sleep(self.wait)

@@ -7,7 +7,7 @@ import pytest
 from made import record
 
 from clew.errors import EmbedderError, UsageError
-from clew.evaluate.judge import bert_score, open_tokens, score_batch
+from clew.evaluate.judge import bert_score, open_tokens, score_record
 
 MODEL = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 
@@ -59,6 +59,6 @@ def test_a_real_model_prefers_what_means_the_same():
     records = [
         record(gold=gold, text=t) for t in (gold[0], "Christopher Nolan, a movie maker", "a bowl of soup", "")
     ]
-    same, near, far, nothing = (found.f1 for found in score_batch(records, model))
+    same, near, far, nothing = (score_record(r, model).f1 for r in records)
     assert same == pytest.approx(1.0, abs=1e-5)
     assert same > near > far > nothing == 0.0

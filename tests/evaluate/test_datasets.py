@@ -59,15 +59,10 @@ WEBQSP_WD = [
     {"questionid": "q1", "utterance": "who?", "answers": ["Q42", None], "answers_str": ["Douglas Adams", "X"]}
 ]
 LCQUAD = [
-    {
-        "uid": 7,
-        "question": None,
-        "NNQT_question": "What is {x} of {y}",
-        "sparql_wikidata": "select",
-        "answer": [],
-    },
+    {"uid": 7, "question": None, "NNQT_question": "What is {x} of {y}", "sparql_wikidata": "select",
+     "answer": []},
     {"uid": 8, "question": "Who?", "answer": ["Q1"], "subgraph": "simple"},
-]
+]  # fmt: skip
 MINTAKA = [
     {"id": "m1", "question": "Who?", "complexityType": "multihop",
      "questionEntity": [{"name": "Q1", "label": "It", "entityType": "entity"}, {"name": 2, "label": "2", "entityType": "ordinal"}],

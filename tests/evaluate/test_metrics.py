@@ -15,7 +15,7 @@ from clew.evaluate.metrics import METRICS, QUESTION_METRICS, metric_named
 from clew.evaluate.report.summary import bootstrap, compare, figures, holm, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
-checked = settings(max_examples=200)
+checked = settings(max_examples=60)
 
 
 def test_a_hand_computed_example():

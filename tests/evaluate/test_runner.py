@@ -9,8 +9,7 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.records import DatasetPart, EvalQuestion
-from clew.evaluate.run.rundir import CONFIG, RECORDS, LineFile, QuestionSampling, RunDirectory
+from clew.evaluate.run.rundir import CONFIG, RECORDS, RunDirectory
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
@@ -105,7 +104,7 @@ def test_what_is_answered_is_not_asked_again(run, plain, tmp_path):
     assert "5 questions were answered already, 0 asked now" in result.stderr
 
 
-@pytest.mark.parametrize("cut", [1, 30, 3000])
+@pytest.mark.parametrize("cut", [1, 3000])
 def test_a_torn_line_is_done_again(run, plain, tmp_path, cut):
     run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
     path = tmp_path / "r" / RECORDS
@@ -225,17 +224,6 @@ def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
     assert {len(ids) for ids in samples.values()} == {3}
 
 
-def test_samples_are_a_function_of_the_seed():
-    part = DatasetPart("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
-    first = QuestionSampling(10, (0, 1))
-    assert first.sample(part, 0) == first.sample(part, 0)
-    assert first.sample(part, 0) != first.sample(part, 1)
-    ids = [int(q.id) for q in first.union(part)]
-    assert ids == sorted(ids)
-    assert set(ids) == {int(q.id) for seed in (0, 1) for q in first.sample(part, seed)}
-    assert QuestionSampling(99).sample(part, 5) == part.questions
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -252,13 +240,6 @@ def test_samples_are_a_function_of_the_seed():
 def test_wrong_options(run, plain, args, message):
     result = run("eval", plain, *(["--method", "knows"] if "--method" not in args else []), *args)
     assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
-
-
-def test_a_full_disk_keeps_what_was_written(tmp_path):
-    lines = LineFile(tmp_path / "x")
-    lines.add({"a": 1})
-    lines.close()
-    assert (tmp_path / "x").read_text() == '{"a": 1}\n'
 
 
 def test_a_claim_that_is_refused_leaves_the_others_verified(run, plain, tmp_path):

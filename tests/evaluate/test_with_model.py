@@ -10,8 +10,8 @@ from clew.cli.app import app
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.run.asking import accepted, check_methods, needs_model
-from clew.evaluate.run.rundir import MethodVariant, QuestionSampling, RunDirectory, RunSettings
+from clew.evaluate.run.asking import check_methods, needs_model, option_names, settings_for
+from clew.evaluate.run.rundir import MethodVariant, RunDirectory, RunSettings
 from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
 from clew.llm.budget import Price
@@ -62,7 +62,7 @@ def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
         (part,),
         {(part.name, None): clew},
         (MethodVariant("chats", "chats", options or {}),),
-        RunSettings(QuestionSampling(limit, seeds), llm=model.name),
+        RunSettings(limit, seeds, llm=model.name),
         workers=3,
         model=model,
         price=Price(1.0, 1.0),
@@ -109,7 +109,7 @@ def test_a_model_that_fails_fails_the_question_and_it_is_asked_again(chats, clew
 
 
 def test_what_a_method_takes_is_found_out(chats, clew):
-    assert accepted(Chats).options == {"shots", "seed"}
+    assert option_names("chats") == {"shots", "seed"}
     with pytest.raises(UsageError, match=r"has no option 'k'\. Its options: seed, shots"):
         check_methods([MethodVariant("chats", "chats", {"k": 1})], None)
     assert needs_model(MethodVariant("chats", "chats"), clew) == "needs a model"
@@ -137,8 +137,7 @@ def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
         ("synaptiqa", "examples", solved),
     ):
         spec = MethodVariant(method, method, {name: str(file)})
-        settings = accepted(registry.method_named(method)).arguments(spec.options)["settings"]
-        held = getattr(settings, name)
+        held = getattr(settings_for(spec), name)
         assert "'q'" in repr(held)
         told = spec.as_dict()["files"][name]
         file.write_text(file.read_text() + " \n")

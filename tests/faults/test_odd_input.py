@@ -73,6 +73,10 @@ def test_a_graph_of_such_numbers_is_read(films):
     ("arguments", "says"),
     [
         (("match", "films.tsv", f'{{"triples": [["a", "b", {LONG}]]}}'), "not JSON"),
+        (("index", "half.json", "-o", "half.clew"), "surrogates not allowed"),
+        (("index", "films.tsv", "--encoding", "rot13"), "unknown encoding 'rot13'"),
+        (("index", "films.tsv", "--encoding", "zlib_codec"), "unknown encoding 'zlib_codec'"),
+        (("index", "films.tsv", "--vectors", "milvus", "--milvus", "http://h:x"), "is no URI of Milvus"),
         (("index", "films.tsv", "-o", "/dev/full"), "Choose another name"),
         (("ask", "loop", "Who?"), "Too many levels of symbolic links"),
         (("info", "loop"), "Too many levels of symbolic links"),
@@ -85,6 +89,7 @@ def test_what_cannot_be_is_an_error_that_says_so(films, arguments, says):
     (films / "loop").symlink_to("loop2")
     (films / "loop2").symlink_to("loop")
     (films / "dangling.clew").symlink_to("nowhere/else")
+    (films / "half.json").write_text('[{"id": "\\ud800", "kind": "x"}, {"id": "b", "kind": "y"}]')
     (films / "q.jsonl").write_text(json.dumps({"id": "1", "question": "Who directed Memento?"}) + "\n")
     code, last = run(*arguments)
     assert code == 2

@@ -137,6 +137,51 @@ def test_an_address_keeps_its_place(forgotten):
     assert redacted("pw and abc") == "pw and abc"  # too short to be looked for anywhere
 
 
+@pytest.mark.parametrize("sign", "/?#@:[ ".replace(" ", ""))
+@pytest.mark.parametrize(
+    "scheme", ["neo4j://", "sparql+http://", "http://", "films=neo4j://", "neo4j:", "neo4j//"]
+)
+def test_a_password_with_a_raw_sign_is_known(forgotten, scheme, sign):
+    keep_address(f"{scheme}me:a{sign}PASSWORD{sign}z@127.0.0.1:1/db")
+    assert (
+        redacted(f"no {scheme}me:a{sign}PASSWORD{sign}z@127.0.0.1:1/db")
+        == f"no {scheme}me:***@127.0.0.1:1/db"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["ask", "films.tsv", "x", "--llm"],
+        ["ask", "films.tsv", "x", "--embedder"],
+        ["ask", "films.tsv", "x", "--method"],
+        ["index", "films.tsv", "--vectors", "milvus", "--milvus"],
+        ["index", "films.tsv", "--verbalise"],
+        ["info"],
+        [],
+    ],
+)
+def test_an_address_in_the_wrong_place_is_not_repeated(options):
+    address = f"neo4j://me:a/{PARAMETER}@127.0.0.1:1"
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *options, address], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert PARAMETER not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OLLAMA_HOST"])
+def test_an_address_of_a_model_that_is_none_is_not_repeated(folder, monkeypatch, name):
+    monkeypatch.setenv(name, f"http://me:a/{PARAMETER}@127.0.0.1:1/v1")
+    model = "ollama/m" if name == "OLLAMA_HOST" else "openai/m"
+    arguments = ["ask", "films.tsv", QUESTION, "--method", "llm", "--llm", model]
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert PARAMETER not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     "form", ['a\\"b cédé', 'a\\"b c\\u00e9d\\u00e9', "a%22b%20c%C3%A9d%C3%A9", "a%22b+c%C3%A9d%C3%A9"]
 )

@@ -14,7 +14,7 @@ from dataclasses import make_dataclass
 from clew.foundation.forms import converted
 
 sys.setswitchinterval(1e-6)
-for round in range(200):
+for round in range(60):
     inner = make_dataclass("Inner", [("a", int), ("b", str)])
     outer = make_dataclass("Outer", [("one", inner), ("more", tuple[inner, ...])])
     part = {"a": 1, "b": "x"}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clew.errors import InputError, ParseError
 from clew.graph import XSD, build
 from clew.graph.build import build_graph, graph_of
-from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.graph.graph import Adjacency, Graph
 from clew.graph.readers.source_files import source_bytes
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -83,13 +83,6 @@ def test_duplicates_are_merged_counted_and_keep_their_first_source(tmp_path: Pat
     json.dumps(dataclasses.asdict(report))
 
 
-def test_names_of_untyped_sources_have_values_but_are_no_literals() -> None:
-    graph = graph_of([("Memento", "year", "2000"), ("Memento", "date", "2000-09-05")])
-    assert graph.values.datatype.tolist() == [-1, -1, -1]
-    assert graph.values.kind.tolist() == [ValueKind.NONE, ValueKind.NUMBER, ValueKind.DATE]
-    assert graph.values.value[1] == 2000
-
-
 def test_side_files(tmp_path: Path) -> None:
     kb, types, aliases = tmp_path / "a.tsv", tmp_path / "types.tsv", tmp_path / "aliases.tsv"
     kb.write_text("a\tp\tb\n")
@@ -133,22 +126,6 @@ def test_rdf_labels_types_and_literals(tmp_path: Path) -> None:
     assert types_of(graph, "http://e.org/m") == ["Feature film"]
     assert aliases_of(graph) == [("http://e.org/m", "Le film")]
     assert (report.types_read, report.labels_read) == (1, 3)
-
-
-def test_nodes_and_edges_as_two_files(tmp_path: Path) -> None:
-    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
-    nodes.write_text("id,name,type,age:int\n1,Ann,Person,30\n2,Bob,Person;Chef,\n3,Cy,Person,30\n")
-    edges.write_text("source,target,type\n1,2,knows\n2,1,knows\n")
-    graph, report = build_graph([nodes, edges])
-    assert list(graph.labels) == ["Ann", "Bob", "Cy", "30"]
-    assert all_triples(graph) == [
-        ("1", "age", "30"),
-        ("1", "knows", "2"),
-        ("2", "knows", "1"),
-        ("3", "age", "30"),
-    ]
-    assert types_of(graph, "2") == ["Person", "Chef"]
-    assert report.labels_read == 3
 
 
 def test_arrays_keep_their_ids(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def told(graph, edit, options, budget=MOST_LAYER_EDGES, **words):
     return differing(before, walker.walk(np.arange(after.nodes, dtype=np.int32))), found
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(30))
 def test_no_root_is_missing(seed):
     rng = random.Random(seed)
     nodes = rng.choice([6, 20, 60, 150])

@@ -123,6 +123,38 @@ FILMS = 'title,genres,studio,year\nHeat,"Crime, Drama","Burbank, USA",1995\nM,Cr
 FILMS += 'Up,"Drama, Family","Emeryville, USA",2009\n'
 
 
+CLIENTS = """client_no,name,city
+00432,Goethe School,Dresden
+00830,Goethe School,Cologne
+00150,Lindenhof School,Cologne
+"""
+RENTALS = "from,relation,to,fee\n00150,rents,Fable,$90.00\n00432,rents,Echo,$75.00\n"
+STAFF = "emp_no,name,warehouse_id\n7,Ada Rowe,W01\n11,Bo Lind,W02\n12,Cy Marsh,W01\n"
+WAREHOUSES = "Warehouse ID,Warehouse Name,City,Pallets\nW01,North Hall,Bonn,900\nW02,South Hall,Ulm,800\n"
+
+
+def test_rows_that_others_refer_to_by_id_are_shown_by_their_names(opened):
+    with opened({"clients.csv": CLIENTS, "rentals.csv": RENTALS}) as clew:
+        assert labels(clew, "Who rents Fable?") == ["Lindenhof School"]
+        rented = clew.ask("Who rents Echo?")
+        assert rented.citations[0].triples[0].head == rented.text == "Goethe School (00432)"
+        assert [hit.label for hit in clew.find_entities("Goethe School (00830)")] == ["Goethe School (00830)"]
+        assert labels(clew, "Which city is Goethe School (00830) in?") == ["Cologne"]
+
+
+def test_names_that_are_unique_do_not_hide_the_ids_that_others_refer_to(opened):
+    with opened({"staff.csv": STAFF, "warehouses.csv": WAREHOUSES}) as clew:
+        assert "warehouse_id: ids of warehouses" in notes(clew)
+        assert labels(clew, "Which staff have the warehouse North Hall?") == ["Ada Rowe", "Cy Marsh"]
+
+
+def test_a_column_called_after_a_table_leads_to_it_whatever_its_own_id_is_called(opened):
+    customers = "id,name,city\n1,Alba Paper,Rome\n2,Berg,Bonn\n3,Crux,Paris\n"
+    orders = "order_id,customer_id,quantity\nO1,1,5\nO2,2,7\nO3,1,9\n"
+    with opened({"customers.csv": customers, "orders.csv": orders}) as clew:
+        assert labels(clew, "Which orders are from customers in Rome?") == ["order O1", "order O3"]
+
+
 def test_cells_of_several_values_are_split_where_the_column_shows_it(opened):
     with opened({"films.csv": FILMS}) as clew:
         assert labels(clew, "What are the genres of Heat?") == ["Crime", "Drama"]
@@ -281,20 +313,16 @@ ENTITIES = (
     ("files", "message"),
     [
         ({"a.csv": "id,name,age\n"}, "a header and no rows"),
-        (
-            {"a.csv": "id,name,age\n,Ann,3\n", "b.csv": "a,b,c\nd,b,f\n"},
-            r"a\.csv:2: the id is empty(.|\n)*b\.csv:1",
-        ),
+        ({"a.csv": "id,name,age\n,Ann,3\n", "b.csv": "a,b,c\nd,b,f\n"},
+         r"a\.csv:2: the id is empty(.|\n)*b\.csv:1"),
         ({"a.csv": ",".join(map(str, range(30_000))) + "\n" + "1," * 29_999 + "1\n"}, "30,000 columns"),
         ({"a.graphml": ENTITIES}, "is defined by other entities"),
         ({"a.graphml": "<graphml><graph></graphml>"}, "not graphml, or damaged"),
         ({"a.gml": "graph [ node"}, "not gml, or damaged"),
-        (
-            {"a.json": '{"type": "Topology", "arcs": [[1, 2]]}'},
-            "exports of Neo4j .*CycloneDX, SPDX, and JSON-LD",
-        ),
+        ({"a.json": '{"type": "Topology", "arcs": [[1, 2]]}'},
+         "exports of Neo4j .*CycloneDX, SPDX, and JSON-LD"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_says_why(opened, files, message):
     with pytest.raises(ClewError, match=message):
         opened(files)
@@ -312,3 +340,11 @@ def test_what_can_be_read_of_odd_tables_is_read_and_noted(opened):
     ) as clew:
         assert clew.info().report["skipped"] == 2
         assert "1 of 2 tables cannot be read: b.csv" in notes(clew)
+
+
+def test_example_questions_are_what_people_would_ask(opened):
+    goods = "id,name,purchased,insured value\n1,Nightingale,31.12.2008,$610.50\n2,Amber,30.01.2024,$35.10\n"
+    with opened({"goods.csv": goods}) as clew:
+        questions = " ".join(clew.example_questions())
+        assert "When was Nightingale purchased?" in questions
+        assert "What is the insured value of Nightingale?" in questions

@@ -96,6 +96,23 @@ def test_rows_without_an_id_are_added_once(opened, tmp_path):
     assert clew.update([later]).report.added > 0
     assert clew.update([later]).report.added == 0
     assert labels(clew, "Which payments were paid in 2023?") == ["payment 4"]
+    assert clew.neighbours("payment 4").aliases == ()
+    clew.update(remove=[later])
+    assert labels(clew, "Which payments were paid in 2023?") == []
+
+
+def test_a_row_of_one_cell_too_many_is_a_fault(opened):
+    with pytest.raises(ParseError, match=r"payments\.csv:5: 5 columns where the header has 4"):
+        opened(organisations=ORGANISATIONS, payments=PAYMENTS + '10/15/2021,O01,"$10,000.00",pending,late\n')
+
+
+def test_columns_of_a_table_that_is_added_may_stand_otherwise(opened, tmp_path):
+    clew = opened(organisations=ORGANISATIONS, payments=PAYMENTS)
+    later = tmp_path / "later payments.csv"
+    later.write_text('amount,org_id,paid_on\n"$5,000.00",O02,11/02/2023\n')
+    clew.update([later])
+    assert labels(clew, "Which payments were paid in 2023?") == ["payment 4"]
+    assert labels(clew, "What is the amount of payment 4?") == ["$5,000.00"]
     clew.update(remove=[later])
     assert labels(clew, "Which payments were paid in 2023?") == []
 
@@ -152,6 +169,19 @@ def test_dates_that_stay_texts_are_counted(opened, cells, note):
 def test_a_year_among_dates_is_one(opened):
     ends = "id,cause,ended\nM1,death,17/11/1920\nM2,other,1930\nM3,death,13/01/1940\nM4,death,15/12/1985\n"
     assert labels(opened(marriages=ends), "Which marriages ended in 1930?") == ["M2"]
+
+
+def test_a_year_that_comes_again_among_dates_is_one_each_time(opened):
+    days = "".join(f"M{day},{day}/11/1920\n" for day in range(11, 23))
+    years = "".join(f"N{number},1930\n" for number in range(6))
+    assert labels(opened(marriages="id,ended\n" + days + years), "How many marriages ended in 1930?") == ["6"]
+
+
+def test_a_count_of_rows_is_no_reference_to_them(opened):
+    employees = "id,name\n" + "".join(f"{number},Person {number}\n" for number in range(1, 21))
+    clew = opened(departments="id,name,employees\n1,Sales,12\n2,Post,7\n", employees=employees)
+    assert labels(clew, "Which departments have more than 10 employees?") == ["Sales"]
+    assert not any("employees: ids of employees" in note for note in notes(clew))
 
 
 def test_versions_are_no_dates(opened):

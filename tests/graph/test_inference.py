@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from clew import Clew, Hints
 from clew.cli.app import app
-from clew.errors import UsageError
 from clew.graph.graph import INFERRED
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -99,22 +98,11 @@ def test_no_inference_leaves_it_out(tmp_path):
     assert told["counts"]["triples"] == 3
 
 
-def test_a_bound_below_zero_is_refused():
-    with pytest.raises(UsageError, match="at least 0"):
-        Hints(most_inferred=-1)
-
-
 def test_what_follows_is_bounded(tmp_path):
     chain = "".join(f":n{i} :in :n{i + 1} . " for i in range(40))
     with opened(tmp_path, ":in a owl:TransitiveProperty . " + chain, most_inferred=50) as clew:
         assert 40 <= len(inferred(clew)) <= 50
         assert any("more follows from the ontology" in n for n in clew.index.manifest.about.report["notes"])
-
-
-def test_a_graph_without_an_ontology_has_none(tmp_path):
-    with opened(tmp_path, ":a :in :b . :b :in :c .") as clew:
-        assert inferred(clew) == set()
-        assert not np.any(clew.index.graph.source)
 
 
 def test_what_every_member_of_a_class_has_is_said_of_the_class(tmp_path):

@@ -18,14 +18,9 @@ from graph.test_table_reader import Found, write
 
 RECORDS = [
     {"name": "Bulba", "types": ["Grass", "Poison"], "base": {"HP": 45, "Speed": 45.5}, "evolves": None},
-    {
-        "name": "Charma",
-        "types": ["Fire"],
-        "base": {"HP": 39, "Speed": 65},
-        "evolves": "Charme",
-        "shiny": True,
-    },
-]
+    {"name": "Charma", "types": ["Fire"], "base": {"HP": 39, "Speed": 65}, "evolves": "Charme",
+     "shiny": True},
+]  # fmt: skip
 EXPECTED = [
     ("Bulba", "types", "Grass"),
     ("Bulba", "types", "Poison"),
@@ -75,24 +70,14 @@ MEETS = [("Ned", "linked to", "Jon"), ("Arya", "linked to", "Ned")]
 ENDS = [(head, tail) for head, _, tail in MEETS]
 NETWORKS = {
     "d3": network([{"id": n} for n in NAMES], [{"source": h, "target": t} for h, t in ENDS]),
-    "places": network(
-        [{"name": n, "group": 1} for n in NAMES],
-        [{"source": NAMES.index(h), "target": NAMES.index(t)} for h, t in ENDS],
-    ),
-    "vis.js": json.dumps({
-        "nodes": [{"id": n} for n in NAMES],
-        "edges": [{"from": h, "to": t} for h, t in ENDS],
-    }),
-    "cytoscape": json.dumps({
-        "elements": {
-            "nodes": [{"data": {"id": n}} for n in NAMES],
-            "edges": [{"data": {"id": f"e{h}", "source": h, "target": t}} for h, t in ENDS],
-        }
-    }),
-    "sigma": json.dumps({
-        "nodes": [{"key": n, "attributes": {"size": 2}} for n in NAMES],
-        "edges": [{"key": h, "source": h, "target": t} for h, t in ENDS],
-    }),
+    "places": network([{"name": n, "group": 1} for n in NAMES],
+     [{"source": NAMES.index(h), "target": NAMES.index(t)} for h, t in ENDS]),
+    "vis.js": json.dumps({"nodes": [{"id": n} for n in NAMES],
+     "edges": [{"from": h, "to": t} for h, t in ENDS]}),
+    "cytoscape": json.dumps({"elements": {"nodes": [{"data": {"id": n}} for n in NAMES],
+     "edges": [{"data": {"id": f"e{h}", "source": h, "target": t}} for h, t in ENDS]}}),
+    "sigma": json.dumps({"nodes": [{"key": n, "attributes": {"size": 2}} for n in NAMES],
+     "edges": [{"key": h, "source": h, "target": t} for h, t in ENDS]}),
     "links alone": json.dumps({"links": [{"source": h, "target": t, "value": 1} for h, t in ENDS]}),
 }  # fmt: skip
 
@@ -167,23 +152,14 @@ def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
         ("a.jsonl", '{"name": "x"}\n3\n', r"a\.jsonl:2: the line is no object"),
         ("a.json", '[{"id": "1", "a": "x"}, {"id": null, "a": "y"}]', "node 2: the id is empty"),
         ("a.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": null}]}', "edge 1: a cell"),
-        (
-            "a.json",
-            '{"nodes": [{"id": 1}], "links": [{"here": 1, "there": 1}]}',
-            "not clear what the columns",
-        ),
-        (
-            "a.json",
-            '{"bomFormat": "CycloneDX", "components": [], "dependencies": ["x"]}',
-            "not as its format says",
-        ),
-        (
-            "a.json",
-            '[{"type": "relationship", "start": {"id": "1"}, "end": {"id": "2"}}]',
-            "not as its format",
-        ),
+        ("a.json", '{"nodes": [{"id": 1}], "links": [{"here": 1, "there": 1}]}',
+         "not clear what the columns"),
+        ("a.json", '{"bomFormat": "CycloneDX", "components": [], "dependencies": ["x"]}',
+         "not as its format says"),
+        ("a.json", '[{"type": "relationship", "start": {"id": "1"}, "end": {"id": "2"}}]',
+         "not as its format"),
     ],
-)
+)  # fmt: skip
 def test_faults_say_where_they_are(name: str, text: str, reason: str, tmp_path: Path) -> None:
     path = write(tmp_path / name, text)
     with pytest.raises(ParseError, match=reason):

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import gzip
 import threading
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,15 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Tables, brute_force, make_graph
 
-from clew.errors import PatternError, UsageError
+from clew.errors import PatternError
 from clew.graph.graph import Graph
-from clew.graph.match import matcher
-from clew.graph.match.distances import FixedDistances, NameVectors, TextDistances
-from clew.graph.match.matcher import Budget, match
-from clew.graph.match.query import USUAL_ROUNDS, Rounds
+from clew.graph.match import query
+from clew.graph.match.distances import Distances, FixedDistances, NearestEntities
+from clew.graph.match.matcher import match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 GRIDS = [0.0, 0.0, 0.25, 0.5, 0.125, np.inf], [0.1, 0.3, 0.7, np.inf, 0.2], [0.0, np.inf]
 
 
@@ -92,23 +87,21 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-SMALL_ROUNDS = Rounds(first=2, growth=2, worth_a_cut=2)
-"""Rounds as those of a large graph, on a small one."""
-
-
-def check(seed: int, options: dict[str, object], rounds: Rounds = USUAL_ROUNDS) -> int:
+def check(seed: int, options: dict[str, object]) -> int:
     graph, pattern, tables = random_case(seed)
     tables.measured = seed % 4 > 0
     wanted = brute_force(graph, pattern, tables, **options)
-    result = match(graph, pattern, tables, rounds=rounds, **options)
+    result = match(graph, pattern, tables, **options)
     assert list(result.matches) == wanted, (seed, options)
     assert result.complete
     return len(wanted)
 
 
-def test_equals_brute_force_on_thousands_of_graphs() -> None:
+def test_equals_brute_force_on_many_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST", "GROWTH", "WORTH_A_CUT"):  # rounds as those of a large graph, on a small one
+        monkeypatch.setattr(query, name, 2)
     found = 0
-    for seed in range(3000):
+    for seed in range(600):
         rng = np.random.default_rng([seed, 1])
         _, pattern, _ = random_case(seed)
         options = {
@@ -118,11 +111,11 @@ def test_equals_brute_force_on_thousands_of_graphs() -> None:
             "distinct": ["nodes", "triples", "none"][int(rng.integers(3))],
             "undirected": bool(rng.random() < 0.7),
         }
-        found += check(seed, options, SMALL_ROUNDS) > 0
-    assert found > 800
+        found += check(seed, options) > 0
+    assert found > 160
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.integers(10_000, 10_000_000), OPTIONS, st.integers(-1, 3))
 def test_equals_brute_force(seed: int, options: dict[str, object], project: int) -> None:
     _, pattern, _ = random_case(seed)
@@ -193,13 +186,6 @@ def test_answers_of_a_hub_are_complete() -> None:
     assert [m.nodes[3] for m in sorted(found.matches, key=lambda m: m.nodes[3])] == list(range(1, 2001))
 
 
-def test_first_matches_of_a_hub_come_in_order_of_ids() -> None:
-    found = match(hub_graph(2000), hub_pattern(), FixedDistances(), k=2).matches
-    first = 2001 + 7
-    sharing = sorted(i for i in range(2, 2001) if any((7 * i + j) % 50 + 2001 == first for j in range(10)))
-    assert [m.nodes for m in found] == [(0, 1, first, sharing[0]), (0, 1, first, sharing[1])]
-
-
 def test_a_long_walk_outside_the_layers_starts_again_with_layers() -> None:
     graph, leaves = hub_graph(300), 300
     found = match(graph, hub_pattern(), FixedDistances(), k=None)
@@ -213,40 +199,12 @@ def test_an_ended_budget_leaves_a_valid_bound(expansions: int) -> None:
     for seed in range(40):
         graph, pattern, tables = random_case(seed, 8, 30)
         full = match(graph, pattern, tables, k=4)
-        part = match(graph, pattern, tables, k=4, budget=Budget(expansions=expansions))
+        part = match(graph, pattern, tables, k=4, expansions=expansions)
         missing = [m.gsd for m in full.matches if m not in part.matches]
         assert part.complete is (part.bound == float("inf"))
         assert all(gsd >= part.bound - 1e-8 for gsd in missing)
         if part.complete:
             assert part == full
-
-
-class Clock:
-    """A timer that the test lets run out, or not; `started` holds the seconds that it was set to."""
-
-    def __init__(self, *, runs_out: bool) -> None:
-        self.runs_out, self.started = runs_out, list[float]()
-
-    def __call__(self, seconds: float, call: Callable[..., object], arguments: tuple[object, ...]) -> Clock:
-        self.seconds, self.end = seconds, lambda: call(*arguments)
-        return self
-
-    def start(self) -> None:
-        self.started.append(self.seconds)
-        if self.runs_out:
-            self.end()
-
-    def cancel(self) -> None:
-        pass
-
-
-def test_a_time_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(runs_out=True)
-    monkeypatch.setattr(matcher, "Timer", clock)
-    part = match(hub_graph(300), hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=500))
-    assert clock.started == [0.5]
-    assert not part.complete
-    assert part.bound == 0
 
 
 def test_threads_do_not_disturb_each_other() -> None:
@@ -275,20 +233,25 @@ class Letters:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 
-def letter_distances(names: list[str], relations: list[str]) -> TextDistances:
-    rows = Letters().embed(names)
-    scale = np.abs(rows).max(axis=1) / 127
-    entities = np.rint(rows / scale[:, None]).astype(np.int8)
-    vectors = NameVectors(entities, scale.astype(np.float32), Letters().embed(relations))
-    return TextDistances(
-        Letters(), vectors, exact=lambda text: [i for i, name in enumerate(names) if name == text]
-    )
+class LetterDistances(Distances):
+    """Of names by their letters; those that are equal are at 0."""
+
+    def __init__(self, names: list[str], relations: list[str]) -> None:
+        self.names, self.relations = Letters().embed(names), Letters().embed(relations)
+
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
+        distances = np.linalg.norm(self.names - Letters().embed([node.name]), axis=1)
+        order = np.argsort(distances, kind="stable")
+        return NearestEntities(order.astype(np.int32), distances[order], True)
+
+    def relation_distances(self, edge: PatternEdge) -> np.ndarray:
+        return np.linalg.norm(self.relations - Letters().embed([edge.relation]), axis=1)
 
 
 def test_matches_by_text() -> None:
     graph = make_graph(4, 2, [(0, 0, 2), (1, 1, 3)])
     pattern = Pattern((PatternNode("abb", True), unknown()), (PatternEdge(0, "b", 1),))
-    found = match(graph, pattern, letter_distances(["aab", "abb", "cd", "ad"], ["a", "b"])).matches
+    found = match(graph, pattern, LetterDistances(["aab", "abb", "cd", "ad"], ["a", "b"])).matches
     assert found[0] == Match(0.0, 0, (1, 3), (1,))
     ad, abb = Letters().embed(["ad", "abb"])
     assert found[1].gsd == pytest.approx(np.linalg.norm(ad - abb), abs=0.01)
@@ -316,37 +279,3 @@ ONE = (PatternEdge(0, "r", 1, 0),)
 def test_bad_patterns_name_the_field(pattern: Pattern, names: str) -> None:
     with pytest.raises(PatternError, match=names):
         match(make_graph(2, 1, [(0, 0, 1)]), pattern, FixedDistances())
-
-
-def test_bad_options_are_usage_errors() -> None:
-    graph, pattern = make_graph(2, 1, [(0, 0, 1)]), Pattern((known(0), unknown()), ONE)
-    with pytest.raises(PatternError, match="project"):
-        match(graph, pattern, FixedDistances(), project=2)
-    with pytest.raises(UsageError, match="k is 0"):
-        match(graph, pattern, FixedDistances(), k=0)
-    tables = Tables(relations={"r": np.array([-1.0])})
-    with pytest.raises(UsageError, match="negative"):
-        match(graph, Pattern((known(0), unknown()), (PatternEdge(0, "r", 1),)), tables)
-
-
-def test_metaqa_film_director_films() -> None:
-    path = DATA / "metaqa" / "kb.txt.gz"
-    if not path.exists():
-        pytest.skip("needs ../shared/data/metaqa/kb.txt.gz")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [tuple(line.rstrip("\n").split("|")) for line in lines]
-    entities = {name: i for i, name in enumerate(dict.fromkeys(n for h, _, t in rows for n in (h, t)))}
-    relations = {name: i for i, name in enumerate(dict.fromkeys(r for _, r, _ in rows))}
-    graph = make_graph(
-        len(entities), len(relations), [(entities[h], relations[r], entities[t]) for h, r, t in rows]
-    )
-    by = relations["directed_by"]
-    directors = {t for h, r, t in rows if (h, r) == ("Inception", "directed_by")}
-    films = {h for h, r, t in rows if r == "directed_by" and t in directors} - {"Inception"}
-    pattern = Pattern(
-        (known(entities["Inception"]), unknown(), unknown()),
-        (PatternEdge(0, "directed_by", 1, by), PatternEdge(2, "directed_by", 1, by)),
-    )
-    found = match(graph, pattern, FixedDistances(), all_tied=True, project=2)
-    assert films
-    assert {m.nodes[2] for m in found.matches} == {entities[f] for f in films}

@@ -1,4 +1,4 @@
-"""A schema is the same whether its loops are interpreted, as those of a small graph are, or compiled."""
+"""A schema is the same however it is counted: interpreted or compiled, in a square or pair by pair."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.graph import schema
 from clew.graph.build import build_graph
-from clew.graph.schema import schema_of
+from clew.graph.schema import Cooccurrence, schema_of
 from graph.reference import dense, make_graph
 
 NODES, RELATIONS = 6, 5
@@ -39,9 +39,18 @@ def assert_same(one, other):
 
 
 @settings(max_examples=50, deadline=None)
-@given(TRIPLES)
-def test_of_any_graph(triples):
-    assert_same(*both(make_graph(NODES, RELATIONS, sorted(set(triples)))))
+@given(TRIPLES, st.sampled_from([0, 10, 60, 10_000]))
+def test_of_any_graph(triples, most_pairs):
+    graph = make_graph(NODES, RELATIONS, sorted(set(triples)))
+    interpreted, compiled = both(graph)
+    assert_same(interpreted, compiled)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, most in (("MOST_PAIRS", most_pairs), ("AT_ONCE", 30), ("MOST_CELLS", 0)):
+            patch.setattr(schema, name, most)
+        found = schema_of(graph).together
+        np.testing.assert_array_equal(dense(found), dense(compiled.together))
+        for one, other in np.ndindex(dense(found).shape):
+            assert Cooccurrence.of_arrays(found.arrays()).meet(one, other) == bool(dense(found)[one, other])
 
 
 def test_of_a_graph_with_types_and_values():

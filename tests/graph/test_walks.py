@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clew.errors import UsageError
 from clew.graph.build import graph_of
+from clew.graph.walks import walks as making
 from clew.graph.walks.walks import Walker, WalkSettings
 
 TRIPLES = st.lists(
@@ -114,13 +115,15 @@ def test_a_step_is_uniform_over_neighbours_not_edges():
 
 
 @pytest.mark.parametrize("kind", ["bfs", "random"])
-def test_results_do_not_depend_on_threads_chunks_or_other_roots(kind):
+def test_results_do_not_depend_on_threads_chunks_or_other_roots(kind, monkeypatch):
     rng = np.random.default_rng(1)
     graph = graph_of([(f"n{h}", "r", f"n{t}") for h, t in rng.integers(0, 200, (600, 2)).tolist()])
     options = WalkSettings(kind, 4, walks=12, max_walks=12)
-    whole = walks_by_root(Walker(graph, options, threads=1).walk(all_roots(graph)))
-    many = Walker(graph, options, threads=4, roots_at_once=7)
-    assert walks_by_root(many.walk(all_roots(graph))) == whole
+    monkeypatch.setattr(making, "usable_processors", lambda: 1)
+    whole = walks_by_root(Walker(graph, options).walk(all_roots(graph)))
+    monkeypatch.setattr(making, "usable_processors", lambda: 4)
+    monkeypatch.setattr(making, "ROOTS_OF_THREAD", 7)
+    assert walks_by_root(Walker(graph, options).walk(all_roots(graph))) == whole
     few = walks_by_root(Walker(graph, options).walk(np.array([5, 3], np.int32)))
     assert few == {5: whole[5], 3: whole[3]}
 

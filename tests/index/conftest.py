@@ -63,9 +63,9 @@ def other_letters():
     return Letters("v2")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def milvus():
-    """A real Milvus server, which tests may kill and start again."""
+    """A real Milvus server, which tests may kill and start again; an idle one takes most of a core."""
     pytest.importorskip("pymilvus", reason="pymilvus is not installed")
     from servers.milvus_server import Unavailable, milvus_server
 

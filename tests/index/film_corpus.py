@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from clew.index.vectors.triples import triple_line
 from clew.opening.environment import keep_machine_code
 
 keep_machine_code()
@@ -50,9 +49,3 @@ def said_by_a_model(request):
     """The triples, in other words; the same for the same walk."""
     lines = request.messages[1].text.split("<walk>\n")[1].split("\n</walk>")[0]
     return " and then ".join(lines.splitlines()).upper()
-
-
-def embedded_text(graph, triple):
-    """The text of a triple whose vector an index holds."""
-    head, relation, tail = graph.triple(triple)
-    return triple_line(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])

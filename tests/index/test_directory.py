@@ -137,11 +137,6 @@ def test_a_file_size_limit_is_explained(index):
     assert open_index(index, verify=True).graph.nodes == 4
 
 
-def test_no_permission_is_explained():
-    with pytest.raises(IndexAccessError, match="no permission"), files.disk_errors(Path("x.clew")):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-
 def test_a_second_writer_waits_then_gives_up(index):
     with writing(index), pytest.raises(LockedError, match="another process"), writing(index, wait=0.1):
         pass
@@ -191,8 +186,8 @@ def test_kill_9_at_any_time_leaves_a_whole_index(tmp_path, graph_of, write_small
     began = time.monotonic()
     write_small(path, graph_of([f"node {i}" for i in range(50)]))
     taken = time.monotonic() - began
-    generations = set()
-    for _ in range(12):
+    generations: list[int] = []
+    while len(generations) < 6 or (len(set(generations)) <= 2 and len(generations) < 40):
         command = [sys.executable, "-c", CRASHER, str(path), str(Path(__file__).parent)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
             for _ in range(moments.randint(1, 3)):
@@ -203,8 +198,9 @@ def test_kill_9_at_any_time_leaves_a_whole_index(tmp_path, graph_of, write_small
         opened = open_index(path, verify=True)
         assert opened.graph.nodes in (50, 90)
         assert [h.entity for h in opened.names.exact("Node 7")] == [7]
-        generations.add(opened.manifest.generation)
-    assert len(generations) > 3
+        generations.append(opened.manifest.generation)
+    assert generations == sorted(generations)
+    assert len(set(generations)) > 2, "killed before it wrote anything, forty times"
     write_small(path, graph_of(["last"]))
     assert len(contents(path)) == 3, "the next writer removes what was left"
 
@@ -250,12 +246,6 @@ def flip(file, at):
         byte = handle.read(1)[0]
         handle.seek(at)
         handle.write(bytes([byte ^ 1]))
-
-
-def test_a_flipped_byte_between_the_sampled_blocks_is_found(index, large):
-    flip(large, 100_000)
-    with pytest.raises(FormatError, match=r"large\.npy: damaged, its checksum differs.*clew index"):
-        open_index(index)
 
 
 def test_a_flipped_byte_is_found_though_the_time_of_modification_is_put_back(index, large):

@@ -23,7 +23,7 @@ def begins(name, text):
     return name.lower().replace("_", " ").startswith(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(NAMES, st.text("abAB 1", min_size=1, max_size=11))
 def test_names_are_found_by_their_beginnings(names, text):
     wanted = " ".join(text.lower().split())
@@ -68,7 +68,7 @@ def shortest(edges, start, end, longest):
     return done
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(EDGES, st.integers(1, 4))
 def test_paths_are_the_shortest(edges, longest):
     edges = list(dict.fromkeys((f"n{h}", f"r{r}", f"n{t}") for h, r, t in edges))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import InputError
 from clew.index import cache as cache_module
 from clew.index.cache import SideFiles, cached_index, side_files
 from clew.index.store.writing import writing
@@ -95,13 +94,6 @@ def test_a_damaged_index_is_made_again(ask):
     (ask().path / "manifest.json").write_text("{}")
     assert ask().built
     assert not ask().built
-
-
-def test_a_missing_source_is_an_error_even_if_it_was_indexed(ask, films):
-    ask()
-    films.unlink()
-    with pytest.raises(InputError, match=r"films\.tsv"):
-        ask()
 
 
 def test_a_cache_that_cannot_be_written_is_replaced_and_said(ask, tmp_path, monkeypatch):

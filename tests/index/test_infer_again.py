@@ -78,7 +78,7 @@ def said(graph):
     return triples, types
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     first=st.sets(STATEMENTS, max_size=10),
     steps=st.lists(

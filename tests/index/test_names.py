@@ -141,8 +141,3 @@ def test_strange_names_are_found_by_themselves(index_of, name):
     hits = index.exact(name)
     assert [h.entity for h in hits] == ([1] if normalise(name) else [])
     assert all(h.exact for h in hits)
-
-
-def test_lone_surrogates_of_a_terminal_are_no_name(index_of):
-    assert index_of(["memento"]).exact("mem\udcffento") == ()
-    assert index_of(["memento"]).fuzzy("mem\udcffento")[0].edits == 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said_by_a_model
+from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import FormatError, LockedError, UsageError
 from clew.graph.build import graph_of
@@ -17,12 +17,9 @@ from clew.index.names import NamesIndex
 from clew.index.store.directory import open_index
 from clew.index.store.writing import write_changed, writing
 from clew.index.update.edits import EditRules, Edits
-from clew.index.update.update import EditedGraph, update_index, updated_corpus
-from clew.index.vectors.entities import quantise
+from clew.index.update.update import update_index, updated_corpus
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
-from clew.text.normalise import tokens
-from clew.text.verbalise import relation_text
 
 
 @pytest.fixture
@@ -34,9 +31,9 @@ def films(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(12))
 def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
-    rng, said = random.Random(seed), seed >= 40
+    rng, said = random.Random(seed), seed >= 9
 
     def verbaliser(name):
         return ModelVerbaliser(ScriptedModel(said_by_a_model), tmp_path / name) if said else None
@@ -69,7 +66,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         edit = GraphEdit(rows(added), rows(sorted(removed)), new, new, [None] * len(new))
         before, ((graph, _), held) = graph, (edited(graph, edit), (held - set(removed)) | set(added))
         corpus, _ = updated_corpus(
-            corpus, EditedGraph(before, graph, edit), EMBEDDER, verbaliser=verbaliser(f"updated {step}")
+            corpus, before, graph, edit, EMBEDDER, verbaliser=verbaliser(f"updated {step}")
         )
         assert_same_corpus(
             corpus, build_corpus(graph, EMBEDDER, options, verbaliser=verbaliser(f"built {step}"))
@@ -80,76 +77,24 @@ def rows(triples):
     return np.array(triples, np.int64).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
-    rng = random.Random(seed)
-    names = [f"n{i}{'x' * (i % 5)}" for i in range(12)]
-    source = tmp_path / "graph.tsv"
-    triples = sorted({(rng.choice(names), rng.choice("rs"), rng.choice(names)) for _ in range(25)})
-    source.write_text("".join("\t".join(t) + "\n" for t in triples))
-    types, aliases = tmp_path / "types.tsv", tmp_path / "aliases.tsv"
-    named = triples[0][0]
-    types.write_text(f"{named}\tthing\n")
-    aliases.write_text(f"{named}\tfirst\n{triples[1][0]}\tsecond one\n")
-    path = tmp_path / "graph.clew"
-    build_index([source], path, embedder=EMBEDDER, types=types, aliases=aliases, triple_vectors=seed % 2 == 1)
+@pytest.mark.parametrize("seed", range(3))
+def test_names_after_aliases_came_and_went_are_those_of_the_graph(films, seed):
+    rng, names, held = random.Random(seed), ["Memento", "Tenet", "Heat", "Nolan", "Mann"], []
     for step in range(4):
-        index = open_index(path)
-        graph = index.graph
-        gone = rng.sample(named_triples(graph), 2)
-        more = [
-            (rng.choice([*names, f"new {step}"]), rng.choice("rst"), rng.choice([*names, "2001"]))
-            for _ in "ab"
-        ]
+        new, gone = f"new {step}", rng.sample(held, min(len(held), rng.randrange(3)))
+        added = [(rng.choice(names), f"also {step}"), (new, "young")]
+        held = [alias for alias in held if alias not in gone] + added
         edits = Edits(
-            add=more, remove=gone, add_aliases=[(named, f"also {step}"), (f"new {step}", "young")],
-            remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
-            remove_types=[(named, "thing")] if step == 2 else (),
+            add=[(new, "near", rng.choice(names))], add_aliases=added, remove_aliases=gone,
+            add_types=[(rng.choice(names), f"kind {step}")],
         )  # fmt: skip
-        update_index(path, edits, embedder=EMBEDDER)
-        index = open_index(path, verify=True)
-        held = set(named_triples(index.graph))
-        assert held == (set(named_triples(graph)) - set(gone)) | set(more)
-        assert_sections_fit(index)
-        assert [h.entity for h in index.names.exact(f"also {step}")] == [
-            h.entity for h in index.names.exact(named)
-        ]
-
-
-def named_triples(graph):
-    columns = (column.tolist() for column in graph.out.columns())
-    return [
-        (graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in zip(*columns, strict=True)
-    ]
-
-
-def assert_sections_fit(index):
-    """Names and vectors are what would be made of the graph; both sides hold the same triples."""
-    graph, new = index.graph, NamesIndex.of(index.graph)
-    for name, array in new.sections().items():
-        found = index.names.sections()[name]
-        assert np.array_equal(found, array), name
-        assert found.dtype == array.dtype
-    for text in [*graph.entities, *graph.aliases.names, "first", "newx", "secnd one"]:
-        assert index.names.exact(text) == new.exact(text)
-        assert index.names.fuzzy(text) == new.fuzzy(text)
-        words = tokens(f"who is {text}")
-        assert index.names.spans(f"who is {text}", words) == new.spans(f"who is {text}", words)
-    tails, relations, heads = (column.tolist() for column in graph.into.columns())
-    back = sorted(zip(heads, relations, tails, strict=True))
-    assert back == list(zip(*(column.tolist() for column in graph.out.columns()), strict=True))
-    q, scale = quantise(EMBEDDER.embed(list(graph.labels)))
-    assert np.array_equal(index.array("entity_vectors.q"), q)
-    assert np.array_equal(index.array("entity_vectors.scale"), scale)
-    relations = EMBEDDER.embed([relation_text(name) for name in graph.relations])
-    assert np.array_equal(index.array("relation_vectors"), relations)
-    if "triple_vectors.q" in index.sections:
-        slots = np.arange(graph.triples)
-        q, scale = quantise(EMBEDDER.embed([embedded_text(graph, t) for t in slots.tolist()]))
-        assert np.array_equal(index.array("triple_vectors.q")[slots], q)
-        assert np.array_equal(index.array("triple_vectors.scale")[slots], scale)
-    assert graph.nodes == len(graph.values.kind) == len(graph.types.offsets) - 1
-    assert len(graph.source) == graph.triples
+        update_index(films, edits, embedder=EMBEDDER)
+        index = open_index(films, verify=True)
+        graph, aliases = index.graph, index.graph.aliases
+        for name, array in NamesIndex.of(graph).sections().items():
+            np.testing.assert_array_equal(index.names.sections()[name], array, name)
+        called = zip(aliases.entity, aliases.names, strict=True)
+        assert sorted((graph.entities[int(e)], n) for e, n in called) == sorted(held)
 
 
 def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):

@@ -4,6 +4,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,13 +42,26 @@ def locked_url(tiny_model: Path) -> Iterator[str]:
     del server
 
 
-@pytest.fixture
-def mortal(tiny_model: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server in a process of its own, which the test may kill, and its base URL."""
-    command = [sys.executable, str(SERVERS / "tiny_server.py"), str(tiny_model)]
+@contextmanager
+def process_of(model: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, str(SERVERS / "tiny_server.py"), str(model)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
         yield process, process.stdout.readline().strip()
         process.kill()
+
+
+@pytest.fixture
+def mortal(tiny_model: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in a process of its own, which the test may kill, and its base URL."""
+    with process_of(tiny_model) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def sleepy(tiny_model: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The same for tests that freeze it, and wake it again."""
+    with process_of(tiny_model) as served:
+        yield served

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from clew.errors import EmbedderError
-from clew.foundation import bounded_http
-from clew.foundation.bounded_http import MOST_REPLY_BYTES, ReplyRefused, refused
+from clew.foundation.bounded_http import MOST_REPLY_BYTES
 from clew.llm import Settings, ask, open_model, run_sync
 from clew.llm.types import ModelFailed
 from clew.text.embedders import OpenAIEmbedder
@@ -155,11 +154,3 @@ def test_embeddings_are_held_to_the_same(answer: Answer):
     with serving(answer) as (_, url), pytest.raises(EmbedderError) as caught:
         OpenAIEmbedder.connect("fake", base_url=f"{url}/v1", api_key="k", retries=0)
     assert "fake at http://127.0.0.1" in str(caught.value)
-
-
-def test_a_refusal_is_found_behind_other_errors():
-    one, two = ReplyRefused("no"), ValueError("x")
-    two.__cause__ = one
-    assert refused(two) is one
-    assert refused(ValueError("x")) is None
-    assert bounded_http.limits(asynchronous=False)["headers"] == {"Accept-Encoding": "gzip, deflate"}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -35,31 +34,11 @@ def test_a_model_that_the_server_does_not_list(tiny_url: str):
     assert "it lists tiny" in model.detail
 
 
-def test_a_closed_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        checks = doctor(Settings("vllm/x", base_url=f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
-    assert states(checks) == {
-        "settings": "ok",
-        "provider": "ok",
-        "files": "ok",
-        "chat": "failed",
-        "prices": "warning",
-    }
-    assert "Check that the server runs" in checks[3].detail
-
-
 def test_a_wrong_key(locked_url: str):
     checks = doctor(Settings("llamacpp/tiny", base_url=locked_url, api_key="wrong"))
     failed = [check for check in checks if check.state == "failed"]
     assert len(failed) == 1
     assert "Check the key" in failed[0].detail
-
-
-def test_a_missing_key_is_seen_without_a_request():
-    checks = doctor(Settings("openai/gpt-4o"))
-    assert states(checks) == {"settings": "failed"}
-    assert "Set OPENAI_API_KEY" in checks[0].detail
 
 
 def test_a_server_without_a_list_of_models():

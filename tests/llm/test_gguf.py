@@ -33,9 +33,8 @@ def test_a_file_chats_and_keeps_to_a_schema(tiny_model: Path):
     reply = run_sync(model.complete(ask("hello", max_tokens=6, seed=1)))
     assert (reply.usage.output_tokens, reply.finish) == (6, "length")
     assert "".join(heard) == reply.text
-    for seed in range(4):
-        typed = run_sync(model.complete_as(ask("hello", max_tokens=900, seed=seed), Bounded))
-        assert (typed.value.kind in ("question", "claim"), len(typed.replies)) == (True, 1)
+    typed = run_sync(model.complete_as(ask("hello", max_tokens=900, seed=1), Bounded))
+    assert (typed.value.kind in ("question", "claim"), len(typed.replies)) == (True, 1)
     run_sync(model.close())
 
 

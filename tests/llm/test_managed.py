@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import InputError, LlmError
 from clew.llm import Reply, Request, ask, run_sync
-from clew.llm.budget import Limits, Price, ReplyCache, TraceFile
+from clew.llm.budget import Limits, ReplyCache, TraceFile
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedLine, ScriptedModel
 from clew.llm.types import (
@@ -20,7 +20,6 @@ from clew.llm.types import (
     ModelFailed,
     ModelTimeout,
     ModelUnreachable,
-    RateLimited,
 )
 from clew.types import Usage
 
@@ -47,45 +46,6 @@ def managed(script: Any, **policy: Any) -> tuple[ManagedModel, ScriptedModel, li
 # Retries
 
 
-def test_failures_of_the_server_are_retried_with_growing_waits():
-    model, inner, waited = managed([ModelFailed("busy", 503)] * 3 + ["yes"])
-    assert run_sync(model.complete(REQUEST)).text == "yes"
-    assert len(inner.requests) == 4
-    assert [0.5 * 2**i <= wait <= 0.5 * 2**i + 0.5 for i, wait in enumerate(waited)] == [True] * 3
-    assert model.run.spent.calls == 1
-
-
-def test_the_last_failure_is_raised():
-    model, inner, _ = managed([ModelFailed(str(i), 503) for i in range(9)], attempts=3)
-    with pytest.raises(ModelFailed, match="2"):
-        run_sync(model.complete(REQUEST))
-    assert len(inner.requests) == 3
-
-
-def test_the_wait_that_the_server_asks_for_is_kept():
-    model, _, waited = managed([RateLimited("slow down", 429, 7.0), ModelFailed("down", 503, 3.0), "yes"])
-    run_sync(model.complete(REQUEST))
-    assert waited == [7.0, 3.0]
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        RateLimited("come back tomorrow", 429, 86_400.0),
-        RateLimited("the quota is used up", 429, None, final=True),
-        KeyRefused("key", 401),
-        ModelUnreachable("nobody there"),
-        ModelTimeout("too slow"),
-        LlmError("other"),
-    ],
-)
-def test_what_waiting_does_not_mend_is_not_retried(error: LlmError):
-    model, inner, waited = managed([error, "yes"])
-    with pytest.raises(type(error)):
-        run_sync(model.complete(REQUEST))
-    assert (len(inner.requests), waited) == (1, [])
-
-
 @pytest.mark.parametrize("error", [ModelUnreachable("gone", begun=True), ModelTimeout("slow")])
 def test_a_server_that_has_answered_before_is_waited_for(error: LlmError):
     model, inner, _ = managed(["first", error, "second"])
@@ -95,16 +55,6 @@ def test_a_server_that_has_answered_before_is_waited_for(error: LlmError):
 
 
 # Budgets
-
-
-def test_each_question_has_its_own_budget_and_the_run_has_one():
-    model, inner, _ = managed(lambda _: "yes", per_question=Limits(calls=1), per_run=Limits(calls=2))
-    for i in range(2):
-        run_sync(model.for_question(str(i)).complete(REQUEST))
-    with pytest.raises(BudgetReached, match="run"):
-        run_sync(model.for_question("2").complete(REQUEST))
-    assert len(inner.requests) == 2
-    assert model.run.spent.calls == 2
 
 
 def test_calls_in_parallel_cannot_pass_a_limit_together():
@@ -127,16 +77,6 @@ def test_a_reply_larger_than_thought_ends_the_budget():
     with pytest.raises(BudgetReached, match="tokens"):
         run_sync(model.complete(REQUEST))
     assert len(inner.requests) == 1
-
-
-def test_money_is_counted_by_the_price():
-    reply = Reply("x", "m", Usage(1, 1000, 500))
-    model, _, _ = managed([reply, reply], price=Price(2.0, 10.0), per_run=Limits(money=0.01))
-    assert run_sync(model.complete(REQUEST)).cost == pytest.approx(0.007)
-    assert run_sync(model.complete(ask("hi", max_tokens=1))).cost == pytest.approx(0.007)
-    assert model.run.spent.money == pytest.approx(0.014)
-    with pytest.raises(BudgetReached, match="money"):
-        run_sync(model.complete(REQUEST))
 
 
 @pytest.mark.parametrize(
@@ -180,17 +120,6 @@ class Slow(ScriptedModel):
             self.now -= 1
 
 
-def test_no_more_calls_than_allowed_are_under_way():
-    inner = Slow(0.01)
-    model = ManagedModel(inner, Policy(concurrency=3))
-
-    async def many() -> None:
-        await asyncio.gather(*(model.complete(REQUEST) for _ in range(12)))
-
-    run_sync(many())
-    assert inner.most == 3
-
-
 def test_one_model_serves_several_event_loops():
     model = ManagedModel(Slow(0.001), Policy(concurrency=1))
 
@@ -200,12 +129,6 @@ def test_one_model_serves_several_event_loops():
     asyncio.run(many())
     asyncio.run(many())
     assert model.run.spent.calls == 6
-
-
-def test_a_slow_reply_times_out():
-    model = ManagedModel(Slow(5.0), Policy(timeout=0.02))
-    with pytest.raises(ModelTimeout, match=r"0\.02 s"):
-        run_sync(model.complete(REQUEST))
 
 
 class Dripping(ScriptedModel):
@@ -252,19 +175,6 @@ def test_a_reply_that_breaks_off_is_heard_again_as_another_call():
 def cached(path: Path, script: Any, **policy: Any) -> tuple[ManagedModel, ScriptedModel]:
     inner = ScriptedModel(script)
     return ManagedModel(inner, Policy(**policy), cache=ReplyCache(path)), inner
-
-
-def test_a_recorded_reply_is_not_asked_for_again(tmp_path: Path):
-    first, _ = cached(tmp_path / "c.sqlite", ["yes"], price=Price(1e6, 1e6))
-    paid = run_sync(first.complete(REQUEST))
-    run_sync(first.close())
-    second, inner = cached(tmp_path / "c.sqlite", [])
-    again = run_sync(second.complete(REQUEST))
-    run_sync(second.close())
-    assert again.text == paid.text
-    assert (again.cached, again.usage) == (True, paid.usage)
-    assert inner.requests == []
-    assert second.run.spent.money == 0
 
 
 @pytest.mark.parametrize(

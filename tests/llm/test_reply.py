@@ -37,7 +37,7 @@ from clew.llm.reply import fact_numbers, stated_answer
 def test_answers_are_read_from_the_form(reply, items):
     stated = stated_answer(reply)
     assert stated.items == items
-    assert stated.has_form
+    assert stated.form
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_answers_are_read_from_the_form(reply, items):
 def test_what_states_no_answer_has_none(reply):
     stated = stated_answer(reply)
     assert not stated.items
-    assert not stated.has_form
+    assert not stated.form
 
 
 def test_the_words_of_the_model_are_kept_without_the_lines_of_the_form():

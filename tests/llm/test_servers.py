@@ -89,19 +89,13 @@ STATUSES = {
     "500 without a body": (Answer(b"", 500), ModelFailed, "status 500"),
     "400 of another form": (Answer({"error": ["no"]}, 400), ModelRefused, "status 400"),
     "400 of text": (Answer(b"\xff\xfe nonsense", 400), ModelRefused, "status 400"),
-    "too long": (
-        failure(400, "prompt is too long: 9 tokens", code="context_length_exceeded"),
-        ContextOverflow,
-        "fewer examples",
-    ),
-    "too long for llama.cpp": (
-        failure(400, "the request exceeds the available context size", kind="exceed_context_size_error"),
-        ContextOverflow,
-        "fewer examples",
-    ),
+    "too long": (failure(400, "prompt is too long: 9 tokens", code="context_length_exceeded"),
+     ContextOverflow, "fewer examples"),
+    "too long for llama.cpp": (failure(400, "the request exceeds the available context size",
+     kind="exceed_context_size_error"), ContextOverflow, "fewer examples"),
     "too large": (failure(413, "maximum context length is 10"), ContextOverflow, "fewer examples"),
     "304": (Answer(b"", 304), ModelFailed, "304"),
-}
+}  # fmt: skip
 BODIES = {
     "no body": b"",
     "204": Answer(b"", 204),
@@ -172,16 +166,18 @@ WIRES = {
     "mistral/fake": "mistralai",
 }
 """A model of each wire, and the package that speaks it."""
+OF_ALL_WIRES = {
+    **{kind: answer for kind, (answer, _, _) in STATUSES.items()},
+    **{kind: a if isinstance(a, Answer) else Answer(a) for kind, a in BODIES.items()},
+    **{kind: Answer(b"", 307, {"location": place}) for kind, place in REDIRECTIONS.items()},
+}
 MALFORMED = {
+    # Shared out: each is said on one wire as a whole and streamed on the next.
     **{
         f"{wire}, {'streamed, ' if streamed else ''}{kind}": (wire, answer, streamed)
-        for wire in WIRES
+        for n, (kind, answer) in enumerate(OF_ALL_WIRES.items())
         for streamed in (False, True)
-        for kind, answer in {
-            **{kind: answer for kind, (answer, _, _) in STATUSES.items()},
-            **{kind: a if isinstance(a, Answer) else Answer(a) for kind, a in BODIES.items()},
-            **{kind: Answer(b"", 307, {"location": place}) for kind, place in REDIRECTIONS.items()},
-        }.items()
+        for wire in [[*WIRES][(n + streamed) % len(WIRES)]]
     },
     **{f"vllm/fake, {kind}": ("vllm/fake", Answer(body), False) for kind, body in OPENAI_BODIES.items()},
     **{

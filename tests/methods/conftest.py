@@ -11,15 +11,15 @@ DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
-def metaqa(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+def metaqa(cache: Path) -> Clew:
     source = DATA / "metaqa" / "kb.txt.gz"
     if not source.exists():
         pytest.skip("the data sets are not beside the repository")
-    return Clew.open(source, cache_dir=tmp_path_factory.mktemp("metaqa"))
+    return Clew.open(source, cache_dir=cache)
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Clew:
-    path = tmp_path / "small.txt"
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    path: Path = tmp_path_factory.mktemp("small") / "small.txt"
     path.write_text(SMALL, "utf-8")
-    return Clew.open(path, cache_dir=tmp_path / "cache")
+    return Clew.open(path, cache_dir=path.parent / "cache")

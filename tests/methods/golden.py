@@ -38,16 +38,19 @@ class Asked:
     pattern: tuple[tuple[str, str, str], ...]
     query: str
     answers: tuple[str, ...]
+    between: tuple[str, ...] = ()
+    """The answers of the first step, where several are taken."""
 
     def script(self, method: str) -> tuple[str, ...]:
         """What the model replies, in turn, and then again."""
         answer = json.dumps({"reason": "as shown", "answers": self.answers})
+        first = (json.dumps({"reason": "as shown", "answers": self.between}),) if self.between else ()
         numbered = "\n".join(f"{n}. {step}" for n, step in enumerate(self.steps, 1))
         plan = f"Reasoning: one after the other.\nSub-questions:\n{numbered}\n<END>"
         triples = {"divided": list(self.steps), "triples": [list(t) for t in self.pattern]}
         by_method = {
             "simgrag": (json.dumps(triples), answer),
-            "kg-rag": (plan, answer),
+            "kg-rag": (plan, *first, answer),
             "llm-qd": (plan, ", ".join(self.answers)),
             "kg-gpt": (numbered, "\n".join(r for _, r, _ in self.pattern), answer),
             "synaptiqa": (f"```cypher\n{self.query}\n```", answer),
@@ -57,27 +60,19 @@ class Asked:
 
 
 ASKED = (
-    Asked(
-        "films", "Which actors play in films directed by Christopher Nolan?",
-        ("Which films did Christopher Nolan direct?", "Which actors play in these films?"),
-        (
-            ("UNKNOWN film 1", "directed by", "Christopher Nolan"),
-            ("UNKNOWN film 1", "stars", "UNKNOWN actor 1"),
-        ),
-        "MATCH (a)<-[:stars]-(f)-[:directed_by]->(d {name: 'christopher nolan'}) RETURN DISTINCT a.name",
-        ("Guy Pearce", "Michael Caine"),
-    ),
-    Asked(
-        "films", "Who composed the music of Memento?", ("Who composed the music of Memento?",),
-        (("Memento", "music by", "UNKNOWN composer 1"),),
-        "MATCH (f {name: 'Memento'})-[:composed_by]->(c) RETURN c.name", ("Hans Zimmer",),
-    ),
-    Asked(
-        "countries", "What are the capitals of the countries bordering Germany?",
-        ("Which countries border Germany?", "What are the capitals of these countries?"),
-        (("Germany", "borders", "UNKNOWN country 1"), ("UNKNOWN country 1", "capital", "UNKNOWN city 1")),
-        "MATCH (g {name: 'Germany'})-[:borders]-(c)-[:capital]->(a) RETURN a.name", ("Paris", "Vienna"),
-    ),
+    Asked("films", "Which actors play in films directed by Christopher Nolan?",
+     ("Which films did Christopher Nolan direct?", "Which actors play in these films?"),
+     (("UNKNOWN film 1", "directed by", "Christopher Nolan"),
+     ("UNKNOWN film 1", "stars", "UNKNOWN actor 1")),
+     "MATCH (a)<-[:stars]-(f)-[:directed_by]->(d {name: 'christopher nolan'}) RETURN DISTINCT a.name",
+     ("Guy Pearce", "Michael Caine"), ("Memento", "The Prestige")),
+    Asked("films", "Who composed the music of Memento?", ("Who composed the music of Memento?",),
+     (("Memento", "music by", "UNKNOWN composer 1"),),
+     "MATCH (f {name: 'Memento'})-[:composed_by]->(c) RETURN c.name", ("Hans Zimmer",)),
+    Asked("countries", "What are the capitals of the countries bordering Germany?",
+     ("Which countries border Germany?", "What are the capitals of these countries?"),
+     (("Germany", "borders", "UNKNOWN country 1"), ("UNKNOWN country 1", "capital", "UNKNOWN city 1")),
+     "MATCH (g {name: 'Germany'})-[:borders]-(c)-[:capital]->(a) RETURN a.name", ("Paris", "Vienna")),
     Asked(
         "league", "Which strikers used to play for Northgate United?",
         ("Which strikers used to play for Northgate United?",),
@@ -89,11 +84,9 @@ ASKED = (
         "RETURN p",
         ("Mateo Cruz", "Yusuf Demir"),
     ),
-    Asked(
-        "geo", "How many countries border Germany?", ("Which countries border Germany?",),
-        (("UNKNOWN country 1", "borders", "Germany"),),
-        "MATCH (c)-[:borders]->(g {name: 'Germany'}) RETURN count(c)", ("6",),
-    ),
+    Asked("geo", "How many countries border Germany?", ("Which countries border Germany?",),
+     (("UNKNOWN country 1", "borders", "Germany"),),
+     "MATCH (c)-[:borders]->(g {name: 'Germany'}) RETURN count(c)", ("6",)),
 )  # fmt: skip
 CLAIMS = (
     ("films", "Memento was directed by Christopher Nolan.", ("Memento", "directed by", "Christopher Nolan")),

@@ -49,8 +49,17 @@ def hostile(tmp_path_factory):
         yield opened
 
 
-@pytest.mark.parametrize("reply", OBEYING.values(), ids=OBEYING)
-@pytest.mark.parametrize("name", READING)
+def shared_out(replies):
+    """Each reply for a third of the methods, each method with a third of the replies."""
+    return [
+        pytest.param(name, reply, id=f"{name}-{said}")
+        for at, name in enumerate(READING)
+        for n, (said, reply) in enumerate(replies.items())
+        if (at + n) % 3 == 0
+    ]
+
+
+@pytest.mark.parametrize(("name", "reply"), shared_out(OBEYING))
 def test_a_model_that_obeys_the_graph_answers_nothing_that_is_not_in_it(hostile, name, reply):
     if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
         pytest.skip("ladybug is not installed")
@@ -69,8 +78,7 @@ def test_a_model_that_obeys_the_graph_answers_nothing_that_is_not_in_it(hostile,
             assert text.count(f"</{tag}>") == 1
 
 
-@pytest.mark.parametrize("reply", USELESS.values(), ids=USELESS)
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize(("name", "reply"), shared_out(USELESS))
 def test_a_reply_of_no_use_is_an_abstention(hostile, name, reply):
     if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
         pytest.skip("ladybug is not installed")
@@ -79,14 +87,3 @@ def test_a_reply_of_no_use_is_an_abstention(hostile, name, reply):
     assert answer.abstained is not None
     assert not answer.answers
     json.dumps(answer.as_json())
-
-
-@pytest.mark.parametrize("name", READING)
-def test_a_long_question_is_asked_whole(hostile, name):
-    if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
-        pytest.skip("ladybug is not installed")
-    question = f"Who directed Alien, and not {', nor '.join(f'film {i}' for i in range(60))} or the last one?"
-    model = ScriptedModel(lambda request: "none")
-    make_method(name, hostile.index, hostile.embedder, model).answer(question, entities=["Alien"])
-    assert model.requests
-    assert question in model.requests[0].messages[-1].text

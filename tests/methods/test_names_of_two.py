@@ -68,15 +68,11 @@ REPLIES = {
     "triple-rag": [FINAL],
     "vector-rag": [FINAL],
     "kg-rag": ["1. Where was Anna Berg born?", FINAL],
-    "simgrag": [
-        json.dumps({"divided": ["x"], "triples": [["Anna Berg", "born in", "UNKNOWN city 1"]]}),
-        json.dumps({"reason": "x", "answers": ["Lyon"]}),
-    ],
-    "synaptiqa": [
-        "MATCH (p:person {name: 'e:1'})-[:born_in]->(c) RETURN c.name AS city",
-        json.dumps({"text": "", "answers": ["Lyon"]}),
-    ],
-}
+    "simgrag": [json.dumps({"divided": ["x"], "triples": [["Anna Berg", "born in", "UNKNOWN city 1"]]}),
+     json.dumps({"reason": "x", "answers": ["Lyon"]})],
+    "synaptiqa": ["MATCH (p:person {name: 'e:1'})-[:born_in]->(c) RETURN c.name AS city",
+     json.dumps({"text": "", "answers": ["Lyon"]})],
+}  # fmt: skip
 
 
 def replied(clew: Clew, method: str, replies: list[str], question: str) -> Answer:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from clew import Clew
 from clew.cli.app import app
-from clew.cli.options import ClaimOptions, MethodOptions
+from clew.cli.options import MethodOptions
 from clew.errors import InputError, UsageError
-from clew.evaluate.run.asking import accepted
+from clew.evaluate.run.asking import option_names
+from clew.llm.testing import ScriptedModel
 from clew.methods.registry import METHODS, settings_of
-from clew.methods.settings import SimgragSettings, options_of, read_options
+from clew.methods.settings import SimgragSettings, options_of
 
 
 @pytest.mark.parametrize("method", [name for name, spec in METHODS.items() if spec.settings])
@@ -21,12 +23,12 @@ def test_every_field_that_is_an_option_has_a_default_that_it_allows(method: str)
     kind = settings_of(method)
     assert kind is not None
     assert kind() == kind(**{name: default for name, (_, default) in options_of(kind).items()})
-    assert set(options_of(kind)) <= accepted(method).options
+    assert set(options_of(kind)) <= option_names(method)
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [({"k": 0}, "k is 0"), ({"schema": "some"}, "schema is 'some'"), ({"bound": -1.0}, "bound is -1")],
+    [({"k": 0}, "k is 0"), ({"schema": "some"}, "schema is 'some'"), ({"shots": -1}, "shots is -1")],
 )
 def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
@@ -39,15 +41,26 @@ def test_each_method_gets_the_settings_that_it_takes() -> None:
 
 
 def test_claims_have_settings_of_their_own() -> None:
-    assert isinstance(ClaimOptions(["k=2"]).settings("auto"), SimgragSettings)
+    assert isinstance(MethodOptions(["k=2"]).settings("auto", claims=True), SimgragSettings)
     with pytest.raises(UsageError, match="auto has no such setting"):
         MethodOptions(["k=2"]).settings("auto")
 
 
-@pytest.mark.parametrize("text", ["k", "k=many", "k=0", "nothing=1", "=3"])
-def test_what_sets_nothing_is_said(text: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        *(
+            ("kg-rag", text)
+            for text in ("k", "k=many", "k=0", "nothing=1", "=3", "temperature=3", "handed=all")
+        ),
+        *((method, "k=0") for method in ("kaping", "triple-rag", "vector-rag", "kg-gpt", "walk-retrieve")),
+        *(("simgrag", text) for text in ("shots=-1", "candidates=0", "candidate_types=4")),
+        *(("synaptiqa", text) for text in ("repairs=-1", "chooser=dice", "without=names,rules")),
+    ],
+)
+def test_what_sets_nothing_is_said(method: str, text: str) -> None:
     with pytest.raises(UsageError):
-        MethodOptions([text]).settings("kg-rag")
+        MethodOptions([text]).settings(method)
 
 
 def test_the_methods_are_listed_with_their_settings() -> None:
@@ -60,6 +73,36 @@ def test_the_methods_are_listed_with_their_settings() -> None:
     assert CliRunner().invoke(app, ["methods", "none"]).exit_code == 2
 
 
-def test_the_file_of_an_option_is_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        read_options(SimgragSettings, {"examples": str(tmp_path / "none.json")})
+OWN = {"query": "who keeps it", "divided": ["a"], "triples": [["a", "b", "c"]], "answers": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("method", "value"),
+    [
+        *(("simgrag", text) for text in ("", "{", "\x00", "[" * 100_000)),
+        *(("simgrag", value) for value in ([], {"other": []}, {"questions": {}}, {"questions": [1]})),
+        *(
+            ("simgrag", {"questions": [OWN | wrong]})
+            for wrong in ({"triples": []}, {"triples": [["a"]]}, {"answers": "a"}, {"divided": [1]})
+        ),
+        ("simgrag", {"claims": [OWN | {"verdict": "maybe"}]}),
+        ("simgrag", {"claims": [OWN]}),
+        ("simgrag", {"questions": [OWN] * 65}),
+        *(("kg-rag", value) for value in ([], {"decompositions": {}})),
+        ("kg-rag", {"decompositions": [{"question": "q", "reasoning": "r", "sub_questions": []}]}),
+        ("kg-rag", {"decompositions": [{"question": 1, "reasoning": "r", "sub_questions": ["a"]}]}),
+    ],
+)  # fmt: skip
+def test_examples_that_are_none_are_named(tmp_path: Path, method: str, value: object) -> None:
+    (tmp_path / "own.json").write_text(value if isinstance(value, str) else json.dumps(value))
+    for name in ("own.json", "none.json"):
+        with pytest.raises(InputError, match=name):
+            MethodOptions([f"examples={tmp_path / name}"]).settings(method)
+
+
+def test_a_user_gives_examples_for_a_graph(films: Clew, tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(json.dumps({"questions": [OWN]}))
+    settings = MethodOptions([f"examples={tmp_path / 'own.json'}"]).settings("simgrag")
+    model = ScriptedModel(lambda _: "none")
+    films.ask("Who?", method="simgrag", model=model, settings=settings)
+    assert 'question: "who keeps it"' in model.requests[0].messages[0].text

@@ -12,6 +12,7 @@ from opaque_ships import FILLER_COLUMNS, NEEDED, write
 from clew.engine import Clew
 from clew.errors import ClewError
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import Request
 from clew.methods.registry import make_method
 
 MOST_CHARACTERS = 12_000
@@ -89,10 +90,10 @@ Bob,Ann,knows,2003,Oslo
 def test_properties_of_edges_are_shown_and_may_be_asked_by(tmp_path: Path):
     clew = open_of(tmp_path, "edges.csv", EDGES)
     query = "Query: {Ann} .knows[@since > 2010]"
-    model = ScriptedModel([query])
+    model = insisting(query)
     answer = make_method("auto", clew.index, clew.embedder, model).answer("Whom did Ann come across lately?")
     assert [a.label for a in answer.answers] == ["Cid"]
-    (request,) = model.requests
+    request = model.requests[0]
     schema = next(line for line in request.messages[1].text.splitlines() if line.strip().startswith("knows"))
     assert "[@place, such as Oslo]" in schema
     assert "[@since, such as 20" in schema
@@ -126,6 +127,19 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> Clew:
     return open_of(tmp_path_factory.mktemp("lakes"), "lakes.tsv", LAKES, LAKE_TYPES)
 
 
+def insisting(query: str) -> ScriptedModel:
+    """A model that writes a query, and chooses it by its number where it is among the readings."""
+    first: list[str] = []
+
+    def reply(request: Request) -> str:
+        shown = re.findall(r"^(\d+)\. (.*)$", request.messages[1].text, re.M)
+        own = [number for number, text in shown if first and text not in first]
+        first.extend(text for _, text in shown)
+        return f"Query: {own[0]}" if own else query
+
+    return ScriptedModel(reply)
+
+
 def names_of(clew: Clew, question: str) -> str:
     (first, *_) = prompts_of(clew, "auto", question)
     return re.search(r"<names>\n(.*?)\n</names>", first, re.S)[1]
@@ -144,7 +158,7 @@ def test_a_common_word_is_no_name(lakes: Clew):
 
 def test_a_query_by_a_shown_value_runs(lakes: Clew):
     reply = 'Query: case[.last_outcome = "Unable to prosecute suspect"]'
-    model = ScriptedModel([reply])
+    model = insisting(reply)
     answer = make_method("auto", lakes.index, lakes.embedder, model).answer(
         "What were police unable to prosecute, say?"
     )

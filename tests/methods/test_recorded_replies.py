@@ -33,12 +33,12 @@ SOURCES = {
 
 
 @pytest.fixture(scope="module", params=SOURCES)
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Clew]:
+def opened(request: pytest.FixtureRequest, cache: Path) -> tuple[str, Clew]:
     source = SOURCES[request.param]
     if not source.exists():
         pytest.skip("the data sets are not beside the repository")
     beside = FACTORY if request.param == "factory" else {}
-    return request.param, Clew.open(source, cache_dir=tmp_path_factory.mktemp("recorded"), **beside)
+    return request.param, Clew.open(source, cache_dir=cache, **beside)
 
 
 @pytest.mark.parametrize("method", METHODS)

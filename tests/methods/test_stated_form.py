@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from golden import Asked
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_films import SMALL
 
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
@@ -35,20 +31,12 @@ OWN_KNOWLEDGE = ("llm", "llm-qd")
 """Methods whose answer is what the model says, marked as not grounded."""
 
 
-@pytest.fixture(scope="module")
-def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
-    path: Path = tmp_path_factory.mktemp("stated") / "small.txt"
-    path.write_text(SMALL, "utf-8")
-    with Clew.open(path, cache_dir=path.parent / "cache") as opened:
-        yield opened
-
-
-def answer_of(films: Clew, name: str, replies: tuple[str, ...]) -> Answer:
+def answer_of(small: Clew, name: str, replies: tuple[str, ...]) -> Answer:
     if name in ("synaptiqa", "kg-query"):
         pytest.importorskip("ladybug")
     said = list(replies)
     model = ScriptedModel(lambda _: said.pop(0) if len(said) > 1 else said[0])
-    return make_method(name, films.index, films.embedder, model).answer(QUESTION)
+    return make_method(name, small.index, small.embedder, model).answer(QUESTION)
 
 
 def script(name: str) -> tuple[str, ...]:
@@ -59,16 +47,16 @@ def script(name: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=4)
 @given(said=SAID)
-def test_prose_states_no_answer(films: Clew, name: str, said: str):
+def test_prose_states_no_answer(small: Clew, name: str, said: str):
     # All steps before the last reply are well done, so that the last one alone decides.
-    answer = answer_of(films, name, (*script(name)[:-1], said))
+    answer = answer_of(small, name, (*script(name)[:-1], said))
     assert answer.usage.calls
     if name == "auto":  # What the built-in readers found is not the model's.
-        assert answer.answers == films.ask(QUESTION).answers
+        assert answer.answers == small.ask(QUESTION).answers
     else:
         assert not (answer.grounded and answer.answers), answer.answers
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in (*OWN_KNOWLEDGE, "kg-query")])
-def test_the_same_name_in_the_form_is_an_answer(films: Clew, name: str):
-    assert [a.label for a in answer_of(films, name, script(name)).answers] == ["Ridley Scott"]
+def test_the_same_name_in_the_form_is_an_answer(small: Clew, name: str):
+    assert [a.label for a in answer_of(small, name, script(name)).answers] == ["Ridley Scott"]

@@ -8,7 +8,7 @@ import pytest
 from clew import Clew
 from clew.errors import EmbedderError
 from clew.reading.certainty import OF_MEANING
-from clew.reading.trees import Trees
+from clew.reading.fitted import Trees
 
 
 @pytest.mark.parametrize("damage", [b"", b"not trees"])

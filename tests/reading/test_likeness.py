@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
 from clew.graph.build import graph_of
@@ -13,7 +12,7 @@ from clew.query.vocabulary import Vocabulary
 from clew.reading.likeness import WordMatcher
 from clew.text.embedders import StaticEmbedder
 from clew.text.inflection import singular
-from clew.text.lexicon import LEXICON_FILE, Lexicon
+from clew.text.lexicon import Lexicon
 
 EMBEDDER, LEXICON = StaticEmbedder.load(), Lexicon.load()
 
@@ -36,17 +35,3 @@ def test_words_are_compared_with_all_of_a_graph_that_may_be_like_them() -> None:
     for word in ("die", "directed", "writer", words[10], words[11].removesuffix("ed"), "stranger"):
         row = compare(word).exact_relations[0]
         assert row == pytest.approx([LEXICON.similarity(singular(word), singular(w)) for w in words])
-
-
-def test_what_is_near_a_word_is_not_looked_up_for_all_of_a_large_graph(monkeypatch) -> None:
-    """100,000 different words took 41 s: meaning and stem of each were found for the first question."""
-    looked: list[str] = []
-    look_up, stem = Lexicon._look_up, Lexicon._stem
-    monkeypatch.setattr(Lexicon, "_look_up", lambda self, word: looked.append(word) or look_up(self, word))
-    monkeypatch.setattr(Lexicon, "_stem", lambda self, word: looked.append(word) or stem(self, word))
-    with np.load(LEXICON_FILE) as table:
-        fresh = Lexicon(table)
-    of_graph = matcher(made_up(4_000), fresh)
-    looked.clear()
-    of_graph.compare("brobing")
-    assert 1 <= len(looked) < 200

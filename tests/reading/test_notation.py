@@ -25,26 +25,18 @@ NAMES = NameLookup(
         ("Beer & {Ida} .knows", Query("list", Both(OfType(0), Walk(Anchor(1), 0)))),
         ("Beer - {Ida}", Query("list", Without(OfType(0), Anchor(1)))),
         ("Beer[born > 5]", Query("list", Compared(OfType(0), (6,), ">", Value(5.0)))),
-        (
-            "ask({Ida}[born > {Ben} .born])",
-            Query("yes", Compared(Anchor(1), (6,), ">", Walk(Anchor(2), 6))),
-        ),
+        ("ask({Ida}[born > {Ben} .born])", Query("yes", Compared(Anchor(1), (6,), ">", Walk(Anchor(2), 6)))),
         ('Beer[knows = "stout"]', Query("list", Both(OfType(0), Walk(Anchor(3), 1)))),
         ("Beer[count(^knows) = 0]", Query("list", Counted(OfType(0), 1, "=", 0))),
         ("Beer[.knows]", Query("list", Counted(OfType(0), 0, ">=", 1))),
-        (
-            "argmin(Beer, .born) .knows",
-            Query("list", Walk(Extreme(OfType(0), (6,), False, False), 0)),
-        ),
+        ("argmin(Beer, .born) .knows", Query("list", Walk(Extreme(OfType(0), (6,), False, False), 0))),
         ("@hours({Ida} .knows)", Query("list", Walk(Anchor(1), 0), key="hours")),
         ('max(@"order date"({Ida} .knows))', Query("largest", Walk(Anchor(1), 0), key="order_date")),
-        (
-            "argmax({Ida} .knows, @hours)",
-            Query("list", Extreme(Walk(Anchor(1), 0), (), False, True, key="hours")),
-        ),
+        ("argmax({Ida} .knows, @hours)",
+         Query("list", Extreme(Walk(Anchor(1), 0), (), False, True, key="hours"))),
         ("top(3, Beer, count(^knows))", Query("list", Extreme(OfType(0), (1,), True, True, 3))),
     ],
-)
+)  # fmt: skip
 def test_what_is_read(text, query):
     assert read_query(text, NAMES) == query
 

@@ -3,14 +3,10 @@
 from clew import Clew
 
 MOVIES = [
-    ("m1", "title", "Apollo 13"),
-    ("p1", "DIRECTED", "m1"),
-    ("p2", "ACTED_IN", "m1"),
-    ("m2", "title", "Hoffa"),
-    ("p2", "DIRECTED", "m2"),
-    ("p1", "name", "Ron Howard"),
+    ("m1", "title", "Apollo 13"), ("p1", "DIRECTED", "m1"), ("p2", "ACTED_IN", "m1"),
+    ("m2", "title", "Hoffa"), ("p2", "DIRECTED", "m2"), ("p1", "name", "Ron Howard"),
     ("p2", "name", "Danny DeVito"),
-]
+]  # fmt: skip
 NAMES = {head: [tail] for head, relation, tail in MOVIES if relation in ("title", "name")}
 
 

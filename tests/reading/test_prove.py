@@ -21,7 +21,7 @@ from clew.query.tree import (
     Without,
 )
 
-checked = settings(max_examples=300, derandomize=True, deadline=None)
+checked = settings(max_examples=100, derandomize=True, deadline=None)
 
 
 @checked
@@ -58,17 +58,12 @@ def test_a_proof_is_one_piece_that_holds_its_member(graph, part) -> None:
 
 FIRMS = graph_of(
     [
-        ("Acme", "owner", "Ann"),
-        ("Ann", "born_in", "Oslo"),
-        ("Acme", "staff", "12"),
-        ("Bolt", "owner", "Ann"),
-        ("Bolt", "staff", "30"),
-        ("Bolt", "sells", "nails"),
-        ("Bolt", "sells", "screws"),
-        ("Crag", "staff", "7"),
+        ("Acme", "owner", "Ann"), ("Ann", "born_in", "Oslo"), ("Acme", "staff", "12"),
+        ("Bolt", "owner", "Ann"), ("Bolt", "staff", "30"), ("Bolt", "sells", "nails"),
+        ("Bolt", "sells", "screws"), ("Crag", "staff", "7"),
     ],
     {"Acme": ["Firm"], "Bolt": ["Firm"], "Crag": ["Firm"]},
-)
+)  # fmt: skip
 IDS = {name: i for i, name in enumerate(FIRMS.labels)}
 OWNER, BORN_IN, STAFF, SELLS = 0, 2, 4, 6
 FIRM, ANN = OfType(0), Anchor(IDS["Ann"])
@@ -96,15 +91,12 @@ def proof(part, member: str) -> list[str]:
         (Counted(OWNED, SELLS, "=", 2), "Bolt", ["Bolt owner Ann", "Bolt sells nails", "Bolt sells screws"]),
         (Counted(OWNED, SELLS, "=", 0), "Acme", ["Acme owner Ann"]),
         (Compared(OWNED, (STAFF,), ">", Value(20.0)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
-        (
-            Compared(FIRM, (STAFF,), ">", Walk(Anchor(IDS["Acme"]), STAFF)),
-            "Bolt",
-            ["Bolt staff 30", "Acme staff 12"],
-        ),
+        (Compared(FIRM, (STAFF,), ">", Walk(Anchor(IDS["Acme"]), STAFF)), "Bolt",
+         ["Bolt staff 30", "Acme staff 12"]),
         (Extreme(OWNED, (STAFF,), False, False), "Acme", ["Acme owner Ann", "Acme staff 12"]),
         (Extreme(FIRM, (SELLS,), True, True), "Bolt", ["Bolt sells nails", "Bolt sells screws"]),
     ],
-)
+)  # fmt: skip
 def test_a_proof_goes_along_the_path(part, member, expected) -> None:
     assert proof(part, member) == expected
 

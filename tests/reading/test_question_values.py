@@ -24,15 +24,10 @@ def values(text: str) -> dict[str, list[Value]]:
 @pytest.mark.parametrize(
     ("written", "hours"),
     [
-        ("10am", 10),
-        ("10:30 p.m", 22.5),
-        ("9:05", 9 + 5 / 60),
-        ("4 o'clock", 4),
-        ("half past nine", 9.5),
-        ("a quarter to 5pm", 16.75),
-        ("noon", 12),
+        ("10am", 10), ("10:30 p.m", 22.5), ("9:05", 9 + 5 / 60), ("4 o'clock", 4), ("half past nine", 9.5),
+        ("a quarter to 5pm", 16.75), ("noon", 12),
     ],
-)
+)  # fmt: skip
 def test_times_of_day(written, hours):
     (found,) = values(f"meetings at {written} today")[written]
     assert found.date
@@ -58,24 +53,12 @@ def test_no_day_of_the_calendar_is_none():
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("7", 7),
-        ("-5", -5),
-        ("2.75", 2.75),
-        ("1,250,000", 1_250_000),
-        ("3.5k", 3_500),
-        ("100 thousand", 100_000),
-        ("$3.5 million", 3_500_000),
-        ("2bn", 2e9),
-        ("12 hundred", 1_200),
-        ("five", 5),
-        ("Twenty", 20),
-        ("dozen", 12),
-        ("half a million", 500_000),
-        ("3 grand", 3_000),
-        ("quarter of a billion", 2.5e8),
-        ("hundred", 100),
+        ("7", 7), ("-5", -5), ("2.75", 2.75), ("1,250,000", 1_250_000), ("3.5k", 3_500),
+        ("100 thousand", 100_000), ("$3.5 million", 3_500_000), ("2bn", 2e9), ("12 hundred", 1_200),
+        ("five", 5), ("Twenty", 20), ("dozen", 12), ("half a million", 500_000), ("3 grand", 3_000),
+        ("quarter of a billion", 2.5e8), ("hundred", 100),
     ],
-)
+)  # fmt: skip
 def test_a_number_is_read(written, meant) -> None:
     assert values(f"more than {written} of them") == {written: [number(meant)]}
 
@@ -83,14 +66,9 @@ def test_a_number_is_read(written, meant) -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        "3 May 1999",
-        "3rd May 1999",
-        "3 may, 1999",
-        "May 3, 1999",
-        "may 3rd 1999",
-        "1999-05-03",
+        "3 May 1999", "3rd May 1999", "3 may, 1999", "May 3, 1999", "may 3rd 1999", "1999-05-03",
     ],
-)
+)  # fmt: skip
 def test_a_day_is_read_in_its_usual_spellings(written) -> None:
     assert values(f"before {written}?") == {written: [days("1999-05-03")]}
 
@@ -115,14 +93,10 @@ def test_a_decade_is_its_ten_years() -> None:
 @pytest.mark.parametrize(
     ("written", "first", "last"),
     [
-        ("nineties", 1990, 1999),
-        ("'90s", 1990, 1999),
-        ("19th century", 1801, 1900),
-        ("1700s", 1700, 1799),
-        ("1910s", 1910, 1919),
-        ("2000s", 2000, 2009),
+        ("nineties", 1990, 1999), ("'90s", 1990, 1999), ("19th century", 1801, 1900), ("1700s", 1700, 1799),
+        ("1910s", 1910, 1919), ("2000s", 2000, 2009),
     ],
-)
+)  # fmt: skip
 def test_a_period_is_its_years(written, first, last) -> None:
     meant = [number(first, last - first), days(f"{first}-01-01", f"{last}-12-31")]
     assert values(f"films of the {written}?") == {written: meant}

@@ -12,40 +12,20 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
+from sections import read_sections
 
-FILE = Path(__file__).parents[1] / "data" / "reading" / "questions.txt"
-SECTIONS = {
-    name: lines
-    for section in FILE.read_text("utf-8").split("\n\n")
-    for name, *lines in [section.removeprefix("# ").strip().split("\n")]
-}
+SECTIONS = read_sections(Path(__file__).parents[1] / "data" / "reading" / "questions.txt", ">!")
 WRONG = pytest.mark.xfail(strict=True, reason="fails today")
 CASES = [
-    pytest.param(
-        name,
-        question.strip(),
-        answers.strip(),
-        id=question.strip(),
-        marks=[WRONG] if line[0] == "!" else [],
-    )
-    for name, lines in SECTIONS.items()
-    for line in lines
-    if line[:2] in ("> ", "! ")
-    for question, answers in [line[2:].rsplit("=>", 1)]
+    pytest.param(name, question, answers, id=question, marks=[WRONG] if mark == "!" else [])
+    for name, section in SECTIONS.items()
+    for mark, question, answers in section.cases
 ]
 
 
 @pytest.fixture(scope="module")
-def graphs() -> dict[str, Clew]:
-    made: dict[str, Clew] = {}
-    for name, lines in SECTIONS.items():
-        told = [line for line in lines if line[:2] not in ("> ", "! ")]
-        typed = [line.split(":", 1) for line in told if "|" not in line]
-        made[name] = Clew.from_triples(
-            [tuple(part.strip() for part in line.split("|")) for line in told if "|" in line],
-            types={one.strip(): [type_] for type_, names in typed for one in names.split(",")},
-        )
-    return made
+def graphs(cache: Path) -> dict[str, Clew]:
+    return {name: section.open(cache) for name, section in SECTIONS.items()}
 
 
 @pytest.mark.parametrize(("graph", "question", "answers"), CASES)

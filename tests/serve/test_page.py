@@ -25,17 +25,10 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--window-size=1280,900",
-)
+)  # fmt: skip
 DRAWING = "document.querySelector('.evidence').drawing"
 SHARED = "Which films share a director with Memento?"
 
@@ -112,6 +105,70 @@ def test_a_link_keeps_what_was_asked(page, films):
     wait(driver, lambda d: d.find_element(By.CSS_SELECTOR, ".result h2").text == "What this graph holds")
     driver.back()
     assert text_of(driver, ".found h2") == ["10 answers"]
+
+
+def ask_on(driver, question):
+    wait(driver, lambda d: d.find_element(By.ID, "follow-up").is_displayed())
+    turns = len(driver.find_elements(By.CSS_SELECTOR, ".turn")) or 1
+    driver.find_element(By.ID, "follow-up").send_keys(question, Keys.ENTER)
+    wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".turn")) == turns + 1)
+
+
+def test_a_question_goes_on_from_the_last_answer(page, films):
+    driver = page(films, f"#/films/ask?q={quote('Which films did Christopher Nolan direct?')}")
+    assert text_of(driver, ".found h2") == ["11 answers"]
+    ask_on(driver, "Only those after 2010")
+    assert driver.switch_to.active_element.get_attribute("id") == "follow-up"
+    ask_on(driver, "How many are they?")
+    told = [line.split(" · ")[0] for line in text_of(driver, ".turn > summary")]
+    assert told == [
+        "Which films did Christopher Nolan direct? 11 answers: Memento",
+        "Only those after 2010 5 answers: The Dark Knight Rises",
+        "How many are they? 5",
+    ]
+    # The last one is open, with how it was read; a click opens an earlier one.
+    assert text_of(driver, ".turn[open] .reading") == [
+        "the number of films directed by Christopher Nolan whose release year is after 2010"
+    ]
+    driver.find_element(By.CSS_SELECTOR, ".turn > summary").click()
+    assert text_of(driver, ".turn:first-child .reading") == ["films directed by Christopher Nolan"]
+    assert [e.is_displayed() for e in driver.find_elements(By.CSS_SELECTOR, ".turn .found")] == [True, True]
+
+
+def test_a_link_keeps_a_thread(page, films):
+    asked = {"q": "Who directed Memento?", "q2": "And Heat?", "q3": "Which films did he direct?"}
+    place = "&".join(f"{key}={quote(text)}" for key, text in asked.items())
+    driver = page(films, f"#/films/ask?{place}")
+    wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".turn")) == 3)
+    assert text_of(driver, ".turn[open] .reading") == ["films directed by Michael Mann"]
+    driver.refresh()
+    wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".turn")) == 3)
+    ask_on(driver, "And Christopher Nolan?")
+    assert "q4=And+Christopher+Nolan" in driver.current_url
+    driver.back()
+    wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".turn")) == 3)
+
+
+def test_a_thread_is_begun_anew(page, films):
+    driver = page(films, "#/films/ask?q=Who+directed+Memento%3F&q2=And+Heat%3F")
+    wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".turn")) == 2)
+    driver.find_element(By.XPATH, "//button[text()='Start anew']").click()
+    assert driver.switch_to.active_element.get_attribute("id") == "question"
+    assert "q=" not in driver.current_url
+    assert driver.find_elements(By.CSS_SELECTOR, ".turn") == []
+    assert not driver.find_element(By.ID, "follow-up").is_displayed()
+    # What is asked in the first field is no follow-up: there is nothing that "it" stands for.
+    driver.switch_to.active_element.send_keys("Who wrote it?", Keys.ENTER)
+    assert text_of(driver, ".abstained h2", 20)
+
+
+def test_what_a_follow_up_cannot_be_read_as_is_left_open_and_the_thread_goes_on(page, films):
+    driver = page(films, "#/films/ask?q=How+many+films+did+Christopher+Nolan+direct%3F")
+    ask_on(driver, "Who painted it?")
+    assert text_of(driver, ".turn[open] .abstained h2")
+    assert text_of(driver, ".turn:last-child > summary") == ["Who painted it? no answer"]
+    ask_on(driver, "And Martin Scorsese?")
+    assert text_of(driver, ".turn[open] .found h2") == ["9"]
 
 
 def test_names_are_completed_by_keyboard(page, films):
@@ -269,12 +326,16 @@ return [boxes.map(b => [b.x1, b.y1, b.x2, b.y2]), drawing.elements().map(size)];
 """
 
 
-@pytest.mark.parametrize("width", [1280, 480])
 @pytest.mark.parametrize(
-    ("question", "count"),
-    [(SHARED, 12), ("Which films are from the United States?", 60), ("Who directed Memento?", 2)],
+    ("question", "count", "width"),
+    [
+        (SHARED, 12, 480),
+        ("Which films are from the United States?", 60, 480),
+        ("Which films are from the United States?", 60, 1280),
+        ("Who directed Memento?", 2, 1280),
+    ],
 )
-def test_labels_of_evidence_can_be_read(page, films, width, question, count):
+def test_labels_of_evidence_can_be_read(page, films, question, count, width):
     """Letters of 11 px and more, no name over another, however many there are."""
     driver = page(films)
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -388,22 +449,19 @@ def test_the_vocabulary_is_searched(page, films):
     assert text_of(driver, "tbody tr") == ["directed by relation directed_by"]
 
 
-@pytest.mark.parametrize(
-    ("form", "told"),
-    [
+def test_an_answer_is_copied(page, films):
+    driver = page(films, f"#/films/ask?q={quote(SHARED)}")
+    wait(driver, lambda d: len(text_of(d, "td")) == 10)
+    for form, told in (
         ("JSON", '"question"'),
         ("CSV", "name,directed by,proof\r\nInsomnia,Christopher Nolan,"),
         ("Markdown", "| Insomnia |"),
-    ],
-)
-def test_an_answer_is_copied(page, films, form, told):
-    driver = page(films, f"#/films/ask?q={quote(SHARED)}")
-    wait(driver, lambda d: len(text_of(d, "td")) == 10)
-    button = driver.find_element(By.CSS_SELECTOR, f"[data-copy={form}]")
-    button.click()
-    text = wait(driver, lambda d: button.get_attribute("data-text"))
-    assert told in text
-    assert "Inception" in text
+    ):
+        button = driver.find_element(By.CSS_SELECTOR, f"[data-copy={form}]")
+        button.click()
+        text = wait(driver, lambda d, button=button: button.get_attribute("data-text"))
+        assert told in text
+        assert "Inception" in text
 
 
 def test_evidence_is_saved(page, films):
@@ -567,6 +625,7 @@ PLACES = (
     "",
     f"#/films/ask?q={quote(SHARED)}",
     f"#/films/ask?q={quote('Who painted Memento?')}",
+    "#/films/ask?q=Who+directed+Memento%3F&q2=And+Heat%3F&q3=Who+painted+it%3F",
     f"#/films/verify?q={quote('Christopher Nolan directed Memento and Jaws.')}",
     f"#/films/compare?q={quote('Who directed Memento?')}",
     "#/films/browse",

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from clew import Clew, UsageError
+from clew import Clew
 from clew.llm.managed import ManagedModel
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import ModelFailed, Reply
@@ -39,26 +39,6 @@ def engine(films_index):
 def scripted(running, films_index):
     """A server whose chat model says one name."""
     return running({"films": films_index}, models={"m": ScriptedModel(lambda _: "Christopher Nolan")})
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_an_answer_is_that_of_the_engine(films, engine, question):
-    reply = films.client.post("/v1/films/ask", json={"question": question})
-    assert reply.status_code == 200
-    assert without_times(reply.json()) == without_times(engine.ask(question).as_json())
-
-
-def test_a_verdict_is_that_of_the_engine(films, engine):
-    claim = "Christopher Nolan directed Memento and Jaws."
-    reply = films.client.post("/v1/films/verify", json={"claim": claim})
-    assert without_times(reply.json()) == without_times(engine.verify(claim).as_json())
-
-
-def test_matches_are_those_of_the_engine(films, engine):
-    pattern = {"triples": [["Memento", "directed_by", "UNKNOWN 1"]]}
-    reply = films.client.post("/v1/films/match", json={**pattern, "k": 2})
-    told = engine.matches_json(engine.match(pattern, k=2), id=None, milliseconds=0)
-    assert reply.json()["matches"] == told["matches"]
 
 
 def test_methods_are_compared(films, scripted):
@@ -97,7 +77,8 @@ def test_another_reading_is_answered_by_its_number(films, engine):
     assert told["alternatives"]
     chosen = films.client.post("/v1/films/ask", json={**asked, "reading": 1}).json()
     assert chosen["reading"] == told["alternatives"][0]["reading"]
-    assert without_times(chosen) == without_times(engine.ask(asked["question"], reading=1).as_json())
+    told = engine.ask(asked["question"], settings=asked["settings"], reading=1)
+    assert without_times(chosen) == without_times(told.as_json())
     wrong = films.client.post("/v1/films/ask", json={**asked, "reading": 40})
     assert (wrong.status_code, "no reading 40" in wrong.json()["detail"]) == (400, True)
 
@@ -163,13 +144,6 @@ def test_what_is_wrong_is_said(films, path, body, detail):
     assert (reply.status_code, reply.headers["content-type"]) == (400, "application/problem+json")
     assert detail in told["detail"]
     assert told.keys() == {"type", "title", "status", "detail", "instance"}
-
-
-def test_words_are_those_of_the_command_line(films, engine):
-    with pytest.raises(UsageError) as error:
-        engine.ask("")
-    reply = films.client.post("/v1/films/ask", json={"question": ""})
-    assert reply.json()["detail"] == str(error.value)
 
 
 def test_an_unknown_graph_is_404(films):

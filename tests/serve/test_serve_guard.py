@@ -31,7 +31,8 @@ def ask(running, **headers):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8765", "localhost.evil.example", "a@localhost", ""]
+    "host",
+    ["evil.example", "evil.example:8765", "localhost.evil.example", "a@localhost", "", "[::1", "::1]", "[x]"],
 )
 def test_a_name_of_a_stranger_is_refused(films, host):
     """As a page does whose name was turned to this machine's address."""
@@ -43,12 +44,30 @@ def test_an_address_is_a_name(films, host):
     assert films.client.get("/v1/graphs", headers={"host": host}).status_code == 200
 
 
+def test_two_names_are_none(films):
+    hosts = "Host: localhost\r\nHost: evil.example\r\n"
+    reply, _ = exchange(films, f"GET /v1/graphs HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n".encode())
+    assert reply.startswith(b"HTTP/1.1 421 ")
+
+
+def test_a_body_in_another_encoding_is_refused(films):
+    head = "POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n"
+    reply, _ = exchange(films, f"{head}Connection: close\r\n\r\n0\r\n\r\n".encode())
+    assert reply.startswith(b"HTTP/1.1 501 ")
+
+
+def test_a_body_that_is_too_long_ends_the_connection(films):
+    head = "POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    reply, is_closed = exchange(films, (head + f"10000\r\n{' ' * 65_536}\r\n" * 18).encode())
+    assert (reply.startswith(b"HTTP/1.1 413 "), is_closed) == (True, True)
+
+
 def test_a_name_may_be_allowed(guarded):
     headers = {"host": "kb.example", "authorization": f"Bearer {TOKEN}"}
     assert guarded.client.get("/v1/graphs", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://[::1"])
 def test_a_page_of_another_origin_is_refused(films, origin):
     reply = ask(films, origin=origin)
     assert reply.status_code == 403
@@ -73,9 +92,16 @@ def test_a_browser_may_look_before_it_asks(guarded):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "Bearer", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN[:-1]}"]
+    ("path", "given"),
+    [
+        ("/v1/graphs", ""),
+        ("/v1/graphs", f"Bearer {TOKEN}x"),
+        ("/metrics", f"Basic {TOKEN}"),
+        ("/mcp", TOKEN),
+        ("/v1/openapi.json", f"Bearer {TOKEN[:-1]}"),
+        ("/metrics", "Bearer"),
+    ],
 )
-@pytest.mark.parametrize("path", ["/v1/graphs", "/metrics", "/mcp", "/v1/openapi.json"])
 def test_without_a_right_token_nothing_is_told(guarded, path, given):
     reply = guarded.client.get(path, headers={"authorization": given})
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, 'Bearer realm="clew"')

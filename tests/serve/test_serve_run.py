@@ -5,12 +5,15 @@ import re
 import signal
 import socket
 import threading
+import time
+from pathlib import Path
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
 from clew.cli.app import app
+from clew.opening.graph_view import index_sources
 from clew.serve import run
 from servers.fake_server import events, piece, serving
 from servers.served import FILMS, is_closed, wait_for
@@ -58,6 +61,42 @@ def test_an_answer_in_progress_is_finished_when_it_is_told_to_end(process, films
     assert [(reply.status_code, reply.json()["text"]) for reply in replies] == [
         (200, "Answer: Christopher Nolan")
     ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not say what is mapped")
+def test_no_file_of_an_index_can_be_truncated_beneath_a_server(process, tmp_path):
+    lines = (
+        f"The long name of the person {n}\tknows\tThe long name of the person {n + 1}\n"
+        for n in range(20_000)
+    )
+    (tmp_path / "people.tsv").write_text("".join(lines), "utf-8")
+    index_sources([tmp_path / "people.tsv"], tmp_path / "people.clew")
+    large = [f for f in (tmp_path / "people.clew").rglob("*.npy") if f.stat().st_size > 1 << 20]
+    assert large
+    server = process(f"people={tmp_path / 'people.clew'}")
+    server.wait_ready()
+    mapped = Path(f"/proc/{server.process.pid}/maps").read_text("utf-8")
+    assert [f.name for f in large if str(f) in mapped] == []
+    for file in large:
+        os.truncate(file, 128)
+    reply = httpx.get(f"{server.url}/v1/people/entities?prefix=the+long", timeout=20)
+    assert (reply.status_code, "damaged" in reply.text) == (400, True)
+    assert httpx.get(f"{server.url}/healthz", timeout=20).status_code == 200
+
+
+def test_who_goes_with_requests_unanswered_is_forgotten(process, films_index):
+    server = process(f"films={films_index}")
+    server.wait_ready()
+    body = '{"question": "Which films share a director with Memento?"}'
+    head = f"POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    one = f"{head}Content-Type: application/json\r\n\r\n{body}".encode()
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", server.port)) as raw:
+            raw.sendall(one * 20)
+            time.sleep(0.2)
+    assert ask(server).json()["text"] == "Christopher Nolan"
+    assert server.end(signal.SIGTERM) == 0
+    assert "Traceback" not in server.log
 
 
 def test_workers_answer_and_one_that_is_killed_comes_back(process, films_index):
@@ -165,14 +204,3 @@ def test_spending_limits_hold_over_all_workers(process, films_index, monkeypatch
         assert reasons.count("budget") == 9
         counted = httpx.get(f"{server.url}/metrics").text
         assert 'clew_model_calls_total{graph="films",model="ollama/x"} 3.0' in counted
-
-
-def test_a_worker_tells_what_it_ended_of(capfd):
-    def broken():
-        raise RuntimeError("no such graph")
-
-    with socket.socket() as opened:
-        run._Workers(broken, [opened])._start(0)
-    _, status = os.wait()
-    assert os.waitstatus_to_exitcode(status) == 1
-    assert "worker 1 ended: RuntimeError: no such graph" in capfd.readouterr().err

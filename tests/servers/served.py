@@ -21,21 +21,16 @@ from clew import Clew
 from clew.llm.types import ChatModel
 from clew.serve.app import make_app
 from clew.serve.run import Connection
-from clew.serve.service import Graphs, Models, ServedGraph
+from clew.serve.service import Graphs, ServedGraph
 from clew.serve.settings import Access, ServerLimits, ServeSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 FILMS = ROOT / "examples" / "films.tsv"
 EVIL = (
-    '<img src=x onerror="window.hacked=1">',
-    "javascript:window.hacked=1",
-    "\u202egnp.exe\u202c",
-    "\x1b[31mred\x07",
-    "<script>window.hacked=1</script>",
-    "=HYPERLINK(evil)",
-    "שלום עולם",
+    '<img src=x onerror="window.hacked=1">', "javascript:window.hacked=1", "\u202egnp.exe\u202c",
+    "\x1b[31mred\x07", "<script>window.hacked=1</script>", "=HYPERLINK(evil)", "שלום עולם",
     'quote" onmouseover="window.hacked=1',
-)
+)  # fmt: skip
 
 
 class Running:
@@ -63,7 +58,7 @@ class Running:
             warm=False,
             telemetry=telemetry,
         )
-        app = make_app(self.graphs, Models(models or {}), settings, mcp=mounted if mcp else None)
+        app = make_app(self.graphs, models or {}, settings, mcp=mounted if mcp else None)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"

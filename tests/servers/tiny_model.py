@@ -9,22 +9,9 @@ import numpy as np
 
 WIDTH, HEADS, CONTEXT = 32, 4, 8192
 WORDS = (
-    "the",
-    " the",
-    " of",
-    " and",
-    "is",
-    " who",
-    " what",
-    " film",
-    "er",
-    "in",
-    "on",
-    "re",
-    "ed",
-    "true",
+    "the", " the", " of", " and", "is", " who", " what", " film", "er", "in", "on", "re", "ed", "true",
     "null",
-)
+)  # fmt: skip
 CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"

@@ -4,6 +4,8 @@ import csv
 import re
 from pathlib import Path
 
+from cases import table
+
 EXAMPLES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "neo4j_examples"
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 
@@ -120,39 +122,4 @@ def queries(graph, schema):
         yield f"MATCH {one} WHERE b.{y} =~ '.*[aeiou]n.*' AND NOT a.{x} IN ['X', 'Y'] RETURN count(*)"
 
 
-EXTRA = {
-    "movies": [
-        "MATCH (p:Person)-[:ACTED_IN]->(m)<-[:DIRECTED]-(p) RETURN p.name, m.title",
-        "MATCH (a:Person)-[:ACTED_IN]->(m)<-[:ACTED_IN]-(b)-[:ACTED_IN]->(n) WHERE a.name = 'Kevin Bacon' "
-        "RETURN DISTINCT n.title",
-        "MATCH p = shortestPath((a:Person {name: 'Kevin Bacon'})-[*..6]-(b:Person {name: 'Meg Ryan'})) "
-        "RETURN length(p)",
-        "MATCH (m:Movie) WHERE m.released >= 2000 "
-        "RETURN m.title, m.released ORDER BY m.released, m.title LIMIT 7",
-        "MATCH (m:Movie) RETURN avg(m.released) AS a, min(m.released) AS b, max(m.released) AS c, "
-        "sum(m.released)",
-        "MATCH (p:Person) WHERE p.born IS NULL RETURN p.name",
-        "MATCH (p:Person) RETURN p.name, p.born ORDER BY p.born DESC, p.name LIMIT 9",
-        "MATCH (p:Person) RETURN p.born % 10 AS digit, count(*) AS n",
-        "MATCH (p:Person {name: 'Nobody'}) RETURN sum(p.born) AS s, count(p) AS c",
-        "UNWIND ['Keanu Reeves', 'Tom Hanks'] AS n MATCH (p:Person {name: n})-[:ACTED_IN|DIRECTED]->(m) "
-        "RETURN n, count(m) AS c",
-    ],
-    "northwind": [
-        "MATCH (p:Product) WHERE p.unitPrice > 50 RETURN p.productName, p.unitPrice",
-        "MATCH (c:Category)<-[:PART_OF]-(p:Product) RETURN c.categoryName, sum(p.unitsInStock) AS s",
-        "MATCH (c:Customer)-[:PURCHASED]->(o:Order)-[:ORDERS]->(p:Product)-[:PART_OF]->(k:Category) "
-        "RETURN k.categoryName, count(DISTINCT c) AS n",
-        "MATCH (s:Supplier)-[:SUPPLIES]->(p)<-[:ORDERS]-(o)<-[:PURCHASED]-(c {country: 'France'}) "
-        "RETURN s.companyName, count(*) AS n",
-        "MATCH (p:Product) RETURN abs(p.unitsInStock - p.reorderLevel) AS d, p.productName "
-        "ORDER BY d, p.productName",
-    ],
-    "films": [
-        "MATCH (a:person)-[:spouse]-(b:person) RETURN a.name, b.name",
-        "MATCH p = shortestPath((a:person {name: 'Christopher Nolan'})-[*..4]-(b:person {name: 'Al Pacino'}))"
-        " RETURN length(p)",
-        "MATCH (f:film)-[:directed_by]->(p)<-[:starring]-(f) RETURN f.name, p.name",
-        "MATCH (f:film)-[:directed_by|written_by]->(p {name: 'Joel Coen'}) RETURN f.name, count(*) AS n",
-    ],
-}
+EXTRA = table("differential")

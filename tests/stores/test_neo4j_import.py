@@ -6,7 +6,7 @@ import pytest
 
 from clew.graph.build import build_graph
 from clew.stores.errors import StoreError
-from clew.stores.export import ExportSizes, export_neo4j, open_folder
+from clew.stores.export import export_neo4j, open_folder
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ EXPECTED = {
 @pytest.mark.parametrize("hub", [10, 10_000])
 def test_all_of_a_graph_is_read(store, tmp_path, hub):
     folder, shown = open_folder(tmp_path / "import", "x"), []
-    export_neo4j(store, folder, lambda *state: shown.append(state), ExportSizes(hub=hub))
+    export_neo4j(store, folder, lambda *state: shown.append(state), hub=hub)
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
@@ -65,7 +65,6 @@ def test_all_of_a_graph_is_read(store, tmp_path, hub):
 
 
 def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
-    sizes = ExportSizes(shard_ids=10)
     folder = open_folder(tmp_path / "import", "x")
 
     def interrupt(what, done, total):
@@ -73,12 +72,12 @@ def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export_neo4j(store, folder, interrupt, sizes)
+        export_neo4j(store, folder, interrupt, shard_ids=10)
     folder = open_folder(tmp_path / "import", "x")
     finished = dict(folder.finished)
     assert sum(finished.values()) > 0
     counts = []
-    export_neo4j(store, folder, lambda what, done, total: counts.append(done), sizes)
+    export_neo4j(store, folder, lambda what, done, total: counts.append(done), shard_ids=10)
     assert min(counts) > sum(finished.values())
     assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
 

@@ -1,13 +1,10 @@
 """What every embedder must do, and what is special to each."""
 
-import json
 import re
 import subprocess
 import sys
-import threading
 import unicodedata
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -18,56 +15,37 @@ from hypothesis import strategies as st
 from clew.errors import EmbedderError, MissingExtra, UsageError
 from clew.foundation.system import require
 from clew.text.embedders import EMBEDDER_DATA, Embedder, StaticEmbedder, embedder
+from servers.fake_server import Answer, Seen, serving
 
 ONNX = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
 STATIC = StaticEmbedder.load()
 
 
-class Endpoint(BaseHTTPRequestHandler):
-    """A small `/v1/embeddings` over the static embedder; the model's name says how it misbehaves."""
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        model, texts = request["model"], request["input"]
-        if model == "refuses" or self.headers["Authorization"] != "Bearer secret":
-            return self._send(401, json.dumps({"error": {"message": "bad key"}}))
-        if model == "broken":
-            return self._send(500, json.dumps({"error": {"message": "out of memory"}}))
-        if model == "garbage":
-            return self._send(200, "<html>not what you want</html>")
-        rows = STATIC.embed(texts)
-        if model == "shrinks" and texts != ["probe"]:
-            rows = rows[:, :64]
-        if model == "ragged":
-            data = [
-                {"object": "embedding", "index": i, "embedding": [0.5] * (i + 1)} for i in range(len(texts))
-            ]
-        else:
-            data = [{"object": "embedding", "index": i, "embedding": r.tolist()} for i, r in enumerate(rows)]
-        if model == "forgets" and len(data) > 1:
-            data = data[1:]
-        body = {"object": "list", "model": model, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
-        return self._send(200, json.dumps({**body, "data": data[::-1]}))
-
-    def _send(self, status: int, body: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html" if body.startswith("<") else "application/json")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+def embeddings(seen: Seen) -> Answer:
+    """`/v1/embeddings` over the static embedder; the model's name says how it misbehaves."""
+    model, texts = seen.body["model"], seen.body["input"]
+    if model == "refuses" or seen.headers["authorization"] != "Bearer secret":
+        return Answer({"error": {"message": "bad key"}}, 401)
+    if model == "broken":
+        return Answer({"error": {"message": "out of memory"}}, 500)
+    if model == "garbage":
+        return Answer(b"<html>not what you want</html>", headers={"content-type": "text/html"})
+    rows = STATIC.embed(texts).tolist()
+    if model == "shrinks" and texts != ["probe"]:
+        rows = [row[:64] for row in rows]
+    if model == "ragged":
+        rows = [[0.5] * (i + 1) for i in range(len(texts))]
+    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
+    if model == "forgets" and len(data) > 1:
+        data = data[1:]
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    return Answer({"object": "list", "model": model, "usage": usage, "data": data[::-1]})
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(by=embeddings) as (_, url):
+        yield f"{url}/v1"
 
 
 def make_static(_: Callable[[], str]) -> Embedder:
@@ -253,51 +231,41 @@ def test_token_vectors_are_averaged_without_the_padding(tmp_path):
 # Endpoints.
 
 
-@pytest.mark.parametrize(
-    ("model", "says"),
-    [
-        ("refuses", "Check the API key"),
-        ("broken", "status 500"),
-        ("garbage", "did not answer with embeddings"),
-    ],
-)
-def test_an_endpoint_that_fails_says_what_to_check(endpoint, model, says):
+@pytest.fixture
+def connect(endpoint: str) -> Callable[..., Embedder]:
     pytest.importorskip("openai", reason="the extra openai is not installed")
     from clew.text.embedders import OpenAIEmbedder
 
+    given = {"base_url": endpoint, "api_key": "secret", "retries": 0}
+    return lambda model, **options: OpenAIEmbedder.connect(model, **given | options)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "says"),
+    [
+        ("refuses", {}, "Check the API key"),
+        ("broken", {}, "status 500"),
+        ("garbage", {}, "did not answer with embeddings"),
+        ("small", {"base_url": "http://127.0.0.1:9/v1"}, "cannot be reached"),
+        ("small", {"api_key": None}, "Check the API key"),
+    ],
+)
+def test_an_endpoint_that_fails_says_what_to_check(connect, model, options, says):
     with pytest.raises(EmbedderError, match=says):
-        OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
+        connect(model, **options)
 
 
 @pytest.mark.parametrize(
     ("model", "says"), [("shrinks", "shape"), ("ragged", "did not answer"), ("forgets", "vectors")]
 )
-def test_an_endpoint_with_wrong_vectors_is_an_error(endpoint, model, says):
-    pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders import OpenAIEmbedder
-
-    served = OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
+def test_an_endpoint_with_wrong_vectors_is_an_error(connect, model, says):
     with pytest.raises(EmbedderError, match=says):
-        served.embed(["one", "two"])
+        connect(model).embed(["one", "two"])
 
 
-def test_an_endpoint_that_is_not_there(endpoint):
-    pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders import OpenAIEmbedder
-
-    with pytest.raises(EmbedderError, match="cannot be reached"):
-        OpenAIEmbedder.connect("small", base_url="http://127.0.0.1:9/v1", api_key="x", retries=0)
-    with pytest.raises(EmbedderError, match="Check the API key"):
-        OpenAIEmbedder.connect("small", base_url=endpoint, api_key=None, retries=0)
-
-
-def test_an_endpoint_gives_the_vectors_that_it_serves_in_small_batches(endpoint):
-    pytest.importorskip("openai", reason="the extra openai is not installed")
-    from clew.text.embedders import OpenAIEmbedder
-
+def test_an_endpoint_gives_the_vectors_that_it_serves_in_small_batches(connect):
     texts = [f"text {i}" for i in range(7)]
-    served = OpenAIEmbedder.connect("small", base_url=endpoint, api_key="secret", batch=3)
-    assert np.allclose(served.embed(texts), STATIC.embed(texts), atol=1e-6)
+    assert np.allclose(connect("small", batch=3).embed(texts), STATIC.embed(texts), atol=1e-6)
 
 
 # Registry.

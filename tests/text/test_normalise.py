@@ -49,7 +49,7 @@ def test_normal_form(text, norm):
     assert normalise(text) == norm
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_normal_form_is_idempotent_and_holds_only_words(text):
     norm = normalise(text)
@@ -61,7 +61,7 @@ def test_normal_form_is_idempotent_and_holds_only_words(text):
         assert norm == text.strip()
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.text(st.characters(max_codepoint=127), max_size=20))
 def test_ascii_is_what_the_contract_says(text):
     kept = "".join(
@@ -102,7 +102,7 @@ def test_a_possessive_has_its_own_norm():
     assert [t.norm for t in tokens("Nolan’s S films 's")] == ["nolan", POSSESSIVE, "s", "films", POSSESSIVE]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_tokens_stand_in_the_text_and_hold_all_its_words(text):
     found = tokens(text)
@@ -114,7 +114,7 @@ def test_tokens_stand_in_the_text_and_hold_all_its_words(text):
     assert joined.replace(" ", "") == (whole.replace(" ", "") if has_words(whole) else "")
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.one_of(TEXTS, st.text(st.characters(max_codepoint=127), max_size=14)))
 def test_words_are_those_of_the_tokens(text):
     assert words_of(text) == [token.norm for token in tokens(text)]

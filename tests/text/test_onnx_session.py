@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clew.reading.ranker import MODEL
+from clew.reading.fitted import MODEL
 from clew.text.embedders import PRECISION_OPTION, has_vnni, open_session
 
 WORDS = {"ids": np.arange(1000, 1096).reshape(8, 12), "mask": np.ones((8, 12), np.float32)}

@@ -1,9 +1,13 @@
 """A vocabulary at the public doors: labels, words, units, terms; bad files; updates."""
 
+import json
+import re
+
 import pytest
 
 from clew import Clew
-from clew.errors import InputError, ParseError
+from clew.errors import InputError, LlmError, ParseError
+from clew.llm.testing import ScriptedModel
 
 FAMILY = """\
 Tom\tparent of\tBob
@@ -199,3 +203,145 @@ def test_what_is_no_toml_says_the_line(family):
 def test_what_no_reader_of_toml_takes_is_no_toml(family, text):
     with pytest.raises(ParseError, match="not TOML"):
         family.set_vocabulary(text)
+
+
+STAFF = """\
+Ann\tworks with\tBob
+Cat\tworks with\tDan
+Eve\tsupervised by\tAnn
+Fay\tsupervises\tDan
+Bob\tuses\tAspirin
+Bob\tavoids\tIbuprofen
+Dan\tuses\tIbuprofen
+"""
+BOTH_WAYS = """
+[relations."works with"]
+mirrors = "works with"
+[relations.supervises]
+mirrors = "supervised by"
+"""
+
+
+def test_what_one_relation_records_its_mirror_holds_the_other_way_round(tmp_path):
+    with opened(tmp_path, STAFF, BOTH_WAYS) as clew:
+        (coworker,) = clew.neighbours("Bob", relation="works with", direction="out").groups
+        assert coworker.nodes == (("Ann", "Ann"),)
+        answer = clew.ask("Who does Ann supervise?")
+        assert (answer.text, answer.notes) == ("Eve", ("supervises mirrors supervised by",))
+        # It is proved by what is recorded.
+        assert [t.as_json() for t in answer.citations[0].triples] == [["Eve", "supervised by", "Ann"]]
+        (boss,) = clew.neighbours("Dan", relation="supervised by", direction="out").groups
+        assert boss.nodes == (("Fay", "Fay"),)
+
+
+def test_a_mirror_follows_updates_and_goes_with_the_vocabulary(tmp_path):
+    with opened(tmp_path, STAFF, BOTH_WAYS) as clew:
+        before = clew.info().counts["triples"]
+        clew.update(add=[("Dan", "works with", "Eve")], remove=[("Ann", "works with", "Bob")])
+        assert clew.neighbours("Bob", relation="works with").groups == ()
+        (coworker,) = clew.neighbours("Eve", relation="works with", direction="out").groups
+        assert coworker.nodes == (("Dan", "Dan"),)
+        assert clew.info().counts["triples"] == before
+        clew.set_vocabulary("")
+        assert clew.neighbours("Eve", relation="works with", direction="out").groups == ()
+        assert clew.info().counts["triples"] == STAFF.count("\n")
+
+
+def test_terms_know_what_a_mirror_holds(tmp_path):
+    terms = """
+[terms]
+leader = '."supervised by"'
+"""
+    with opened(tmp_path, STAFF, BOTH_WAYS + terms) as clew:
+        assert clew.ask("Who is the leader of Dan?").text == "Fay"
+
+
+def test_a_relation_that_denies_another_decides_a_claim(tmp_path):
+    with opened(tmp_path, STAFF, '[relations.avoids]\ndenies = "uses"\n') as clew:
+        for claim, verdict in (
+            ("Bob uses Ibuprofen.", "refuted"),
+            ("Bob does not use Ibuprofen.", "supported"),
+            ("Dan avoids Ibuprofen.", "refuted"),
+        ):
+            told = clew.verify(claim)
+            assert told.verdict == verdict, claim
+            relation = "uses" if "Dan" in claim else "avoids"
+            assert [t.relation for t in told.parts[0].triples] == [relation]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '[relations.uses]\nmirrors = "works wit"\n',
+            "mirrors: the graph has none of this name. It has works with",
+        ),
+        ('[relations.uses]\ndenies = "avoid"\n', "denies: the graph has none of this name. It has avoids"),
+        ("[relations.uses]\ndenies = 5\n", "denies are texts"),
+        ('[types.x]\nmirrors = "uses"\n', "mirrors is none of"),
+        (f'[relations.uses]\ndescription = "{"a" * 501}"\n', "description is one line"),
+    ],
+)
+def test_what_a_relation_cannot_mirror_or_deny_is_said(tmp_path, text, problem):
+    with opened(tmp_path, STAFF) as clew, pytest.raises(InputError, match=re.escape(problem)):
+        clew.set_vocabulary(text)
+
+
+DRAFTED = {
+    "relations": [{"name": "cgo_main", "label": "main cargo", "words": ["goods", "contract value"],
+     "unit": "", "description": "What\nit carries"},
+     {"name": "ctr_val_eur", "label": "contract value", "words": [], "unit": "EUR", "description": ""},
+     {"name": "crew", "label": "crew", "words": [], "unit": "", "description": ""}],
+    "types": [{"name": "vessel", "label": "ship", "words": [], "unit": "", "description": ""}],
+    "terms": [{"word": "big contract", "query": "^ctr_val_eur[.ctr_val_eur > 1000000]"},
+     {"word": "rich", "query": "^ctr_val_eur & ^cgo_main[.ctr_val_eur > 1000000]"},
+     {"word": "lost", "query": ".crew"}],
+}  # fmt: skip
+
+
+def test_a_model_drafts_what_nobody_takes_for_a_fact(tmp_path):
+    model = ScriptedModel([json.dumps(DRAFTED)])
+    with opened(tmp_path, SHIPS) as clew:
+        text = clew.draft_vocabulary(model)
+        assert '# label = "main cargo"  # draft' in text
+        assert '# description = "What it carries"  # draft' in text
+        assert '# unit = "EUR"  # draft' in text
+        # What does not fit is left out, and counted.
+        assert "names that the graph does not have (2)" in text
+        assert "words that another name has (1)" in text
+        assert "terms that cannot be read (1)" in text
+        assert "crew" not in text
+        assert 'words = ["goods"]  # draft' in text
+        # As it stands nothing of it is set.
+        clew.set_vocabulary(text)
+        assert not clew.vocabulary
+        assert clew.ask("Which goods does V1 have?").abstained is not None
+        # A person takes the # away.
+        clew.set_vocabulary(re.sub(r"^# (.* = .*# draft)$", r"\1", text, flags=re.M))
+        assert clew.ask("Which goods does V1 have?").text == "grain"
+        assert "rich" in clew.vocabulary.terms
+        assert clew.vocabulary.relations["cgo_main"].description == "What it carries"
+
+
+def test_a_model_is_asked_of_what_has_no_name_yet_and_sees_values(tmp_path):
+    model = ScriptedModel(["{}", "{}"])
+    with opened(tmp_path, SHIPS, '[relations.cgo_main]\nlabel = "goods"\n') as clew:
+        text = clew.draft_vocabulary(model)
+        assert 'label = "goods"' in text.splitlines()
+        (request,) = model.requests
+        shown = request.messages[1].text
+        assert "cgo_main" not in shown
+        assert "ctr_val_eur: thing → number, 3 triples: '900000'" in shown
+
+
+def test_many_names_are_asked_of_in_a_few_calls(tmp_path):
+    triples = "".join(f"V{n}\tcol_{n}\tx{n}\n" for n in range(130))
+    model = ScriptedModel(lambda _: "{}")
+    with opened(tmp_path, triples) as clew:
+        clew.draft_vocabulary(model)
+    assert len(model.requests) == 3
+
+
+def test_a_model_that_says_nothing_of_use_is_an_error(tmp_path):
+    with opened(tmp_path, SHIPS) as clew, pytest.raises(LlmError):
+        clew.draft_vocabulary(ScriptedModel(["I cannot", "I really cannot"]))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.claims.claim_text import BESIDE, ONLY, TOGETHER, ClaimedValue, Item, Piece
 from clew.graph.graph import ValueKind
+from clew.graph.steps import Step, is_backward, opposite, relation_of, step_of, way_back
 from clew.graph.values import (
     CURRENCIES,
     CURRENCY_NAMES,
@@ -45,17 +46,17 @@ from clew.query.tree import (
     Walk,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, words_of_label
-from clew.reading.account import SPELT, unplaced_phrases
+from clew.reading.account import unplaced_phrases
 from clew.reading.candidates import Option
-from clew.reading.comparisons import EARLIER, FEWER, THAN_WORD
+from clew.reading.comparisons import EARLIER, FEWER, than_words
 from clew.reading.denial import denied_words
-from clew.reading.english import FUNCTION, KIN_OF_ONE_SEX, LIGHT, THAN
-from clew.reading.likeness import content_share
+from clew.reading.english import FUNCTION, GOING, KIN_OF_ONE_SEX, LIGHT, THAN
+from clew.reading.likeness import SPELT, content_share
 from clew.reading.mentions import Mention
 from clew.reading.paths import Base, by_worth
 from clew.reading.placing import OF_WORD, shipped_placing
 from clew.reading.reader import QuestionReader
-from clew.reading.verb_roles import verb_of_another_part
+from clew.reading.which_way import verb_of_another_part
 from clew.text.inflection import singular
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.types import PlacedWord
@@ -104,7 +105,7 @@ class Statement:
 
     kind: Kind
     node: int
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     other: int = -1
     value: Value | None = None
     sign: Sign = "="
@@ -118,18 +119,18 @@ class Statement:
         return self.kind, self.steps, self.sign, self.edge_key, self.among
 
     @property
-    def relation_steps(self) -> tuple[int, ...]:
+    def relation_steps(self) -> tuple[Step, ...]:
         """The steps by relations, which a type has none of."""
         return () if self.kind == "type" else self.steps
 
     @property
     def is_there_and_back(self) -> bool:
         """Whether its two steps are one and its way back: *X and Y share a director*."""
-        return len(self.steps) == 2 and self.steps[0] == self.steps[1] ^ 1
+        return len(self.steps) == 2 and self.steps[0] == opposite(self.steps[1])
 
     def walk(self, *, back: bool = False) -> Part:
         """What the steps lead to from its node, or, the other way round, from the other one."""
-        steps = tuple(s ^ 1 for s in reversed(self.steps)) if back else self.steps
+        steps = way_back(self.steps) if back else self.steps
         return walk(Anchor(self.other if back else self.node), steps)
 
     @property
@@ -180,7 +181,7 @@ class PieceReading:
         return self.statements[0]
 
 
-def walk(part: Part, steps: Sequence[int]) -> Part:
+def walk(part: Part, steps: Sequence[Step]) -> Part:
     """What steps lead to from a set."""
     for step in steps:
         part = Walk(part, step)
@@ -249,8 +250,8 @@ class _Reading:
 
     def unplaced(self, statement: Statement, *, is_meant: bool = False) -> tuple[str, ...]:
         """The words of the piece that have no place in a statement; if it is meant, heads are weighed too."""
-        if statement.kind == "path" and len(statement.steps) == 1 and not statement.steps[0] & 1:
-            relation, likeness = statement.steps[0] // 2, self.exploration.likeness
+        if statement.kind == "path" and len(statement.steps) == 1 and not is_backward(statement.steps[0]):
+            relation, likeness = relation_of(statement.steps[0]), self.exploration.likeness
             label, rows = self.vocabulary.relations[relation], self.content_rows
             verb = verb_of_another_part(self.piece.text, self.mentions, likeness, rows, relation, label)
             if verb is not None:
@@ -272,8 +273,10 @@ class _Reading:
         spans += [span for _, span in money]
         said = (*spans, *(hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)))
         likeness = self.exploration.likeness
+        goes = not GOING.isdisjoint(word for _, _, word in likeness.words)
+        least = LEAST_OF_ROLE if goes else LEAST_PLACED
         account = self.reader.accountant.account(
-            self.piece.text, self.mentions, likeness, replace(query, said=said), LEAST_PLACED
+            self.piece.text, self.mentions, likeness, replace(query, said=said), least
         )
         weak = self._weak_heads(statement, query) if is_meant else set[int]()
         words = [self._if_carried(word, statement) for word in account.words]
@@ -293,7 +296,7 @@ class _Reading:
 
     def _recorded_currencies(self, statement: Statement) -> set[str]:
         """What a statement speaks of may be in: by its label, its column, or how it is written."""
-        graph, label = self.vocabulary.graph, self.vocabulary.relations[statement.steps[-1] // 2]
+        graph, label = self.vocabulary.graph, self.vocabulary.relations[relation_of(statement.steps[-1])]
         codes = [CURRENCIES.get(word) or CURRENCY_NAMES.get(singular(word), "") for word in label.split()]
         values = self.exploration.members_of(statement.walk())[:1].tolist()
         for node in values:
@@ -307,7 +310,7 @@ class _Reading:
         """Where verbs and roles of the piece begin that surely say no relation of a statement: *fired*."""
         if statement.kind in ("compare", "more", "type", "exists"):
             return set()
-        like, relations = self.exploration.likeness, [s // 2 for s in statement.relation_steps]
+        like, relations = self.exploration.likeness, [relation_of(s) for s in statement.relation_steps]
         known = self.reader.accountant.rows(
             self.piece.text, self.mentions, like, query, range(len(self.mentions))
         )
@@ -378,11 +381,10 @@ class _Reading:
             heads += [row for row in behind[:1] if row in self.content_rows and item.value is None]
         return {row: _ARTICLE.search(text, 0, words[row][0]) is not None for row in heads}
 
-    def _says(self, step: int) -> bool:
+    def _says(self, step: Step) -> bool:
         """Whether some word says the relation of a step."""
-        return bool(
-            self.exploration.likeness.relations[self.content_rows, step // 2].max(initial=0) >= UNEXPLAINED
-        )
+        likeness = self.exploration.likeness.relations[self.content_rows, relation_of(step)]
+        return bool(likeness.max(initial=0) >= UNEXPLAINED)
 
     def _if_carried(self, word: PlacedWord, statement: Statement) -> PlacedWord:
         """A word as it is placed; unplaced if it says more than its label, or is a name that is not there."""
@@ -390,7 +392,7 @@ class _Reading:
         if word.as_ in ("name", "value", "operator") or norm in LIGHT:
             return word
         rows = [i for i, (start, stop, _) in enumerate(like.words) if start < word.end and word.begin < stop]
-        relations = [s // 2 for s in statement.relation_steps]
+        relations = [relation_of(s) for s in statement.relation_steps]
         if any(singular(norm) in denied_words(self.vocabulary.relations[r]) for r in relations):
             return replace(word, as_="relation")
         is_kin = norm in KIN_OF_ONE_SEX and like.exact_relations[rows][:, relations].max(initial=0.0) < STATED
@@ -402,7 +404,7 @@ class _Reading:
 
     def _other(self, rows: Sequence[int], statement: Statement, least: float = LEAST_OF_STATED) -> bool:
         """Whether some of the words are the name of a relation of which a statement says nothing."""
-        like, relations = self.exploration.likeness, [s // 2 for s in statement.relation_steps]
+        like, relations = self.exploration.likeness, [relation_of(s) for s in statement.relation_steps]
         types = self._types(statement)
         for row in rows if relations else ():
             own = like.relations[row, relations].max()
@@ -415,7 +417,7 @@ class _Reading:
     def _types(self, statement: Statement) -> list[int]:
         """The types of the ends of the steps of a statement."""
         ends = self.vocabulary.end_types
-        return [t for s in statement.relation_steps for t in (ends[s], ends[s ^ 1]) if t >= 0]
+        return [t for s in statement.relation_steps for t in (ends[s], ends[opposite(s)]) if t >= 0]
 
     def named(self, statement: Statement) -> float:
         """How like some word is to what a statement says; 1 where there are no words."""
@@ -425,8 +427,8 @@ class _Reading:
             return 1.0
         if statement.kind == "type":
             return float(like.exact_types[rows, statement.steps[0]].min())
-        types = [t for s in statement.steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
-        best = [like.relations[rows, s // 2].max() for s in statement.steps]
+        types = [t for s in statement.steps if (t := self.vocabulary.types_reached[s]) >= 0]
+        best = [like.relations[rows, relation_of(s)].max() for s in statement.steps]
         return float(max([*best, *(like.types[rows, t].max() for t in types)]))
 
     def _all(self) -> Iterator[tuple[Query, Statement]]:
@@ -463,7 +465,7 @@ class _Reading:
         is_of_type = is_a and bool(rows) and like.exact_types[rows].min(axis=0).max(initial=0.0) >= SPELT
         for step in [*exploration.steps_at(node), *exploration.absent_steps(anchor.node)]:
             # *Is a vulnerability* is no *has a vulnerability*, where that is a type.
-            if is_of_type and like.exact_relations[rows, step // 2].max() < SPELT:
+            if is_of_type and like.exact_relations[rows, relation_of(step)].max() < SPELT:
                 continue
             statement = Statement("exists", anchor.node, (step,), among=self._type_among(step))
             yield Query("yes", Walk(anchor, step)), statement
@@ -472,12 +474,12 @@ class _Reading:
                 statement = Statement("type", anchor.node, (type_,))
                 yield Query("yes", Both(anchor, OfType(type_))), statement
 
-    def _type_among(self, step: int) -> int:
+    def _type_among(self, step: Step) -> int:
         """The type of which some that a step leads to are, and which the words spell; -1 without one."""
         rows, types = self.content_rows, self.exploration.likeness.exact_types
         said = np.flatnonzero(types[rows].max(axis=0, initial=0.0) >= SPELT).tolist() if rows else []
-        there = self.schema.typed[step ^ 1]
-        return next((t for t in said if 0 < there[t] < self.schema.nodes[step ^ 1]), -1)
+        there = self.schema.typed[opposite(step)]
+        return next((t for t in said if 0 < there[t] < self.schema.nodes[opposite(step)]), -1)
 
     def _paths(self, first: Anchor, second: Anchor) -> Iterator[tuple[Query, Statement]]:
         """Paths of one or two steps from one thing to another, whether the graph has them or not."""
@@ -487,15 +489,16 @@ class _Reading:
             {*exploration.steps_at(np.array([n], np.int64)), *exploration.absent_steps(n)}
             for n in (first.node, second.node)
         )
-        single_steps = {s for s in (*mine, *(t ^ 1 for t in theirs)) if stands[s] and arrives[s ^ 1]}
+        both = (*mine, *(opposite(step) for step in theirs))
+        single_steps = {s for s in both if stands[s] and arrives[opposite(s)]}
         best = sorted(single_steps, key=lambda s: (-exploration.worth_of(s), s))[:MOST_SINGLE_STEPS]
         paths = [(s,) for s in best]
-        paths += [b.steps for b in self._two_steps(first) if arrives[b.steps[-1] ^ 1]]
-        backwards = (tuple(s ^ 1 for s in reversed(b.steps)) for b in self._two_steps(second))
+        paths += [b.steps for b in self._two_steps(first) if arrives[opposite(b.steps[-1])]]
+        backwards = (way_back(b.steps) for b in self._two_steps(second))
         paths += [steps for steps in backwards if stands[steps[0]]]
         for steps in dict.fromkeys(p for p in paths if not self._is_of_values(second.node, p[-1])):
             statement = Statement("path", first.node, steps, second.node)
-            back = tuple(s ^ 1 for s in reversed(steps))
+            back = way_back(steps)
             yield Query("yes", Both(walk(first, steps), second)), statement
             yield Query("yes", Both(walk(second, back), first)), statement
             if len(steps) > 1:
@@ -518,10 +521,10 @@ class _Reading:
                         onto = Qualified(Anchor(c.node, 0), step, (OnEdge(key, sign, value),))
                         yield Query("yes", Both(onto, Anchor(d.node, 1))), statement
 
-    def _is_of_values(self, node: int, step: int) -> bool:
+    def _is_of_values(self, node: int, step: Step) -> bool:
         """Whether a step leads to values, with which a number or a date is compared, not taken as a name."""
         is_value = self.vocabulary.graph.values.kind[node] != ValueKind.NONE
-        return bool(is_value) and self.vocabulary.ends[step ^ 1] in (NUMBER, DATE)
+        return bool(is_value) and self.vocabulary.kinds_reached[step] in (NUMBER, DATE)
 
     def _may_stand(self, node: int) -> NDArray[np.bool_]:
         """Bool [2R]: the ends at which a node, or others like it, stand."""
@@ -551,9 +554,9 @@ class _Reading:
         things = [b for b in by_worth(list(exploration.grown(start))) if exploration.is_of_things(b)]
         for base in (start, *things[:MOST_GROWN]):
             for step, kind in exploration.attributes(base):
-                if value.timed and kind == NUMBER and not self.schema.years[step ^ 1]:
+                if value.timed and kind == NUMBER and not self.vocabulary.is_of_time(opposite(step)):
                     continue
-                for plain in value.in_unit_of(self.vocabulary.relations[step // 2], mention):
+                for plain in value.in_unit_of(self.vocabulary.relations[relation_of(step)], mention):
                     if plain.date == (kind == DATE):
                         query = Query("yes", Compared(base.part, (step,), value.sign, plain))
                         yield (
@@ -562,7 +565,7 @@ class _Reading:
                         )
         number = value.count if is_count else None
         for step in exploration.steps_at(start.members) if number is not None else ():
-            if number is not None and self.vocabulary.ends[step ^ 1] not in (NUMBER, DATE):
+            if number is not None and self.vocabulary.kinds_reached[step] not in (NUMBER, DATE):
                 query = Query("yes", Counted(anchor, step, value.sign, number, mention))
                 among = self._type_among(step)
                 counted = Statement("count", anchor.node, (step,), -1, Value(number), value.sign, among=among)
@@ -571,29 +574,31 @@ class _Reading:
     @cached_property
     def _comparing_word(self) -> str:
         """The word between two things that compares them (*is longer than*), empty for none."""
-        text, (_, (stop, _)) = self.piece.text, self.piece.places[:2]
-        hits = [h for h in THAN_WORD.finditer(text, self.piece.places[0][1], stop) if h.end() <= stop]
-        if not hits or re.search(r"[^\W_]{4,}", text[hits[-1].end() : stop]):
+        text, (stop, _) = self.piece.text, self.piece.places[1]
+        hits = [h for h in than_words(text[:stop], self.piece.places[0][1])]
+        if not hits:
             return ""
-        return (hits[-1][1] or hits[-1][2]).lower().split()[-1]
+        between = text[hits[-1].end() : stop]
+        behind = between.lower().partition("than")[2] if hits[-1]["than"] else between
+        return "" if re.search(r"[^\W_]{4,}", behind) else hits[-1][0].lower().split()[-1]
 
     def _compared(self, first: Anchor, second: Anchor, word: str) -> Iterator[tuple[Query, Statement]]:
         """*A is longer than B*: by values of both, or as a relation says of B (`broader`) or A."""
         exploration = self.exploration
         for relation, label in enumerate(self.vocabulary.relations):
             if word in label.split():
-                step = 2 * relation + ("than" not in label.split())
+                step = step_of(relation, "than" not in label.split())
                 statement = Statement("path", first.node, (step,), second.node)
                 yield Query("yes", Both(Walk(first, step), second)), statement
-                yield Query("yes", Both(Walk(second, step ^ 1), first)), statement
+                yield Query("yes", Both(Walk(second, opposite(step)), first)), statement
         if word in _COUNTING:
             pair, sign = np.array([first.node, second.node], np.int64), ">" if word == "more" else "<"
             for step in exploration.repeated_steps_at(pair):
                 extreme = Extreme(Either(first, second), (step,), True, word == "more")
                 statement = Statement("more", first.node, (step,), second.node, sign=sign)
                 yield Query("yes", Both(extreme, first)), statement
-        for step, kind in exploration.attributes(self._base(first)):
-            timed = kind == DATE or bool(self.schema.years[step ^ 1])
+        for step, _ in exploration.attributes(self._base(first)):
+            timed = self.vocabulary.is_of_time(opposite(step))
             if word not in TIMED or timed:
                 sign = "<" if word in (EARLIER if timed else FEWER) else ">"
                 query = Query("yes", Compared(first, (step,), sign, Walk(second, step)))

@@ -16,8 +16,7 @@ from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations,
 from clew.query.execute import Executor, difference
 from clew.query.tree import OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
-from clew.reading.answer import meanings_of
-from clew.reading.certainty import certainties_of
+from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING
 from clew.reading.mentions import Mention
@@ -170,22 +169,13 @@ def kind_of(reader: QuestionReader, words: str) -> Part | None:
 
 def _set_of(reader: QuestionReader, question: str) -> KindReading:
     """What a question asks for, where it is read surely and all of its words have a place."""
-    vocabulary, reading = reader.vocabulary, reader.read(question)
-    meanings = meanings_of(Executor(reader.graph), vocabulary, reading)
-    if not meanings:
+    likeliest = likely_reading(reader, reader.read(question), LEAST_OF_ROLE)
+    query, account = likeliest.query, likeliest.account
+    if query is None or account is None:
         return KindReading()
-    accounts = [
-        reader.accountant.account(
-            reading.question, reading.mentions, reading.likeness, meaning.query, LEAST_OF_ROLE
-        )
-        for meaning in meanings
-    ]
-    certainties = certainties_of(vocabulary, reading, meanings, accounts)
-    best = int(certainties.argmax())
-    query = meanings[best].query
-    unplaced = tuple(unplaced_phrases(reading.question, accounts[best].words))
+    unplaced = tuple(unplaced_phrases(question, account.words))
     is_set = query.ask == "list" and not query.by and not query.key
-    carried = float(accounts[best].shares.min(initial=1.0))
-    if unplaced or not is_set or float(certainties[best]) < LEAST_SURE or carried < LEAST_CARRIED:
+    carried = float(account.shares.min(initial=1.0))
+    if unplaced or not is_set or likeliest.likelihood < LEAST_SURE or carried < LEAST_CARRIED:
         return KindReading(unplaced=unplaced)
-    return KindReading(told=both_ways(vocabulary, query).part)
+    return KindReading(told=both_ways(reader.vocabulary, query).part)

@@ -34,6 +34,8 @@ from clew.claims.claim_text import (
 from clew.claims.quantified import KindReading, Quantified, kind_of, quantified, read_kind
 from clew.graph import OWL, RDFS
 from clew.graph.graph import triple_text
+from clew.graph.steps import Step as RelationStep
+from clew.graph.steps import is_backward, opposite, relation_of, step_of, way_back
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
@@ -46,7 +48,7 @@ from clew.reading.denial import denied_words
 from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import either_way
-from clew.reading.shared_reader import reader_of
+from clew.reading.reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular, singular_noun
@@ -169,7 +171,8 @@ class Checker:
                 return self._recorded_instead(right if inside else left, member)
             case Walk(source, step):
                 own = recorded_instead(self.executor, part, member)
-                return tuple(own) if own or step % 2 or isinstance(source, OfType) else self._proved(part)
+                is_own = own or is_backward(step) or isinstance(source, OfType)
+                return tuple(own) if is_own else self._proved(part)
             case Compared(source, steps, _, _):
                 if not np.isin(member, self.executor.members(source)):
                     return self._recorded_instead(source, member)
@@ -183,7 +186,7 @@ class Checker:
     def _says_opposite(self, read: PieceReading) -> bool:
         """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
         words = {singular(w) for w in read.piece.words}
-        labels = (self.vocabulary.relations[s // 2] for s in read.statement.relation_steps)
+        labels = (self.vocabulary.relations[relation_of(s)] for s in read.statement.relation_steps)
         return any(words & denied_words(label) for label in labels)
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
@@ -237,18 +240,24 @@ class Checker:
         return tuple(dict.fromkeys(t for member in members for t in prove(self.executor, part, member)))
 
     def _denied(self, statement: Statement) -> tuple[int, ...]:
-        """The triples of a relation that denies what is said, as its name tells, or that it denies."""
+        """The triples of a relation that denies what is said, or that it denies.
+
+        Its name tells so, or a team.
+        """
         if statement.kind != "path" or len(statement.steps) != 1:
             return ()
-        relation, side = divmod(statement.steps[0], 2)
+        relation, back = relation_of(statement.steps[0]), is_backward(statement.steps[0])
         labels = self.vocabulary.relations
         words, denied = _content(labels[relation]), denied_words(labels[relation])
         for other, label in enumerate(labels):
             other_denied = denied_words(label)
             if other != relation and (
-                (other_denied and words and other_denied >= words) or (denied and denied >= _content(label))
+                (other_denied and words and other_denied >= words)
+                or (denied and denied >= _content(label))
+                or relation == self.vocabulary.denies.get(other)
+                or other == self.vocabulary.denies.get(relation)
             ):
-                part = Both(Walk(Anchor(statement.node), 2 * other + side), Anchor(statement.other))
+                part = Both(Walk(Anchor(statement.node), step_of(other, back)), Anchor(statement.other))
                 if len(self.executor.members(part)):
                     return prove(self.executor, part, statement.other)
         return ()
@@ -290,24 +299,25 @@ class Checker:
         part = known.said
         return prove(self.executor, part, statement.other) if len(self.executor.members(part)) else ()
 
-    def _complete(self, node: int, steps: Sequence[int]) -> tuple[int, ...]:
+    def _complete(self, node: int, steps: Sequence[RelationStep]) -> tuple[int, ...]:
         """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
         before = walk(Anchor(node), steps[:-1])
         if len(steps) > 1 and len(self.executor.members(Counted(before, steps[-1], "=", 0))):
             return ()
         return self._proved(walk(Anchor(node), steps))
 
-    def _tells(self, steps: Sequence[int]) -> bool:
+    def _tells(self, steps: Sequence[RelationStep]) -> bool:
         """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
         schema = self.vocabulary.schema
         return all(
-            s % 2 == 0 or (schema.nodes[s] >= LEAST_ENDS and schema.repeated[s] <= SPARE * schema.nodes[s])
-            for s in steps
+            not is_backward(step)
+            or (schema.nodes[step] >= LEAST_ENDS and schema.repeated[step] <= SPARE * schema.nodes[step])
+            for step in steps
         )
 
     def _other_ends(self, statement: Statement) -> tuple[int, ...]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
-        steps, back = statement.steps, tuple(s ^ 1 for s in reversed(statement.steps))
+        steps, back = statement.steps, way_back(statement.steps)
         if self._lies_within(statement):
             return ()
         for node, way in ((statement.node, steps), (statement.other, back)):
@@ -325,7 +335,7 @@ class Checker:
         labels = self.vocabulary.relations
         for step in self.executor.steps(np.array([statement.other], np.int64)):
             part: Part = Anchor(statement.other)
-            for _ in range(MOST_WITHIN if not _WITHIN.isdisjoint(labels[step // 2].split()) else 0):
+            for _ in range(MOST_WITHIN if not _WITHIN.isdisjoint(labels[relation_of(step)].split()) else 0):
                 part = Walk(part, step)
                 if len(intersection(self.executor.members(part), recorded)):
                     return True
@@ -460,7 +470,7 @@ class Verify:
         citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
         times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
         spelt = {"respelt": [list(pair) for pair in respelt]} if respelt else {}
-        steps = (Step("link", {"mentions": linked, **spelt}), self._parts_step(checked))
+        steps = (Step.taken("link", {"mentions": linked, **spelt}), self._parts_step(checked))
         return Verification(
             claim, verdict, tuple(parts), citations, method=self.name, timings_ms=times, steps=steps, id=id,
             complete=not checker.over_budget, notes=(*spelling_notes(respelt), *notes),
@@ -535,11 +545,11 @@ class Verify:
         match statement.kind, statement.steps:
             case "path", (first, second):
                 kind = Walk(Anchor(statement.node), first)
-                return KindReading(kind, Walk(Anchor(statement.other), second ^ 1))
+                return KindReading(kind, Walk(Anchor(statement.other), opposite(second)))
             case "path", (step,):
                 alike = [s.node for s in likeliest.statements if s.other == statement.other]
                 named = [Anchor(node) for node in dict.fromkeys(alike)]
-                return KindReading(reduce(Either, named), Walk(Anchor(statement.other), step ^ 1))
+                return KindReading(reduce(Either, named), Walk(Anchor(statement.other), opposite(step)))
             case "exists", _ if kind is not None:
                 return KindReading(kind, statement.walk())
             case _:
@@ -592,7 +602,8 @@ class Verify:
             return replace(blank, missing=self._open(likeliest))
         found = [(r, *checker.check(r)) for r in likely]
         read, finding, triples = next((f for f in found if f[1] == "there"), found[0])
-        labels = " ".join(self.reader.vocabulary.relations[s // 2] for s in read.statement.relation_steps)
+        relations = self.reader.vocabulary.relations
+        labels = " ".join(relations[relation_of(step)] for step in read.statement.relation_steps)
         hit = not_happened(piece.text, piece.places, labels.split())
         if hit is not None:
             missing = f'"{hit[0]}" does not say that it happened'
@@ -613,7 +624,8 @@ class Verify:
     def _not_recorded(self, read: PieceReading) -> str:
         """What the graph does not record of the first thing of a piece."""
         node, steps = read.statement.node, read.statement.relation_steps
-        named = " of ".join(self.reader.vocabulary.relations[s // 2] for s in reversed(steps)) or "type"
+        relations = self.reader.vocabulary.relations
+        named = " of ".join(relations[relation_of(step)] for step in reversed(steps)) or "type"
         return f'The graph does not record what "{named}" of {self.graph.labels[node]} would have to be'
 
     def _parts_step(self, parts: Sequence[Checked]) -> Step:
@@ -621,7 +633,7 @@ class Verify:
             {
                 "text": p.read.piece.text,
                 "relations": [
-                    self.graph.relations[s // 2] + (" (inverse)" if s % 2 else "")
+                    self.graph.relations[relation_of(s)] + (" (inverse)" if is_backward(s) else "")
                     for s in p.read.statement.relation_steps
                 ],
                 "kind": p.read.statement.kind,
@@ -634,7 +646,7 @@ class Verify:
             for p in parts
             if p.read is not None
         ]
-        return Step("parts", {"parts": rows})
+        return Step.taken("parts", {"parts": rows})
 
 
 def _is_likely(read: PieceReading) -> bool:

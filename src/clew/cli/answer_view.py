@@ -91,6 +91,8 @@ def _distances(triples: Sequence[TripleText], answer: str) -> dict[str, int]:
     return distances
 
 
+SHOWN_CITATIONS = 10
+"""Citations shown on a terminal; --json has all."""
 MOST_NAMED_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 MOST_PROPERTIES_SHOWN = 5
@@ -114,18 +116,14 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 
 
 def print_full_answer(
-    answer: Answer,
-    cited: Sequence[Citation],
-    *,
-    explain: bool = False,
-    choosing: str = "--reading N answers that",
+    answer: Answer, *, explain: bool = False, choosing: str = "--reading N answers that"
 ) -> None:
     """Print an answer with some of its citations, its chain, and to `explain` it its steps.
 
     `choosing` says how another reading is answered.
     """
     console = out()
-    print_answer(console, answer, cited, choosing)
+    print_answer(console, answer, choosing)
     if answer.chain is not None:
         _print_chain(console, answer.chain, whole=explain)
     if explain:
@@ -169,9 +167,7 @@ def abstention_line(abstained: Abstention) -> str:
     return detail[:1].upper() + detail[1:]
 
 
-def print_answer(
-    console: Console, answer: Answer, shown_citations: Sequence[Citation], choosing: str
-) -> None:
+def print_answer(console: Console, answer: Answer, choosing: str) -> None:
     """Print an answer with some of its citations."""
     if answer.abstained is not None:
         line = Text(f"{escape(abstention_line(answer.abstained))}.")
@@ -187,11 +183,11 @@ def print_answer(
             put(console, line.append(f"   ({alternative.score:.0%})", "dim"))
         return
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
-    for line in [*_answer_lines(answer, width), *_citation_lines(shown_citations)]:
+    for line in [*_answer_lines(answer, width), *_citation_lines(answer.citations[:SHOWN_CITATIONS])]:
         put(console, line)
     if answer.reading:
         put(console, f"  Read as: {escape(answer.reading)}", "dim")
-    omitted = len(answer.citations) - len(shown_citations)
+    omitted = len(answer.citations) - SHOWN_CITATIONS
     if omitted > 0:
         put(console, f"  … and {counted(omitted, 'more citation')}; --json prints all", "dim")
     _print_notes(console, answer.notes)
@@ -211,7 +207,8 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
         listed = f"the first {len(names):,}; --limit lists more" if is_partial else "all"
         items[-1] += f" … and {omitted:,} more; --json prints {listed}"
     lines = fill_lines(items, width)
-    if answer.text not in ("", NAME_SEPARATOR.join(a.shown for a in answer.answers)):
+    shown = ("", NAME_SEPARATOR.join(a.shown for a in answer.answers))
+    if answer.rows is None and answer.text not in shown:
         # A method that writes sentences: its text first, then the entities that it names.
         lines = [*map(escape, answer.text.splitlines()), *(lines if items else [])]
     note = _note(answer)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.batch import BatchRun, Claims, Questions, read_items, refuse_batch_options
-from clew.cli.console import escape, out, put, warn, write_csv, write_json
+from clew.cli.batch import BatchRun, refuse_batch_options
+from clew.cli.console import UNANSWERED, escape, out, put, warn, write_csv, write_json
 from clew.cli.model import AskedModelOptions
 from clew.cli.opening import (
     AskedSource,
@@ -30,7 +30,6 @@ from clew.cli.opening import (
 )
 from clew.cli.options import (
     AskedMethods,
-    ClaimOptions,
     MethodOptions,
     comma_names,
     option,
@@ -38,14 +37,14 @@ from clew.cli.options import (
     with_short_help,
 )
 from clew.errors import UsageError
-from clew.evaluate.compared import MethodAnswers, MethodRow
+from clew.evaluate.compared import MethodRow
 from clew.foundation.system import ANSWER_SECONDS
 from clew.methods.registry import method_named, ranks_triples, shown_name
 from clew.stores.opening import is_address, shown_address
 from clew.text.normalise import clean_question
 
 if TYPE_CHECKING:
-    from clew.types import Answer, Citation, Verification
+    from clew.types import Answer
 
 
 # One question, several methods, one table: `clew ask --method A,B`.
@@ -58,16 +57,6 @@ LONGEST_CELL = 160
 NARROW = 72
 """A table needs a terminal of so many columns."""
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
-
-
-def write_comparison(compared: MethodAnswers, *, json: bool) -> None:
-    """Write what several methods answered, and what it cost. Exits with 1 if all of them failed."""
-    if json:
-        write_json(compared.as_json())
-    else:
-        _print(compared.rows)
-    if all(row.error is not None for row in compared.rows):
-        raise typer.Exit(1)
 
 
 def _print(rows: Sequence[MethodRow]) -> None:
@@ -133,11 +122,6 @@ def _describe_answer(answer: Answer) -> str:
     return text + (f" ({', '.join(marks)})" if marks else "")
 
 
-ABSTAINED = 3
-SHOWN_CITATIONS = 10
-"""Citations shown on a terminal; --json has all."""
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
     """Which question is asked, or which file of them."""
@@ -179,13 +163,7 @@ class AnswerOptions(RowOptions):
     partial: bool = option(False, "Answer the rest where words of the question have no place in the graph.")
     allow_ungrounded: bool = option(False, "Give what a model says where no triple proves it, marked so.")
 
-    @property
-    def flags(self) -> list[str]:
-        """Settings of methods that have an option of their own."""
-        named = {"partial": self.partial, "allow_ungrounded": self.allow_ungrounded}
-        return [f"{name}=yes" for name, is_given in named.items() if is_given]
-
-    def write(self, answer: Answer, cited: Sequence[Citation]) -> None:
+    def write(self, answer: Answer) -> None:
         """Write an answer to stdout."""
         if self.chosen_form == "json":
             write_json(answer.as_json(steps=self.explain))
@@ -197,7 +175,7 @@ class AnswerOptions(RowOptions):
         else:
             from clew.cli.answer_view import print_full_answer
 
-            print_full_answer(answer, cited, explain=self.explain)
+            print_full_answer(answer, explain=self.explain)
 
 
 @with_short_help(
@@ -230,7 +208,9 @@ def ask(
     names = list(dict.fromkeys(comma_names(method)))
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
-    every_setting = options.with_flags(answer_options.flags).settings_of_each(names)
+    flags = {"partial": answer_options.partial, "allow_ungrounded": answer_options.allow_ungrounded}
+    set_flags = [f"{name}=yes" for name, is_given in flags.items() if is_given]
+    every_setting = replace(options, set=[*(options.set or []), *set_flags]).settings_of_each(names)
     start = partial(
         open_to_ask,
         *source_on_nodes(ray, source, reading),
@@ -244,11 +224,12 @@ def ask(
     settings = every_setting[method]
     file = question_options.file({"--as": answer_options.form != "table", "--stream": calling.stream})
     if file is not None:
+        from clew.evaluate.run.asking import Asker
+
         with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            questions = Questions(start, method, model, settings)
-            name, explain = shown_name(method), answer_options.explain
-            batch = BatchRun(questions, name, question_options.out, quiet, explain, at_once, cluster)
-            batch.run(file, read_items(file, Questions))
+            asker = Asker(method, model, settings, steps=answer_options.explain)
+            name, out_file = shown_name(method), question_options.out
+            BatchRun(start, asker, name, out_file, quiet, at_once, cluster).run(file)
         return
     question = question_options.single_question(source)  # before a long indexing, not after it
     refuse_batch_options(
@@ -261,9 +242,9 @@ def ask(
         answer = (
             reply(model=model) if question_options.chosen is None else reply(reading=question_options.chosen)
         )
-    answer_options.write(answer, answer.citations[:SHOWN_CITATIONS])
+    answer_options.write(answer)
     if answer.abstained is not None:
-        raise typer.Exit(ABSTAINED)
+        raise typer.Exit(UNANSWERED)
 
 
 def _compare(
@@ -276,7 +257,7 @@ def _compare(
     source: str,
     quiet: bool,
 ) -> None:
-    """Ask several methods the same question, and see what each answers and what it costs."""
+    """Ask several methods the same question, and see what each costs. Exits with 1 if all of them fail."""
     from clew.evaluate.compared import ask_each
 
     if not names:
@@ -287,56 +268,34 @@ def _compare(
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
         entities = question_options.entities or ()
         compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
-    write_comparison(compared, json=answer_options.chosen_form == "json")
+    if answer_options.chosen_form == "json":
+        write_json(compared.as_json())
+    else:
+        _print(compared.rows)
+    if all(row.error is not None for row in compared.rows):
+        raise typer.Exit(1)
 
 
 # `clew verify`: one claim, or a file of them.
 
-NOT_ENOUGH = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimSource:
-    """Which claim is verified, or which file of them, in which world."""
-
-    claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None
-    claims: str | None = option(None, 'A line {"id", "claim"} each; - is stdin.', "FILE.jsonl")
-    out: Path | None = option(None, "Verdicts on --claims; resumable.", "FILE.jsonl")
-    closed_world: bool = option(False, "What the graph does not record is not so.")
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictOptions:
-    """What of a verdict is written, and how."""
-
-    explain: bool = option(False, "Show the steps to the verdict.")
-    limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0)
-    json: Json = False
-
-    def write(self, result: Verification) -> None:
-        """Write a verdict to stdout."""
-        if self.json:
-            write_json(result.as_json(steps=self.explain))
-        else:
-            from clew.cli.answer_view import print_verdict
-
-            print_verdict(result, self.limit_triples, explain=self.explain)
-
 
 @with_short_help(
-    first=("quiet", "claims", "out", "closed_world", "llm", "explain", "json"),
-    other_titles={"seconds": "Other options", "ray": "Other options"},
+    first=("quiet", "llm"),
+    other_titles=dict.fromkeys(("limit_triples", "seconds", "ray"), "Other options"),
 )
 def verify(
     source: SourceArgument,
     *,
-    claim_source: ClaimSource,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
-    ] = "auto",
+    claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None,
+    claims: str | None = option(None, 'A line {"id", "claim"} each; - is stdin.', "FILE.jsonl"),
+    out: Path | None = option(None, "Verdicts on --claims; resumable.", "FILE.jsonl"),
+    closed_world: bool = option(False, "What the graph does not record is not so."),
+    method: str = option("auto", "How to verify.", "NAME", autocompletion=verifiers),
     calling: AskedModelOptions,
-    options: ClaimOptions,
-    verdict_options: VerdictOptions,
+    options: MethodOptions,
+    explain: bool = option(False, "Show the steps to the verdict."),
+    limit_triples: int = option(5, "Triples shown for a part on a terminal; --json has all.", "N", min=0),
+    json: Json = False,
     seconds: Seconds = ANSWER_SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
@@ -345,29 +304,30 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    claim, quiet, settings = claim_source.claim, reading.quiet, options.settings(method)
+    quiet, settings = reading.quiet, options.settings(method, claims=True)
     start = partial(open_source, *source_on_nodes(ray, source, reading), bounds=bounds_of(seconds))
-    if claim_source.claims is not None:
+    if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         if calling.stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
+        from clew.evaluate.run.asking import Asker
+
         with calling.open_for_many(ray, quiet=quiet) as (model, at_once, cluster):
-            claims = Claims(start, method, model, settings, claim_source.closed_world)
-            batch = BatchRun(
-                claims, method, claim_source.out, quiet, verdict_options.explain, at_once, cluster
-            )
-            batch.run(claim_source.claims, read_items(claim_source.claims, Claims))
+            asker = Asker(method, model, settings, claims=True, closed_world=closed_world, steps=explain)
+            BatchRun(start, asker, method, out, quiet, at_once, cluster).run(claims)
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
-    refuse_batch_options(
-        {"--ray": ray, "--concurrency": calling.concurrency, "--out": claim_source.out}, "--claims"
-    )
+    refuse_batch_options({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--claims")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
-        world = claim_source.closed_world
-        result = clew.verify(claim, closed_world=world, method=method, model=model, settings=settings)
-    verdict_options.write(result)
+        result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
+    if json:
+        write_json(result.as_json(steps=explain))
+    else:
+        from clew.cli.answer_view import print_verdict
+
+        print_verdict(result, limit_triples, explain=explain)
     if result.verdict == "not_enough_info":
-        raise typer.Exit(NOT_ENOUGH)
+        raise typer.Exit(UNANSWERED)

@@ -11,93 +11,66 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
-from clew.cli.opening import STDIN, item_text, objects, source_name, unique_ids, waiting_note
-from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
+from clew.cli.opening import STDIN, objects, source_name, unique_ids, waiting_note
+from clew.errors import InputError, LockedError, OutputError, ParseError, UsageError
+from clew.evaluate.records import EvalQuestion
 from clew.foundation.forms import json_line, json_lines
 from clew.foundation.system import open_growing, take_lock
-from clew.text.normalise import counted
+from clew.text.normalise import clean_question, counted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from clew.database import Database
     from clew.engine import Clew
-    from clew.llm.managed import ManagedModel
-    from clew.types import Answer, Verification
+    from clew.evaluate.run.asking import Asker, Outcome
     from clew.workers import Workers
 
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
-ITEMS_AT_ONCE = 16
-"""Items that a worker of a cluster takes at a time."""
 _ADVICE = "Give another --out"
 
 
 @dataclass(frozen=True, slots=True)
-class BatchItem:
-    """What is asked: a line of the file that a user gives, with its question or claim."""
-
-    id: str
-    text: str
-    entities: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class BatchKind:
-    """Opens the source and asks items of it; can be pickled on a cluster.
+    """What a batch is of: the fields of its results, and the words of its messages."""
 
-    Its class says what a batch is of: the fields of its results, and the words of its messages.
-    """
-
-    item: ClassVar[Literal["question", "claim"]]
+    item: Literal["question", "claim"]
     """The field of the text too."""
-    items: ClassVar[Literal["questions", "claims"]]
-    field: ClassVar[str]
+    field: Literal["answers", "verdict"]
     """A field that every result has beside it."""
-    result: ClassVar[str]
+    result: str
     """What one is called, with its article: `an answer`."""
-    results: ClassVar[str]
-    of: ClassVar[str]
-    """Whose a result is: `to another question`."""
-    doing: ClassVar[str]
-    done: ClassVar[str]
+    of: str
+    """The question that a result belongs to: `to another question`."""
+    doing: str
+    done: str
 
-    start: Callable[[], AbstractContextManager[Clew | Database]]
-    method: str
-    model: ManagedModel | None
-    settings: object
+    @property
+    def items(self) -> Literal["questions", "claims"]:
+        """Several of them."""
+        return "questions" if self.item == "question" else "claims"
 
-    @contextmanager
-    def opened(self) -> Generator[Clew | Database]:
-        """Open the source and make the method: what is wrong with it is no fault of an item."""
-        with self.start() as clew:
-            clew.prepare(self.method, self.model, self.settings, claims=self.item == "claim")
-            yield clew
+    @property
+    def results(self) -> str:
+        """Several of what they become."""
+        return f"{self.result.split()[-1]}s"
 
-    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer | Verification:
-        """Ask one item; raises a ClewError for what is wrong with it."""
-        raise NotImplementedError
-
-    @staticmethod
-    def outcome(line: dict[str, Any]) -> str:
-        """What came of an item, in words: `abstained`."""
-        raise NotImplementedError
+    def outcome(self, line: Mapping[str, Any]) -> str:
+        """What came of an item, in words."""
+        if self.item == "claim":
+            return str(line["verdict"]).replace("_", " ")
+        return "with an answer" if line["abstained"] is None else "abstained"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResult:
-    """What came of an item: its line, and whether it failed, or the budget of the run stopped it."""
-
-    line: dict[str, Any]
-    failed: bool = False
-    stopped: str = ""
-    """By which budget of the run."""
+_QUESTIONS = BatchKind("question", "answers", "an answer", "to another question", "asking", "answered")
+_CLAIMS = BatchKind("claim", "verdict", "a verdict", "on another claim", "verifying", "verified")
 
 
 @dataclass
@@ -117,24 +90,30 @@ _FAILED = "failed"
 class BatchRun:
     """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout.
 
-    `method` is what results call it. On a cluster each worker opens the source.
+    `start` opens the source and can be pickled: on a cluster each worker opens it. `method` is what results
+    call it.
     """
 
-    kind: BatchKind
+    start: Callable[[], AbstractContextManager[Clew | Database]]
+    asker: Asker
     method: str
     out: Path | None
     quiet: bool
-    explain: bool = False
     at_once: int = 1
     cluster: Workers | None = None
 
-    def run(self, source: str, items: Sequence[BatchItem]) -> None:
-        """Write the result of each item that was read from `source`.
+    @property
+    def kind(self) -> BatchKind:
+        """What is asked."""
+        return _CLAIMS if self.asker.claims else _QUESTIONS
 
-        Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out
-        or some failed, else as `answered` and `answers_file`, and what concerns all items.
+    def run(self, source: str) -> None:
+        """Write the result of each item that `source` has.
+
+        Raises as `read_items`, `answered` and `answers_file`, UsageError if `out` is the file that was given,
+        Stopped if the budget of the run left some out or some failed, and what concerns all items.
         """
-        out = self.out
+        out, items = self.out, read_items(source, self.kind)
         if out is None:
             self._write_all(items, None)
             return
@@ -147,7 +126,7 @@ class BatchRun:
                 warn(f"{out}: {counts} are {self.kind.done} already")
             self._write_all([item for item in items if item.id not in answered_ids], file)
 
-    def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
+    def answered(self, file: BinaryIO, path: Path, items: Sequence[EvalQuestion]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
 
         Raises ParseError if the file holds something else, or results of other items.
@@ -176,43 +155,52 @@ class BatchRun:
         return answered_ids & texts.keys()
 
     @contextmanager
-    def _results(self, items: Sequence[BatchItem]) -> Generator[Iterator[BatchResult]]:
-        """What comes of the items, in their order: here, some at a time, or on a cluster."""
+    def _outcomes(self, items: Sequence[EvalQuestion]) -> Generator[Iterator[tuple[EvalQuestion, Outcome]]]:
+        """What comes of the items: here, some at a time, or on a cluster."""
+        from clew.evaluate.run.asking import in_threads, in_workers
+
         if self.cluster is not None:
-            size = max(ITEMS_AT_ONCE, self.at_once)
-            pieces = [items[at : at + size] for at in range(0, len(items), size)]
-            work = self.cluster.map(replace(self, cluster=None).in_worker, pieces)
-            yield (result for results in work for result in results)
+            yield in_workers(self.cluster, replace(self, cluster=None).in_worker, items, self.at_once)
             return
-        from clew.evaluate.run.asking import in_threads
+        with self._asked() as ask, closing(in_threads(ask, items, self.at_once)) as outcomes:
+            yield outcomes
 
-        with self.kind.opened() as clew:
-            results = in_threads(lambda item: self.result(clew, item), items, self.at_once)
-            with closing(results):
-                yield results
+    @contextmanager
+    def _asked(self) -> Generator[Callable[[EvalQuestion], tuple[EvalQuestion, Outcome]]]:
+        """Open the source and make the method: what is wrong with it is no fault of an item."""
+        with self.start() as clew:
+            self.asker.prepare(clew)
+            yield lambda item: (item, self.asker.ask(clew, item.id, item.text, item.entities))
 
-    def in_worker(self) -> Callable[[Sequence[BatchItem]], list[BatchResult]]:
-        """Open the source in a worker of a cluster, as long as it lives; what is made answers some items."""
-        from clew.evaluate.run.asking import in_threads
-
+    def in_worker(self) -> Callable[[EvalQuestion], tuple[EvalQuestion, Outcome]]:
+        """Open the source in a worker of a cluster, as long as it lives."""
         opened = ExitStack()
-        clew = opened.enter_context(self.kind.opened())
         atexit.register(opened.close)
-        return lambda items: list(in_threads(lambda item: self.result(clew, item), items, self.at_once))
+        return opened.enter_context(self._asked())
 
-    def _write_all(self, items: Sequence[BatchItem], file: BinaryIO | None) -> None:
+    def _write_all(self, items: Sequence[EvalQuestion], file: BinaryIO | None) -> None:
         """Write all results, and say what came of them."""
         counts, kind = _Counts(), self.kind
         try:
             with (
-                self._results(items) as results,
+                self._outcomes(items) as outcomes,
                 Bar(quiet=self.quiet) as bar,
-                explained_wait(waiting_note(self.kind.model), quiet=self.quiet),
+                explained_wait(waiting_note(self.asker.model), quiet=self.quiet),
             ):
-                for result in results:
-                    if file is None or not result.stopped:
-                        self._write(result.line, file)
-                    self._count(result, counts, stopped=file is not None and bool(result.stopped))
+                for item, outcome in outcomes:
+                    failure = outcome.failure
+                    if outcome.stopped and file is not None:
+                        counts.stopped += 1
+                        counts.stopped_by = counts.stopped_by or outcome.stopped
+                    elif failure is not None:
+                        line = {"id": item.id, kind.item: item.text, "method": self.method}
+                        self._write(line | {"failure": asdict(failure)}, file)
+                        counts.outcomes[_FAILED] += 1
+                        problem = f"id {item.id!r}: {failure.message}"
+                        counts.first_failure = counts.first_failure or problem
+                    elif outcome.reply is not None:
+                        self._write(outcome.reply, file)
+                        counts.outcomes[kind.outcome(outcome.reply)] += 1
                     bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
             advice = "use --out FILE to be able to go on later"
@@ -220,39 +208,6 @@ class BatchRun:
             progress = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
             raise Interrupted(f"interrupted: {progress}; {advice}") from error
         self._tell(counts, len(items), file)
-
-    def result(self, clew: Clew | Database, item: BatchItem) -> BatchResult:
-        """What came of one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
-        stopped = ""
-        try:
-            reply = self.kind.ask_item(clew, item)
-        except Exception as error:
-            message = str(error)
-            if not isinstance(error, ClewError):  # a bug fails this item alone
-                message = f"internal error: {error}; please report it"
-            elif error.exit_code == 2 and not isinstance(error, UsageError):
-                error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
-                raise
-            elif getattr(error, "scope", None) == "run":
-                stopped = message
-            failure = {"type": type(error).__name__, "message": message}
-            line = {"id": item.id, self.kind.item: item.text, "method": self.method, "failure": failure}
-            return BatchResult(line, failed=True, stopped=stopped)
-        model = self.kind.model
-        if model is not None and model.run.reached is not None and _stopped_early(reply):
-            stopped = str(model.run.reached)
-        return BatchResult(reply.as_json(steps=self.explain), stopped=stopped)
-
-    def _count(self, result: BatchResult, counts: _Counts, *, stopped: bool) -> None:
-        line = result.line
-        if stopped:
-            counts.stopped += 1
-            counts.stopped_by = counts.stopped_by or result.stopped
-        elif result.failed:
-            counts.outcomes[_FAILED] += 1
-            counts.first_failure = counts.first_failure or f"id {line['id']!r}: {line['failure']['message']}"
-        else:
-            counts.outcomes[self.kind.outcome(line)] += 1
 
     def _tell(self, counts: _Counts, total: int, file: BinaryIO | None) -> None:
         """Say what was done; raises Stopped where some have no result."""
@@ -289,13 +244,6 @@ class BatchRun:
             ) from error
 
 
-def _stopped_early(reply: Answer | Verification) -> bool:
-    """Whether a limit of calls, tokens or money ended the work on it."""
-    abstained = reply.abstained
-    steps = any(step.name == "budget" for step in reply.steps)
-    return steps or (abstained is not None and abstained.reason == "budget")
-
-
 def refuse_batch_options(values: Mapping[str, object], batch_option: str) -> None:
     """Raise UsageError for options of a batch where one item is asked; `batch_option` is that of a batch."""
     wrong = next((option for option, value in values.items() if value is not None), None)
@@ -319,70 +267,23 @@ def answers_file(path: Path) -> Generator[BinaryIO]:
         yield file
 
 
-# What `--questions` and `--claims` name: files of questions and of claims, and how each is asked.
-
-
-@dataclass(frozen=True, slots=True)
-class Questions(BatchKind):
-    """How questions are answered."""
-
-    item, items, field = "question", "questions", "answers"
-    result, results, of = "an answer", "answers", "to another question"
-    doing, done = "asking", "answered"
-
-    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Answer:
-        """Answer a question."""
-        return clew.ask(
-            item.text,
-            id=item.id,
-            entities=item.entities,
-            method=self.method,
-            model=self.model,
-            settings=self.settings,
-        )
-
-    @staticmethod
-    def outcome(line: dict[str, Any]) -> str:
-        """Whether there is an answer."""
-        return "with an answer" if line["abstained"] is None else "abstained"
-
-
-@dataclass(frozen=True, slots=True)
-class Claims(BatchKind):
-    """How claims are verified."""
-
-    item, items, field = "claim", "claims", "verdict"
-    result, results, of = "a verdict", "verdicts", "on another claim"
-    doing, done = "verifying", "verified"
-    closed_world: bool = False
-
-    def ask_item(self, clew: Clew | Database, item: BatchItem) -> Verification:
-        """Verify a claim."""
-        return clew.verify(
-            item.text,
-            id=item.id,
-            closed_world=self.closed_world,
-            method=self.method,
-            model=self.model,
-            settings=self.settings,
-        )
-
-    @staticmethod
-    def outcome(line: dict[str, Any]) -> str:
-        """The verdict."""
-        return str(line["verdict"]).replace("_", " ")
-
-
-def read_items(path: str, kind: type[BatchKind]) -> list[BatchItem]:
+def read_items(path: str, kind: BatchKind) -> list[EvalQuestion]:
     """Read all questions or claims before the first is asked, so that a malformed line costs nothing.
 
     Raises ParseError for a malformed line, an empty text, or an id used twice; InputError for an empty file.
     """
     file, field = source_name(path), kind.item
-    batch_items: list[BatchItem] = []
+    batch_items: list[EvalQuestion] = []
     for number, id, value in unique_ids(objects(path), file):
-        text = item_text(value, field, file, number, f'Write {{"{field}": "…"}}')
-        batch_items.append(BatchItem(id, text, _entities(value, file, number) if field == "question" else ()))
+        text, advice = value.get(field), f'Write {{"{field}": "…"}}'
+        if not isinstance(text, str):
+            raise ParseError(file, number, f"field {field!r} is missing or not a string", advice)
+        try:
+            text = clean_question(text, field)
+        except UsageError as error:
+            raise ParseError(file, number, str(error)) from error
+        entities = _entities(value, file, number) if field == "question" else ()
+        batch_items.append(EvalQuestion(id, text, entities=entities))
     if not batch_items:
         raise InputError(f'{file}: no {kind.items}. Write a line {{"id": "1", "{field}": "…"}} for each')
     return batch_items

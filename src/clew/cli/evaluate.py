@@ -98,58 +98,37 @@ class RunModelOptions(ManyOptions):
     cache: Path | None = option(None, "Replies of models are kept here; else in RUN/replies.sqlite.", "FILE")
 
 
-@dataclass(frozen=True, slots=True)
-class DataOptions:
-    """Which questions are asked, and of which graph."""
-
+@with_options
+def evaluate(
+    *,
     targets: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="DIRECTORY|X.toml|FILE…",
             help="A data set, an experiment, graph files and questions (.jsonl), or runs to report.",
         ),
-    ] = None
-    datasets: bool = option(False, "List the data sets that are read.")
-    dataset: str | None = option(None, "Its format; see: --datasets.", "NAME")
-    parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part")
-    hops: str | None = option(None, "Short for --part N-hop.", "N,…")
-    split: str | None = option(None, "test, dev or train.", "NAME")
-    graph: str | None = option(None, "Graph to ask; else its own.", "SOURCE")
+    ] = None,
+    datasets: bool = option(False, "List the data sets that are read."),
+    dataset: str | None = option(None, "Its format; see: --datasets.", "NAME"),
+    parts: list[str] | None = option(None, "A part of it; again for more.", "NAME", "--part"),
+    hops: str | None = option(None, "Short for --part N-hop.", "N,…"),
+    split: str | None = option(None, "test, dev or train.", "NAME"),
+    graph: str | None = option(None, "Graph to ask; else its own.", "SOURCE"),
     data: list[str] | None = option(
         None, "Where an experiment finds a data set; or one directory of all.", "NAME=DIR"
-    )
-    limit: int | None = option(None, "Questions of each part and seed.", "N", min=1)
-    seed: str | None = option(None, "Seeds of the samples; 0 if not given.", "N,…")
-    given_entities: bool = option(False, "Tell methods which entities a question is about.")
-
-
-@dataclass(frozen=True, slots=True)
-class AskingOptions:
-    """Who is asked, and where the answers go."""
-
-    method: str = option("auto", "Methods to run.", "NAME,…")
-    llm: str | None = option(None, "Chat model of the methods.", "MODEL")
-    workers: int | None = option(None, "Processes; without --llm.", "N", min=1)
-    ray: RayAddress = None
-    steps: bool = option(True, "Keep the steps of each answer.", None, "--steps/--no-steps")
-    out: Path | None = option(None, "Directory of the run; resumable.", "RUN")
-    embedder: EmbedderSpec = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreOptions:
-    """What scores answers beside the metrics."""
-
-    judge: list[str] | None = option(None, "A judging model; again for more.", "MODEL")
-    bert: str | None = option(None, "Model of BERTScore.", "onnx:PATH")
-
-
-@with_options
-def evaluate(
-    *,
-    data_options: DataOptions,
-    asking: AskingOptions,
-    scoring: ScoreOptions,
+    ),
+    limit: int | None = option(None, "Questions of each part and seed.", "N", min=1),
+    seed: str | None = option(None, "Seeds of the samples; 0 if not given.", "N,…"),
+    given_entities: bool = option(False, "Tell methods which entities a question is about."),
+    method: str = option("auto", "Methods to run.", "NAME,…"),
+    llm: str | None = option(None, "Chat model of the methods.", "MODEL"),
+    workers: int | None = option(None, "Processes; without --llm.", "N", min=1),
+    ray: RayAddress = None,
+    steps: bool = option(True, "Keep the steps of each answer.", None, "--steps/--no-steps"),
+    out: Path | None = option(None, "Directory of the run; resumable.", "RUN"),
+    embedder: EmbedderSpec = None,
+    judges: list[str] | None = option(None, "A judging model; again for more.", "MODEL", "--judge"),
+    bert: str | None = option(None, "Model of BERTScore.", "onnx:PATH"),
     calling: RunModelOptions,
     files: ReportFiles,
     json: Json = False,
@@ -160,25 +139,44 @@ def evaluate(
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again. Of runs
     that are there `--report` makes a page.
     """
-    if data_options.datasets:
+    from clew.evaluate.run.plans import RunRequest, run_name
+
+    if datasets:
         print_datasets(json=json)
         return
-    targets = data_options.targets or []
     if not targets:
         raise UsageError("Nothing to ask. Give your own files, or a data set; see: clew eval --datasets")
-    if files.report is not None and all(map(is_run, targets)):
+    if files.report is not None and all((path / "config.resolved.toml").is_file() for path in targets):
         write_report(targets, files, json=json, quiet=quiet)
         return
-    request = _make_request(data_options, asking, calling)
-    if asking.llm is None and not scoring.judge:
+    if llm is not None and workers is not None:
+        raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
+    request = RunRequest(
+        targets=tuple(targets),
+        dataset=dataset,
+        parts=(*(parts or ()), *(f"{number}-hop" for number in comma_names(hops or ""))),
+        split=split,
+        graph=graph,
+        data=tuple(data or ()),
+        methods=comma_names(method),
+        limit=limit,
+        seeds=None if seed is None else _seeds(seed),
+        given_entities=given_entities,
+        llm=llm,
+        steps=steps,
+        embedder=embedder,
+        workers=calling.at_once if llm else workers or usable_processors(),
+        out=out or Path("runs") / run_name(targets),
+    )
+    if llm is None and not judges:
         calling.refuse()
     elif calling.cache is None:
         calling = replace(calling, cache=_replies(request.out))
     with (
-        opened_cluster(asking.ray, quiet=quiet) as cluster,
+        opened_cluster(ray, quiet=quiet) as cluster,
         opened_models(calling, everywhere=cluster is not None) as models,
     ):
-        run, failed = _run(request, models, scoring, cluster, quiet=quiet)
+        run, failed = _run(request, models, judges or [], bert, cluster, quiet=quiet)
     if json:
         write_json(run.as_json())
     else:
@@ -187,38 +185,6 @@ def evaluate(
         write_report([request.out], files, json=False, quiet=quiet or json)
     if failed:
         raise typer.Exit(QUESTIONS_FAILED)
-
-
-def is_run(path: Path) -> bool:
-    """Whether a path is a directory that `clew eval` has written."""
-    return (path / "config.resolved.toml").is_file()
-
-
-def _make_request(data_options: DataOptions, asking: AskingOptions, calling: RunModelOptions) -> RunRequest:
-    from clew.evaluate.run.plans import RunRequest, run_name
-
-    if asking.llm is not None and asking.workers is not None:
-        raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
-    return RunRequest(
-        targets=tuple(data_options.targets or ()),
-        dataset=data_options.dataset,
-        parts=(
-            *(data_options.parts or ()),
-            *(f"{hops}-hop" for hops in comma_names(data_options.hops or "")),
-        ),
-        split=data_options.split,
-        graph=data_options.graph,
-        data=tuple(data_options.data or ()),
-        methods=comma_names(asking.method),
-        limit=data_options.limit,
-        seeds=None if data_options.seed is None else _seeds(data_options.seed),
-        given_entities=data_options.given_entities,
-        llm=asking.llm,
-        steps=asking.steps,
-        embedder=asking.embedder,
-        workers=calling.at_once if asking.llm else asking.workers or usable_processors(),
-        out=asking.out or Path("runs") / run_name(data_options.targets or ()),
-    )
 
 
 def _seeds(text: str) -> tuple[int, ...]:
@@ -238,7 +204,13 @@ def _replies(folder: Path) -> Path:
 
 
 def _run(
-    request: RunRequest, models: Models, scoring: ScoreOptions, cluster: Workers | None, *, quiet: bool
+    request: RunRequest,
+    models: Models,
+    judges: Sequence[str],
+    bert: str | None,
+    cluster: Workers | None,
+    *,
+    quiet: bool,
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
     from clew.evaluate.report.summary import load, write_tables
@@ -260,7 +232,7 @@ def _run(
         with Bar(quiet=quiet) as bar:
             outcome = run(plan, directory, partial(bar.update, unit="questions"))
         _tell(outcome, quiet=quiet)
-        failed_judgements = _score_answers(directory, request.workers, models, scoring, quiet=quiet)
+        failed_judgements = _score_answers(directory, request.workers, models, judges, bert, quiet=quiet)
     except KeyboardInterrupt as error:
         raise Interrupted(f"interrupted; the same command goes on in {request.out}") from error
     with Bar(quiet=quiet) as bar:
@@ -270,28 +242,32 @@ def _run(
 
 
 def _score_answers(
-    directory: RunDirectory, workers: int, models: Models, scoring: ScoreOptions, *, quiet: bool
+    directory: RunDirectory,
+    workers: int,
+    models: Models,
+    judges: Sequence[str],
+    bert: str | None,
+    *,
+    quiet: bool,
 ) -> int:
     """Ask the judges, and compute BERTScore, where the user wants them; how many judgements failed."""
     failed_judgements = 0
-    if scoring.judge:
+    if judges:
         from clew.evaluate.judge import judge_of, judge_run
 
         with Bar(quiet=quiet) as bar:
-            judges = [judge_of(spec, models) for spec in scoring.judge]
             tell = partial(bar.update, "judging", unit="questions")
-            judged = judge_run(directory, judges, workers, tell)
+            judged = judge_run(directory, [judge_of(spec, models) for spec in judges], workers, tell)
         if judged.unjudged:  # also with --quiet: the figures leave them out
             missing, problem = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
             advice = ". The same command asks again" if judged.failed else ""
             warn(f"{missing} without a verdict, the first by {problem}{advice}")
         failed_judgements = judged.failed
-    if scoring.bert is not None:
+    if bert is not None:
         from clew.evaluate.judge import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
-            tell = partial(bar.update, "BERTScore", unit="questions")
-            score_run(directory, open_tokens(scoring.bert), tell)
+            score_run(directory, open_tokens(bert), partial(bar.update, "BERTScore", unit="questions"))
     return failed_judgements
 
 
@@ -305,16 +281,11 @@ def _tell(outcome: RunCounts, *, quiet: bool) -> None:
     if outcome.answered_before:
         answered = counted(outcome.answered_before, "question was", "questions were")
         warn(f"{answered} answered already, {outcome.asked_now:,} asked now")
-    problem_texts = {
-        "no_gold": "without a gold answer (abstaining is right)",
-        "gold_missing": "with gold that the graph lacks, in the score all the same",
-        "gold_partly_missing": "with gold that the graph has only in part",
-        "entity_missing": "about an entity that the graph lacks",
-        "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
-    }
+    from clew.evaluate.run.runner import PROBLEMS
+
     for part, problems in outcome.problems.items():
         for kind, count in problems.items():
-            warn(f"{part}: {counted(count, 'question')} {problem_texts[kind]}")
+            warn(f"{part}: {counted(count, 'question')} {PROBLEMS[kind]}")
 
 
 def _print(run: LoadedRun) -> None:

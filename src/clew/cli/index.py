@@ -33,8 +33,6 @@ from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
-    from clew.index.corpus import CorpusSettings
-    from clew.index.update.edits import EditFiles
     from clew.index.update.update import Updated, UpdateStage
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
     from clew.stores.export import ImportFolder
@@ -130,66 +128,35 @@ COUNT_SECONDS = 300.0
 """For what is counted of a database before its graph is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkOptions:
-    """Which walks are stored."""
-
-    corpus: Literal["bfs", "random", "lazy", "none"] = option(
-        "none", "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
-    )
-    depth: int = option(4, "Length of walks, 1 to 6.", "N")
-    walks: int = option(60, "Random walks of each entity.", "N")
-    max_walks: int = option(60, "Most breadth-first walks of each entity.", "N")
-    directed: bool = option(False, "Walk from heads to tails only.")
-    plain_vectors: bool = option(False, "Vectors of walks and nodes are of sentences alone, as published.")
-
-    @property
-    def settings(self) -> CorpusSettings | None:
-        """The walks that are stored; None for none."""
-        if self.corpus == "none":
-            return None
-        from clew.index.corpus import CorpusSettings
-
-        lengths = self.depth, self.walks, self.max_walks
-        return CorpusSettings(self.corpus, *lengths, self.directed, plain=self.plain_vectors)
-
-
-@dataclass(frozen=True, slots=True)
-class VectorOptions:
-    """Which vectors are stored, what searches them, and where they are made."""
-
-    triple_vectors: bool = option(False, "Embed the triples too, for the methods that rank them.")
-    vectors: Literal["auto", "numpy", "faiss", "milvus"] = option(
-        "auto", "What searches vectors; auto is faiss for many. Milvus holds all of them."
-    )
-    milvus: str | None = option(None, "For --vectors milvus: http://HOST:19530 or NAME.db.", "URI")
-    ray: RayAddress = None
-
-
-@dataclass(frozen=True, slots=True)
-class FileOptions:
-    """What is read, and which index is written."""
-
+@with_options
+def index(
+    *,
     sources: Annotated[
         list[str],
         typer.Argument(
             metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
         ),
-    ]
+    ],
     output: Path | None = option(
         None, "By default SOURCE's name + .clew, here.", "NAME.clew", "--output", "-o"
-    )
-    types: Path | None = option(None, "Lines entity<TAB>type.", "FILE")
-    aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE")
-    vocabulary: Path | None = option(None, "What your team calls things.", "FILE.toml")
-
-
-@with_options
-def index(
-    *,
-    files: FileOptions,
-    walking: WalkOptions,
-    searching: VectorOptions,
+    ),
+    types: Path | None = option(None, "Lines entity<TAB>type.", "FILE"),
+    aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE"),
+    vocabulary: Path | None = option(None, "What your team calls things.", "FILE.toml"),
+    corpus: Literal["bfs", "random", "lazy", "none"] = option(
+        "none", "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
+    ),
+    depth: int = option(4, "Length of walks, 1 to 6.", "N"),
+    walks: int = option(60, "Random walks of each entity.", "N"),
+    max_walks: int = option(60, "Most breadth-first walks of each entity.", "N"),
+    directed: bool = option(False, "Walk from heads to tails only."),
+    plain_vectors: bool = option(False, "Vectors of walks and nodes are of sentences alone, as published."),
+    triple_vectors: bool = option(False, "Embed the triples too, for the methods that rank them."),
+    vectors: Literal["auto", "numpy", "faiss", "milvus"] = option(
+        "auto", "What searches vectors; auto is faiss for many. Milvus holds all of them."
+    ),
+    milvus: str | None = option(None, "For --vectors milvus: http://HOST:19530 or NAME.db.", "URI"),
+    ray: RayAddress = None,
     saying: VerbaliserOptions,
     reading: ReadingOptions,
     json: Json = False,
@@ -200,44 +167,47 @@ def index(
     """
     from clew.engine import Clew
     from clew.index.cache import stem
+    from clew.index.corpus import CorpusSettings
     from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 
-    if files.vocabulary is not None:
-        open_vocabulary(files.vocabulary)  # before a long indexing, not after it
-    start, choice = time.monotonic(), vector_choice(searching.vectors, searching.milvus)
-    quiet = reading.quiet
+    if vocabulary is not None:
+        open_vocabulary(vocabulary)  # before a long indexing, not after it
+    start, choice, quiet = time.monotonic(), vector_choice(vectors, milvus), reading.quiet
+    stored = None
+    if corpus != "none":
+        stored = CorpusSettings(corpus, depth, walks, max_walks, directed, plain=plain_vectors)
     with (
-        import_sources(files.sources, files.output, quiet=quiet) as inputs,
+        import_sources(sources, output, quiet=quiet) as inputs,
         _explain_interruption(),
         Bar(quiet=quiet) as bar,
     ):
-        out = files.output or Path(f"{stem(inputs.paths[0])}.clew")
-        ahead = ("clew.index.build",) if walking.settings is not None else ()
+        out = output or Path(f"{stem(inputs.paths[0])}.clew")
+        ahead = () if stored is None else ("clew.index.build",)
         with (
-            opened_cluster(searching.ray, quiet=quiet, ahead=ahead) as cluster,
+            opened_cluster(ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(
                 inputs.paths,
                 out,
                 embedder=reading.embedder,
-                types=files.types,
-                aliases=files.aliases,
+                types=types,
+                aliases=aliases,
                 format=reading.format,
                 on_error=reading.on_error,
                 hints=reading.hints,
-                triple_vectors=searching.triple_vectors,
+                triple_vectors=triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),
-                corpus=walking.settings,
+                corpus=stored,
                 verbaliser=verbaliser,
                 vectors=choice,
                 addresses=inputs.addresses,
                 cluster=cluster,
             )
-    if files.vocabulary is not None:
+    if vocabulary is not None:
         with Clew.open(out, embedder=reading.embedder) as clew:
-            clew.set_vocabulary(files.vocabulary)
+            clew.set_vocabulary(vocabulary)
     seconds = time.monotonic() - start
     if json:
         write_json(_json(built, seconds))
@@ -366,9 +336,6 @@ def _lines(built: Built, seconds: float) -> list[str]:
 
 # `clew update`: add to an index and remove from it, without indexing again.
 
-Files = list[str] | None
-
-
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "reading": ("reading", "bytes"),
     "finding": ("finding triples", "triples"),
@@ -378,43 +345,19 @@ _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
 """Title and unit of a part of an update, as a bar shows them."""
 
 
-@dataclass(frozen=True, slots=True)
-class EditOptions:
-    """What is added to an index and removed from it."""
-
-    add: Files = option(None, "Triples to add; repeatable.", "FILE")
-    remove: Files = option(None, "Triples to remove; repeatable.", "FILE")
-    types: Path | None = option(None, "Lines entity<TAB>type to add.", "FILE")
-    aliases: Path | None = option(None, "Lines entity<TAB>alias to add.", "FILE")
-    remove_types: Path | None = option(None, "Lines entity<TAB>type to remove.", "FILE")
-    remove_aliases: Path | None = option(None, "Lines entity<TAB>alias to remove.", "FILE")
-    remove_entities: Path | None = option(None, "Entities, one a line, that lose all triples.", "FILE")
-    strict: bool = option(False, "Refuse new entities and relations.")
-    ignore_missing: bool = option(False, "Go on if what is to be removed is not there.")
-
-    def files(self, reading: ReadingOptions) -> EditFiles:
-        """Return the files with how they are read."""
-        from clew.index.update.edits import EditFiles
-
-        return EditFiles(
-            [Path(file) for file in self.add or ()],
-            [Path(file) for file in self.remove or ()],
-            self.types,
-            self.aliases,
-            self.remove_types,
-            self.remove_aliases,
-            self.remove_entities,
-            reading.format,
-            reading.on_error,
-            reading.hints,
-        )
-
-
 @with_options
 def update(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     *,
-    edits: EditOptions,
+    add: list[str] | None = option(None, "Triples to add; repeatable.", "FILE"),
+    remove: list[str] | None = option(None, "Triples to remove; repeatable.", "FILE"),
+    types: Path | None = option(None, "Lines entity<TAB>type to add.", "FILE"),
+    aliases: Path | None = option(None, "Lines entity<TAB>alias to add.", "FILE"),
+    remove_types: Path | None = option(None, "Lines entity<TAB>type to remove.", "FILE"),
+    remove_aliases: Path | None = option(None, "Lines entity<TAB>alias to remove.", "FILE"),
+    remove_entities: Path | None = option(None, "Entities, one a line, that lose all triples.", "FILE"),
+    strict: bool = option(False, "Refuse new entities and relations."),
+    ignore_missing: bool = option(False, "Go on if what is to be removed is not there."),
     saying: VerbaliserOptions,
     reading: ReadingOptions,
     json: Json = False,
@@ -424,13 +367,24 @@ def update(
     Where a chat model says the walks, it says those that are new; --verbalise alone tries again those that
     it failed to say.
     """
-    from clew.index.update.edits import EditRules
+    from clew.index.update.edits import EditFiles, EditRules
     from clew.opening.graph_view import update_index_files, walk_model
     from clew.stores.opening import refuse_address
 
-    for address in (source, *(edits.add or ()), *(edits.remove or ())):
+    for address in (source, *(add or ()), *(remove or ())):
         refuse_address(address)
-    files = edits.files(reading)
+    files = EditFiles(
+        [Path(file) for file in add or ()],
+        [Path(file) for file in remove or ()],
+        types,
+        aliases,
+        remove_types,
+        remove_aliases,
+        remove_entities,
+        reading.format,
+        reading.on_error,
+        reading.hints,
+    )
     if not (files.has_files or saying.verbalise):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
@@ -443,7 +397,7 @@ def update(
         updated = update_index_files(
             path,
             files,
-            rules=EditRules(edits.strict, edits.ignore_missing),
+            rules=EditRules(strict, ignore_missing),
             embedder=reading.embedder,
             verbaliser=verbaliser,
             progress=lambda part, done, total: bar.update(_PARTS[part][0], done, total, _PARTS[part][1]),

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import Bar, escape, explained_wait, out, put, write, write_json
-from clew.cli.opening import Json, LlmSpec, Quiet, SourceArgument, SourceOptions, open_source, reading_notes
-from clew.cli.options import with_options
+from clew.cli.model import ModelOptions, opened_model
+from clew.cli.opening import (
+    Json,
+    LlmSpec,
+    Quiet,
+    SourceArgument,
+    SourceOptions,
+    open_source,
+    reading_notes,
+    waiting_note,
+)
+from clew.cli.options import option, with_options
 from clew.errors import UsageError
 from clew.opening.environment import neo4j_address, neo4j_login
 from clew.stores.opening import is_address, shown_address
@@ -35,13 +45,10 @@ def info(
     source: SourceArgument,
     *,
     reading: SourceOptions,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Read all files of the index and compare their checksums.")
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Plot how many triples entities are in: FILE.svg, .png or .csv."),
-    ] = None,
+    verify: bool = option(False, "Read all files of the index and compare their checksums."),
+    plot: Path | None = option(
+        None, "Plot how many triples entities are in: FILE.svg, .png or .csv.", "FILE"
+    ),
     json: Json = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
@@ -236,27 +243,33 @@ def _row(method: str) -> dict[str, Any]:
 # `clew vocabulary`: what a team calls things.
 
 
+@with_options
 def vocabulary(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     *,
-    set: Annotated[
-        Path | None, typer.Option("--set", metavar="FILE.toml", help="Check a vocabulary, and keep it.")
-    ] = None,
+    set: Path | None = option(None, "Check a vocabulary, and keep it.", "FILE.toml"),
+    llm: LlmSpec = None,
+    calling: ModelOptions,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Print the vocabulary of an index as a file to correct, or set it.
 
-    What is set stands as it is; what Clew infers stands behind #.
+    What is set stands as it is; what Clew infers stands behind #. With --llm a model drafts what names stand
+    for, each marked as a draft. It is sent names with sample values.
     """
     from clew.engine import Clew
 
-    with Clew.open(source) as clew:
+    if llm is not None and (set is not None or json):
+        raise UsageError("--llm writes a draft. Leave it out with --set and --json")
+    with opened_model(llm, calling) as model, Clew.open(source) as clew:
         if set is None:
             if json:
                 write_json(clew.vocabulary.as_json())
-            else:
-                write(clew.draft_vocabulary().rstrip())
+                return
+            with explained_wait(waiting_note(model), quiet=quiet):
+                text = clew.draft_vocabulary(model)
+            write(text.rstrip())
             return
         with Bar(quiet=quiet):
             report = clew.set_vocabulary(set)
@@ -272,14 +285,12 @@ def vocabulary(
 LABEL_WIDTH = len("structured output")
 
 
+@with_options
 def doctor(
     llm: LlmSpec = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="A database, neo4j://… or sparql+https://…; $NEO4J_URI if nothing is named."
-        ),
-    ] = None,
+    store: str | None = option(
+        None, "A database, neo4j://… or sparql+https://…; $NEO4J_URI if nothing is named.", "URL"
+    ),
     json: Json = False,
 ) -> None:
     """Check a chat model, a database, or both, and say what to do about what is wrong.

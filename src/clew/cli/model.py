@@ -118,15 +118,6 @@ def _escape_lines(piece: str) -> str:
 T = TypeVar("T")
 
 
-def _number(text: str) -> float | None:
-    """A number that is finite and not below 0; None for anything else."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
-
-
 CALLS_AT_ONCE = 8
 """Questions that are asked of a model at a time where the user says nothing."""
 
@@ -178,12 +169,15 @@ class ModelOptions:
         values: dict[str, float] = {}
         for part in (text or "").replace(",", " ").split():
             name, _, amount = part.partition("=")
-            number = _number(amount)
-            if name not in ("calls", "tokens", "cost") or number is None or (name != "cost" and number < 1):
+            try:
+                values[name] = float(amount)
+            except ValueError:
+                values[name] = math.nan
+            least = 0 if name == "cost" else 1
+            if name not in ("calls", "tokens", "cost") or not least <= values[name] < math.inf:
                 raise UsageError(f"{flag} {text}: {part!r} is no limit. Write calls=40,tokens=20000,cost=0.5")
             if name == "cost" and self.prices is None:
                 raise UsageError(f"{flag} cost=… needs prices, and Clew knows none. Add --prices FILE.toml")
-            values[name] = number
         whole = {name: int(values[name]) for name in ("calls", "tokens") if name in values}
         return Limits(whole.get("calls"), whole.get("tokens"), values.get("cost"))
 

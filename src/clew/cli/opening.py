@@ -22,7 +22,7 @@ from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.foundation.forms import json_lines
 from clew.foundation.system import ANSWER_SECONDS, ANSWERS, Bounds
 from clew.opening.environment import keep_machine_code
-from clew.text.normalise import clean_question, counted
+from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.database import Database
@@ -87,19 +87,6 @@ def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str,
             raise ParseError(file, number, reason, "Give each line its own id")
         lines_by_id[id] = number
         yield number, id, value
-
-
-def item_text(
-    value: dict[str, Any], field: Literal["question", "claim"], file: str, line: int, advice: str
-) -> str:
-    """The question or claim of a line, cleaned; ParseError if it is missing, empty or too long."""
-    text = value.get(field)
-    if not isinstance(text, str):
-        raise ParseError(file, line, f"field {field!r} is missing or not a string", advice)
-    try:
-        return clean_question(text, field)
-    except UsageError as error:
-        raise ParseError(file, line, str(error)) from error
 
 
 def store_stdin() -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -23,7 +23,10 @@ _WIDEST = 30
 
 
 def option(default: Any, help: str, metavar: str | None = None, *flags: str, **typer_arguments: Any) -> Any:  # noqa: ANN401
-    """Make a field of options: `flags` are `--NAME` unless others are said; typer takes `typer_arguments`."""
+    """Make a field of options, or the default of a parameter of a command.
+
+    `flags` are `--NAME` unless others are said; typer takes `typer_arguments`.
+    """
     return field(
         default=default, metadata={_SHOWN: (flags, {"metavar": metavar, "help": help, **typer_arguments})}
     )
@@ -32,8 +35,7 @@ def option(default: Any, help: str, metavar: str | None = None, *flags: str, **t
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Show typer the fields of every parameter that is a dataclass, and call the command with the dataclass.
 
-    Such a field is made by `option`, or annotated as a parameter of a command. A class that says its
-    `parameters()` itself is made of a mapping of their values.
+    Such a field is made by `option`, or annotated as a parameter of a command.
     """
     return _with_options(command, {})[0]
 
@@ -134,51 +136,40 @@ def _with_options(
     titles: dict[str, str] = {}
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
-        if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "parameters")):
-            group_parameters = _parameters(kind)
-            groups[parameter.name] = kind, [field_parameter.name for field_parameter in group_parameters]
-            parameters += group_parameters
-            titles |= {
-                field_parameter.name: getattr(kind, "TITLE", "Other options")
-                for field_parameter in group_parameters
-            }
+        if isinstance(kind, type) and is_dataclass(kind):
+            names = [each.name for each in fields(kind)]
+            groups[parameter.name] = kind, names
+            field_hints = get_type_hints(kind, include_extras=True)
+            parameters += [_parameter(each.name, field_hints[each.name], each) for each in fields(kind)]
+            titles |= dict.fromkeys(names, getattr(kind, "TITLE", "Other options"))
+        elif _SHOWN in getattr(parameter.default, "metadata", ()):
+            parameters.append(_parameter(parameter.name, kind, parameter.default))
         else:
             parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
     parameters += extra_parameters.values()
 
     @wraps(command)
     def run_command(**arguments: Any) -> None:  # noqa: ANN401
-        instances: dict[str, Any] = {}
-        for name, (kind, names) in groups.items():
-            values = {field_name: arguments.pop(field_name) for field_name in names}
-            instances[name] = kind(**values) if is_dataclass(kind) else kind(values)
-        command(
-            **{name: value for name, value in arguments.items() if name not in extra_parameters}, **instances
-        )
+        for name in extra_parameters:
+            del arguments[name]
+        instances = {
+            name: kind(**{field_name: arguments.pop(field_name) for field_name in names})
+            for name, (kind, names) in groups.items()
+        }
+        command(**arguments, **instances)
 
     run_command.__signature__ = Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
     run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run_command, titles
 
 
-def _parameters(kind: type[Any]) -> list[Parameter]:
-    if not is_dataclass(kind):
-        return kind.parameters()
-    hints = get_type_hints(kind, include_extras=True)
-    parameters: list[Parameter] = []
-    for option_field in fields(kind):
-        annotation, default = (
-            hints[option_field.name],
-            Parameter.empty if option_field.default is MISSING else option_field.default,
-        )
-        if _SHOWN in option_field.metadata:
-            flags, typer_arguments = option_field.metadata[_SHOWN]
-            flags = flags or (f"--{option_field.name.replace('_', '-')}",)
-            annotation = Annotated[annotation, typer.Option(*flags, **typer_arguments)]
-        parameters.append(
-            Parameter(option_field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
-    return parameters
+def _parameter(name: str, annotation: Any, told: Any) -> Parameter:  # noqa: ANN401
+    default = Parameter.empty if told.default is MISSING else told.default
+    if _SHOWN in told.metadata:
+        flags, typer_arguments = told.metadata[_SHOWN]
+        shown = typer.Option(*(flags or (f"--{name.replace('_', '-')}",)), **typer_arguments)
+        annotation = Annotated[annotation, shown]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 # Which methods are asked, and what they are told: `--method`, `--set NAME=VALUE`.
@@ -215,24 +206,19 @@ class MethodOptions:
     """What the user said of how methods work."""
 
     TITLE: ClassVar = "Other options"
-    CLAIMS: ClassVar = False
     set: list[str] | None = option(
         None, "A setting of the method, as k=5; clew methods lists them.", "NAME=VALUE"
     )
 
-    def with_flags(self, flags: Sequence[str]) -> MethodOptions:
-        """As told, and some settings that have an option of their own."""
-        return replace(self, set=[*(self.set or []), *flags])
-
-    def settings(self, method: str) -> object:
+    def settings(self, method: str, *, claims: bool = False) -> object:
         """Make the settings of one method, None where nothing is given; raises as `settings_of_each`."""
-        return self.settings_of_each((method,))[method]
+        return self.settings_of_each((method,), claims=claims)[method]
 
-    def settings_of_each(self, methods: Sequence[str]) -> dict[str, object]:
+    def settings_of_each(self, methods: Sequence[str], *, claims: bool = False) -> dict[str, object]:
         """Give each method what it takes; UsageError for what none of them takes, or what one refuses."""
         given = self.set or []
         known_methods = [name for name in methods if name in METHODS]
-        kinds = {name: METHODS[name].settings_class(claims=self.CLAIMS) for name in known_methods}
+        kinds = {name: METHODS[name].settings_class(claims=claims) for name in known_methods}
         takes = {name: set(options_of(kind)) for name, kind in kinds.items() if kind is not None}
         for text in given:
             if all(_name(text) not in names for names in takes.values()):
@@ -244,13 +230,6 @@ class MethodOptions:
             own = [text for text in given if kind is not None and _name(text) in takes[name]]
             made[name] = parsed(kind, own) if own and kind is not None else None
         return made
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimOptions(MethodOptions):
-    """What the user said of how claims are verified."""
-
-    CLAIMS: ClassVar = True
 
 
 def _name(text: str) -> str:

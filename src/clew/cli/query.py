@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import Bar, escape, explained_wait, out, put, warn, write_csv, write_json
+from clew.cli.console import UNANSWERED, Bar, escape, explained_wait, out, put, warn, write_csv, write_json
 from clew.cli.opening import (
     Json,
     RowOptions,
@@ -40,20 +38,6 @@ if TYPE_CHECKING:
 
 # `clew query`: run a guarded read query on an index or a database.
 
-NO_ROWS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class StatementOptions:
-    """What is run, and what it may take."""
-
-    statement: Annotated[
-        str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
-    ]
-    seconds: float = option(10.0, "Stop the query after so many seconds.", "S", "--timeout", min=0.1)
-    rows: int = option(1000, "Return so many rows at most.", "N", min=1)
-    show: bool = option(False, "Print the query as it is sent, on stderr.", None, "--explain")
-
 
 @with_options
 def query(
@@ -65,7 +49,12 @@ def query(
         ),
     ],
     *,
-    statement_options: StatementOptions,
+    statement: Annotated[
+        str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
+    ],
+    seconds: float = option(10.0, "Stop the query after so many seconds.", "S", "--timeout", min=0.1),
+    most_rows: int = option(1000, "Return so many rows at most.", "N", "--rows", min=1),
+    show: bool = option(False, "Print the query as it is sent, on stderr.", None, "--explain"),
     reading: SourceOptions,
     rows: RowOptions,
 ) -> None:
@@ -76,10 +65,10 @@ def query(
     """
     from clew.stores.store import as_json
 
-    text = text_or_stdin(statement_options.statement)
-    with closing(_open(source, text, statement_options, reading)) as store:
+    text = text_or_stdin(statement)
+    with closing(_open(source, text, reading, seconds, most_rows)) as store:
         result = store.run(text)
-    if statement_options.show:
+    if show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
     if rows.chosen_form == "json":
@@ -93,13 +82,13 @@ def query(
         limit_text = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
         warn(f"only the first {limit_text}; --rows N returns more")
     if not result.rows:
-        raise typer.Exit(NO_ROWS)
+        raise typer.Exit(UNANSWERED)
 
 
 def _open(
-    source: str, text: str, statement_options: StatementOptions, reading: SourceOptions
+    source: str, text: str, reading: SourceOptions, seconds: float, rows: int
 ) -> CypherStore | SparqlStore:
-    sparql, seconds, rows = is_sparql_query(text), statement_options.seconds, statement_options.rows
+    sparql = is_sparql_query(text)
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():
             languages = ("SPARQL", "Cypher") if sparql else ("Cypher", "SPARQL")
@@ -146,7 +135,6 @@ def short_name(iri: str) -> str:
 
 # `clew match`: patterns → matches with their graph semantic distance.
 
-NO_MATCH = 3
 MOST_SHOWN_MATCHES = 50
 
 
@@ -156,21 +144,6 @@ class PatternLine:
 
     id: str | None
     pattern: Pattern
-    record: Mapping[str, Any]
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """How many matches are looked for, how far, and for how long."""
-
-    patterns: str | None = option(None, "Many patterns, one a line; - is stdin.", "FILE.jsonl")
-    k: int = option(3, "How many matches, best first.", "N", min=1)
-    every: bool = option(False, "All matches that tie with the best.", None, "--all")
-    tables: Path | None = option(
-        None, "Distances given as tables (docs/performance.md), not embedded.", "DIR"
-    )
-    milliseconds: float | None = option(None, "Stop the search of a pattern after this time.", "MS", min=0)
 
 
 @with_options
@@ -181,7 +154,10 @@ def match(
         typer.Argument(metavar="PATTERN", help="A JSON file, JSON itself, or - for stdin. See docs/json.md."),
     ] = None,
     *,
-    searching: SearchOptions,
+    patterns: str | None = option(None, "Many patterns, one a line; - is stdin.", "FILE.jsonl"),
+    k: int = option(3, "How many matches, best first.", "N", min=1),
+    every: bool = option(False, "All matches that tie with the best.", None, "--all"),
+    milliseconds: float | None = option(None, "Stop the search of a pattern after this time.", "MS", min=0),
     reading: SourceOptions,
     json: Json = False,
 ) -> None:
@@ -189,30 +165,15 @@ def match(
 
     Exit code 3 means that a single pattern has no match.
     """
-    if (pattern is None) == (searching.patterns is None):
+    if (pattern is None) == (patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
-    pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(searching.patterns))
+    pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(patterns))
     single, has_match = pattern is not None, False
     with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
-        tables = None
-        if searching.tables is not None:
-            from clew.graph.match.distances import Tables
-
-            graph = clew.index.graph
-            tables = Tables.open(searching.tables, graph.nodes, len(graph.relations))
-        distances_by_pattern = [
-            None if tables is None else tables.of(item.record, item.where) for item in pattern_lines
-        ]
-        for done, (item, distances) in enumerate(zip(pattern_lines, distances_by_pattern, strict=True), 1):
+        for done, item in enumerate(pattern_lines, 1):
             start, compiling = time.perf_counter(), COMPILING.milliseconds
             with explained_wait("", quiet=reading.quiet or done > 1):
-                result = clew.match(
-                    item.pattern,
-                    k=searching.k,
-                    all=searching.every,
-                    milliseconds=searching.milliseconds,
-                    distances=distances,
-                )
+                result = clew.match(item.pattern, k=k, all=every, milliseconds=milliseconds)
             elapsed = (time.perf_counter() - start) * 1000 - (COMPILING.milliseconds - compiling)
             if single and not json:
                 _print(clew, result, elapsed)
@@ -221,7 +182,7 @@ def match(
             has_match = has_match or bool(result.matches)
             bar.update("matching", done, len(pattern_lines), "patterns")
     if single and not has_match:
-        raise typer.Exit(NO_MATCH)
+        raise typer.Exit(UNANSWERED)
 
 
 def _read_single(path: str) -> list[PatternLine]:
@@ -233,7 +194,7 @@ def _read_single(path: str) -> list[PatternLine]:
     advice = f"A pattern is one object: {PATTERN_ADVICE}"
     value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
-    return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
+    return [PatternLine(None if id is None else str(id), pattern_from_json(value, file))]
 
 
 def _read_many(path: str) -> list[PatternLine]:
@@ -242,7 +203,7 @@ def _read_many(path: str) -> list[PatternLine]:
 
     file = source_name(path)
     pattern_lines = [
-        PatternLine(id, pattern_from_json(value, f"{file}:{number}"), value, f"{file}:{number}")
+        PatternLine(id, pattern_from_json(value, f"{file}:{number}"))
         for number, id, value in unique_ids(objects(path), file)
     ]
     if not pattern_lines:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,17 +16,17 @@ import typer
 
 from clew.cli.console import warn
 from clew.cli.model import ModelOptions
-from clew.cli.opening import RayAddress, SourceOptions, open_source, source_on_nodes
+from clew.cli.opening import SourceOptions, open_source
 from clew.cli.options import option, with_options
 from clew.errors import InputError, UsageError
-from clew.opening.environment import keep_machine_code
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from clew.engine import Clew
     from clew.llm.budget import Ledger
     from clew.serve.service import Graphs, Service
-    from clew.serve.settings import Access, ServerLimits, ServeSettings
+    from clew.serve.settings import ServerLimits, ServeSettings
     from clew.serve.work import Work
 
 
@@ -44,123 +43,52 @@ LEAST_TOKEN = 16
 """Characters of the shortest token that is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccessOptions:
-    """Who may ask the server."""
-
-    token_file: Path | None = option(None, "Tokens, one a line: only who has one may ask.", "FILE")
-    allow_host: list[str] | None = option(
-        None, "A name by which the server is called; repeat it for more.", "NAME"
-    )
-    allow_origin: list[str] | None = option(
-        None, "A web page that may call the API, as https://example.org.", "ORIGIN"
-    )
-
-    def access(self, host: str) -> Access:
-        """Read the tokens. Raises UsageError for an open address without any, InputError for the file."""
-        from clew.serve.settings import Access
-
-        if self.token_file is None and not _is_loopback(host):
-            raise UsageError(
-                f"{host} can be reached by others, and nothing says who may ask. Give --token-file FILE with "
-                "a token a line, or leave out --host"
-            )
-        tokens = () if self.token_file is None else _read_tokens(self.token_file)
-        return Access(tokens, tuple(self.allow_host or ()), tuple(self.allow_origin or ()))
-
-
-@dataclass(frozen=True, slots=True)
-class ListenOptions:
-    """Where the server listens, with how many processes."""
-
-    host: str = option("127.0.0.1", "Address to listen on.", "ADDRESS")
-    port: int = option(8765, "Port; 0 is any.", "N", min=0, max=65535)
-    workers: int = option(1, "Processes.", "N", min=1, max=64)
-    seconds: float = option(60.0, "Time that a request may take.", "S", "--timeout", min=1)
-    ray: RayAddress = None
-
-
 @with_options
 def serve(
     sources: Sources,
     llm: ModelSpecs = None,
     *,
-    listening: ListenOptions,
-    access_options: AccessOptions,
+    host: str = option("127.0.0.1", "Address to listen on.", "ADDRESS"),
+    port: int = option(8765, "Port; 0 is any.", "N", min=0, max=65535),
+    workers: int = option(1, "Processes.", "N", min=1, max=64),
+    seconds: float = option(60.0, "Time that a request may take.", "S", "--timeout", min=1),
+    token_file: Path | None = option(None, "Tokens, one a line: only who has one may ask.", "FILE"),
+    allow_host: list[str] | None = option(
+        None, "A name by which the server is called; repeat it for more.", "NAME"
+    ),
+    allow_origin: list[str] | None = option(
+        None, "A web page that may call the API, as https://example.org.", "ORIGIN"
+    ),
     calling: ModelOptions,
     reading: SourceOptions,
 ) -> None:
     """Open a page to ask in, an HTTP API under /v1 and MCP under /mcp, all over the same graphs.
 
-    Updates of an index are taken up without a restart. Limits of --llm are for all requests together. With
-    --ray the processes are replicas on the nodes of a cluster, which open the sources themselves.
+    Updates of an index are taken up without a restart. Limits of --llm are for all requests together.
     """
     from clew.llm.providers import wants_telemetry
-    from clew.serve.settings import ServerLimits, ServeSettings, shared_counts
+    from clew.serve.settings import Access, ServerLimits, ServeSettings, shared_counts
 
     if llm is None:
         calling.refuse()
+    if token_file is None and not _is_loopback(host):
+        raise UsageError(
+            f"{host} can be reached by others, and nothing says who may ask. Give --token-file FILE with "
+            "a token a line, or leave out --host"
+        )
+    tokens = () if token_file is None else _read_tokens(token_file)
     settings = ServeSettings(
-        listening.host,
-        listening.port,
-        listening.workers,
-        access_options.access(listening.host),
-        ServerLimits(seconds=listening.seconds),
+        host,
+        port,
+        workers,
+        Access(tokens, tuple(allow_host or ()), tuple(allow_origin or ())),
+        ServerLimits(seconds=seconds),
         telemetry=wants_telemetry(os.environ),
     )
-    if listening.ray is not None:
-        _run_on_ray(listening.ray, sources, settings, reading, calling, llm or [])
-        return
-    spent = {spec: None if listening.workers == 1 else calling.shared_ledger() for spec in llm or ()}
-    with shared_counts(listening.workers):
+    spent = {spec: None if workers == 1 else calling.shared_ledger() for spec in llm or ()}
+    with shared_counts(workers):
         code = _run(sources, settings, reading, partial(_application, spent=spent, calling=calling))
     raise typer.Exit(code)
-
-
-def _run_on_ray(
-    address: str,
-    sources: list[str],
-    settings: ServeSettings,
-    reading: SourceOptions,
-    calling: ModelOptions,
-    llm: list[str],
-) -> None:
-    """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
-    from clew.llm.ray_shared import RayLedger
-    from clew.serve.run import serve_on_ray
-    from clew.serve.service import named_sources
-    from clew.workers import RayWorkers
-
-    if settings.port == 0:
-        raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
-    sources_by_name, quiet = named_sources(sources), reading
-    placed: list[str] = []
-    for name, source in sources_by_name.items():
-        node_source, quiet = source_on_nodes(address, source, reading)
-        placed.append(f"{name}={node_source}")
-
-    def started(at: str) -> None:
-        warn(f"serving {', '.join(sources_by_name)} at {at}, {settings.workers} replicas (Ctrl-C ends it)")
-
-    with RayWorkers(address, keep_machine_code):
-        spent = {spec: RayLedger.start("run", calling.shared_limits(), f"clew-{spec}") for spec in llm}
-        try:
-            serve_on_ray(partial(_replica, placed, settings, quiet, spent, calling), settings, started)
-        finally:
-            for ledger in spent.values():
-                ledger.close()
-
-
-def _replica(
-    sources: list[str],
-    settings: ServeSettings,
-    reading: SourceOptions,
-    spent: Mapping[str, Ledger | None],
-    calling: ModelOptions,
-) -> ASGIApp:
-    """Open the graphs and put the application together, on a node."""
-    keep_machine_code()
-    return _application(open_graphs(sources, reading, settings.limits), settings, spent, calling)
 
 
 def _run(
@@ -198,12 +126,9 @@ def _application(
 ) -> ASGIApp:
     """Put the application together, in the process that serves it."""
     from clew.serve.app import make_app
-    from clew.serve.service import Models
 
-    models = Models({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
-    if find_spec("mcp") is None:
-        return make_app(graphs, models, settings)
-    return make_app(graphs, models, settings, mcp=_mounted)
+    models = {spec: calling.shared_model(spec, run) for spec, run in spent.items()}
+    return make_app(graphs, models, settings, mcp=None if find_spec("mcp") is None else _mounted)
 
 
 def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
@@ -218,7 +143,11 @@ def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits
     from clew.foundation.system import Bounds
     from clew.serve.service import Graphs, ServedGraph, named_sources
 
-    opens = partial(open_source, options=reading, bounds=Bounds(limits.seconds, limits.answers))
+    def opens(source: str) -> Clew:
+        clew = open_source(source, reading, bounds=Bounds(limits.seconds, limits.answers))
+        clew.hold()
+        return clew
+
     sources_by_name = named_sources(sources)
     return Graphs(ServedGraph.of(name, partial(opens, source)) for name, source in sources_by_name.items())
 
@@ -254,10 +183,8 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
 def mcp(
     sources: Sources,
     llm: ModelSpecs = None,
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a call may take.")
-    ] = 60.0,
     *,
+    seconds: float = option(60.0, "Time that a call may take.", "S", "--timeout", min=1),
     calling: ModelOptions,
     reading: SourceOptions,
 ) -> None:
@@ -271,7 +198,7 @@ def mcp(
     import anyio
 
     from clew.serve.mcp import make_server
-    from clew.serve.service import Models, Service
+    from clew.serve.service import Service
     from clew.serve.settings import ServerLimits, write_logs
     from clew.serve.work import Work
 
@@ -279,7 +206,7 @@ def mcp(
         calling.refuse()
     limits = ServerLimits(seconds=seconds)
     graphs = open_graphs(sources, reading, limits)
-    models = Models({spec: calling.shared_model(spec) for spec in llm or []})
+    models = {spec: calling.shared_model(spec) for spec in llm or []}
     server = make_server(Service(graphs, models, limits), Work(limits))
     write_logs(quiet=True)
     anyio.run(server.run_stdio_async)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.types import Answer, Verification
 
-MOST_SHOWN_CITATIONS, MOST_HITS, MOST_SHOWN_NODES = 10, 20, 12
-"""Citations of an answer, entities that a text may mean, and nodes at a relation that are shown."""
+MOST_HITS, MOST_SHOWN_NODES = 20, 12
+"""Entities that a text may mean, and nodes at a relation, that are shown."""
 SHELL_ROWS, SHELL_SECONDS = 1_000, 10.0
 """Of a query: rows, and seconds that it may take."""
 
@@ -79,8 +79,7 @@ class Session:
             else:
                 answer = self.clew.ask(question, reading=reading)
         self._last, self._question, self._previous = answer, question, answer
-        cited = answer.citations[:MOST_SHOWN_CITATIONS]
-        print_full_answer(answer, cited, choosing="reading N answers that")
+        print_full_answer(answer, choosing="reading N answers that")
 
     def read_otherwise(self, number: str) -> None:
         """Answer another reading of the last question, by its number."""

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from clew.errors import ClewError
-from clew.foundation.forms import json_form
+from clew.foundation.forms import fields_json, json_form
+from clew.types import Answer
 
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
     from clew.llm.types import ChatModel
-    from clew.types import Answer
 
 _READ = frozenset(("evidence", "match", "retrieve"))
 """Steps that show the triples which were read."""
+
+
+class MethodRowForm(TypedDict):
+    """What one method said, how many triples it read and cites, or why it failed."""
+
+    method: str
+    answer: Annotated[dict[str, Any], Answer] | None
+    evidence: int
+    cited: int
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class MethodRow:
         }
         return len(set(triples_within(cited_parts | steps)))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> MethodRowForm:
         """`{"method", "answer", "evidence", "cited", "error"}`."""
         return {
             "method": self.method,
@@ -67,7 +77,7 @@ class MethodAnswers:
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
-        return {"question": self.question, "rows": [row.as_json() for row in self.rows]}
+        return fields_json(self)
 
 
 def ask_each(

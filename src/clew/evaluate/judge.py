@@ -223,7 +223,6 @@ def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
 # joined as the answer text is.
 
 JOINED_BY = " · "
-PAIRS_OF_TEXTS = 32
 MOST_COMPARED_TOKENS = 512
 """Tokens of a text that are read where the tokenizer file states no limit."""
 
@@ -314,16 +313,13 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
             if record.key not in scored_keys and record.question.is_scored
         ]
         with closing(LineFile(directory.path / BERT)) as file:
-            for start in range(0, len(unscored), PAIRS_OF_TEXTS):
-                batch = unscored[start : start + PAIRS_OF_TEXTS]
-                for record, score in zip(batch, score_batch(batch, model), strict=True):
-                    file.add({**asdict(record.key), "model": model.name, **asdict(score)})
-                progress(start + len(batch), len(unscored))
+            for done, record in enumerate(unscored, 1):
+                score = score_record(record, model)
+                file.add({**asdict(record.key), "model": model.name, **asdict(score)})
+                progress(done, len(unscored))
 
 
-def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:
-    """Score some records."""
-    # The gold is written as an answer would be.
-    gold = [JOINED_BY.join(answer.name for answer in record.question.gold) for record in records]
-    pairs = zip(records, gold, strict=True)
-    return [bert_score(model.tokens(record.text), model.tokens(text)) for record, text in pairs]
+def score_record(record: Record, model: TokenEmbedder) -> BertScore:
+    """Score an answer against the gold, which is written as an answer would be."""
+    gold = JOINED_BY.join(answer.name for answer in record.question.gold)
+    return bert_score(model.tokens(record.text), model.tokens(gold))

@@ -82,27 +82,11 @@ class EvalQuestion:
         }
 
 
-def question_from_json(value: dict[str, Any]) -> EvalQuestion:
-    """Read what `EvalQuestion.as_json` wrote."""
-    paths, gold = cast("list[list[str]]", value["paths"]), cast("list[list[str]]", value["gold"])
-    return EvalQuestion(
-        id=value["id"],
-        text=value["question"],
-        gold=tuple(GoldAnswer(names[0], tuple(names[1:])) for names in gold),
-        entities=tuple(value["entities"]),
-        kind=value["kind"],
-        paths=tuple(GoldPath(path[0], tuple(path[1:])) for path in paths),
-        verdict=value["verdict"],
-        query=value["query"],
-        gold_known=value["gold_known"],
-    )
-
-
 @dataclass(frozen=True)
 class GraphSource:
-    """Where the graph of a data set is: files, or `make`, which writes one to the path that it is given."""
+    """Where a graph is: an index or files, or `make`, which writes one to the path that it is given."""
 
-    files: tuple[Path, ...] = ()
+    files: tuple[str | Path, ...] = ()
     format: str | None = None
     make: Callable[[Path], None] | None = None
 
@@ -310,10 +294,22 @@ def _triples(rows: list[list[str]]) -> tuple[tuple[str, str, str], ...]:
 
 def record_from_json(value: dict[str, Any]) -> Record:
     """Read what `Record.as_json` wrote; KeyError or TypeError if it is something else."""
+    paths, gold = cast("list[list[str]]", value["paths"]), cast("list[list[str]]", value["gold"])
     failure = value["failure"]
+    question = EvalQuestion(
+        id=value["id"],
+        text=value["question"],
+        gold=tuple(GoldAnswer(names[0], tuple(names[1:])) for names in gold),
+        entities=tuple(value["entities"]),
+        kind=value["kind"],
+        paths=tuple(GoldPath(path[0], tuple(path[1:])) for path in paths),
+        verdict=value["verdict"],
+        query=value["query"],
+        gold_known=value["gold_known"],
+    )
     return Record(
         key=Key(value["part"], value["method"], value["seed"], value["id"]),
-        question=question_from_json(value),
+        question=question,
         gold_in_graph=value["gold_in_graph"],
         gold_ids=value["gold_ids"],
         entities_in_graph=value["entities_in_graph"],

@@ -21,6 +21,8 @@ UInt64 = NDArray[np.uint64]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
+AT_ONCE = 1 << 22
+"""Rows of a large array that are worked on together, so that memory does not grow with the graph."""
 LOADING = RLock()
 """For reading NumPy's files: their headers go through Python's parser, and two threads of CPython 3.11 that
 parse at once may end in a SystemError (AST constructor recursion depth)."""

@@ -23,6 +23,8 @@ _SECRET_PARAMETER = re.compile(
     r"|subscription-key|code",
     re.IGNORECASE,
 )
+_CREDENTIALS = re.compile(r"(?:[a-z][a-z0-9+.-]*:/{0,3}|//)[^:/?#@\s]*:([^\s]+)@", re.IGNORECASE)
+"""`user:password@` behind a scheme, whatever the password is written with."""
 _secrets: set[str] = set()
 _pattern: re.Pattern[str] | None = None
 _lock = Lock()
@@ -39,7 +41,12 @@ def keep_secret(secret: str | None) -> None:
 
 
 def keep_address(address: str | None) -> None:
-    """Remember what is secret in an address: `user:password@`, and parameters like `?api-key=`."""
+    """Remember what is secret in an address: `user:password@`, and parameters like `?api-key=`.
+
+    Also in one that is written wrong, as a password with a raw `/` is.
+    """
+    for match in _CREDENTIALS.finditer(address or ""):
+        _keep([f":{match[1]}@"])
     _, separator, location = (address or "").partition("://")
     if not separator:
         return

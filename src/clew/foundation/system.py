@@ -173,6 +173,11 @@ def replace_file(path: Path, content: str | bytes, *, synced: bool = False) -> N
         raise
 
 
+def open_at_once(path: str, flags: int) -> int:
+    """An opener of files that waits for no writer of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 # Files that one process writes at a time, on any system.
 
 
@@ -205,13 +210,18 @@ def limit_memory(most: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (used_bytes + most, used_bytes + most))
 
 
-def address_bytes() -> int:
-    """Addresses that this process has reserved, in bytes; 0 if not known."""
+def _memory() -> tuple[int, ...]:
+    """Bytes of this process: its addresses, what is resident, what of that is shared; 0 if not known."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * mmap.PAGESIZE
+            return tuple(int(pages) * mmap.PAGESIZE for pages in file.read().split()[:3])
     except OSError:  # not Linux
-        return 0
+        return 0, 0, 0
+
+
+def address_bytes() -> int:
+    """Addresses that this process has reserved, in bytes; 0 if not known."""
+    return _memory()[0]
 
 
 def physical_memory() -> int:
@@ -224,12 +234,8 @@ def physical_memory() -> int:
 
 def resident_bytes() -> int:
     """Memory of this process that is its own: resident, less what is mapped from files; 0 if not known."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            _, resident, shared, *_ = file.read().split()
-    except OSError:  # not Linux
-        return 0
-    return (int(resident) - int(shared)) * mmap.PAGESIZE
+    _, resident, shared = _memory()
+    return resident - shared
 
 
 def release_memory() -> None:

@@ -1,7 +1,8 @@
 """The graph in memory, and a folder a task.
 
-`graph` holds the columns, `schema` what is counted of relations and the types that triples say, `values`
-numbers and dates, `neighbourhood` the triples within some hops.
+`graph` holds the columns, `steps` numbers relations that are walked one way, `schema` has what is counted of
+relations and the types that triples say, `values` numbers and dates, `neighbourhood` the triples within some
+hops.
 """
 
 # How IRIs of the vocabularies that Clew reads begin.

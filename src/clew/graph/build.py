@@ -15,6 +15,7 @@ import numpy as np
 from clew.errors import InputError
 from clew.foundation.arrays import Int32, Int64, UInt16
 from clew.foundation.forms import local_name
+from clew.graph.beside import Packed
 from clew.graph.graph import (
     INFERRED,
     Adjacency,
@@ -49,9 +50,6 @@ from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.table import TABLE, survey
 from clew.graph.values import node_values, shown_properties
-
-# Names to ids, in order of first appearance, and ids to sorted arrays: what of building holds the data.
-
 
 K = TypeVar("K", bound=Hashable)
 
@@ -102,6 +100,7 @@ class Assembler:
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
         self._joining: set[str] = set()
+        self._beside = Packed()
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
@@ -116,34 +115,25 @@ class Assembler:
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
         if (id_batch := batch.ids) is not None:
-            node, relation = (
-                self._nodes.of(list(id_batch.entities)),
-                self._relations.of(list(id_batch.relations)),
-            )
-            self._columns.append(
-                (node[id_batch.head], relation[id_batch.relation], node[id_batch.tail], source)
-            )
+            node = self._nodes.of(list(id_batch.entities))
+            relation = self._relations.of(list(id_batch.relations))[id_batch.relation]
+            self._columns.append((node[id_batch.head], relation, node[id_batch.tail], source))
             self.triples += len(id_batch.head)
         self._types += [(self._nodes[entity], type_) for entity, type_ in batch.types]
         self.types_read += len(batch.types)
-        for label in batch.labels:
-            self._take_label(label)
+        self.labels_read += len(batch.labels)
+        for label in batch.labels:  # the best of a subject is kept; one that loses is an alias
+            best = self._labels.setdefault(label.subject, label)
+            if best is not label:
+                best, loser = (label, best) if label.rank < best.rank else (best, label)
+                self._labels[label.subject] = best
+                self._aliases.append((loser.subject, loser.text))
         self._aliases += batch.aliases
         self.aliases_read += len(batch.aliases)
         self._iris |= batch.iris
         self._statements += batch.statements
         self._characters += batch.characters
-
-    def _take_label(self, label: Label) -> None:
-        """Keep the best label of a subject; the one that loses is an alias."""
-        self.labels_read += 1
-        earlier_label = self._labels.get(label.subject)
-        if earlier_label is None:
-            self._labels[label.subject] = label
-            return
-        best, loser = (label, earlier_label) if label.rank < earlier_label.rank else (earlier_label, label)
-        self._labels[label.subject] = best
-        self._aliases.append((loser.subject, loser.text))
+        self._beside.add(batch.beside)
 
     def declare_types(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, type) pairs of a side file, counting unknown entities; returns how many it took."""
@@ -238,6 +228,7 @@ class Assembler:
             aliases=self._alias_table(),
             source=source,
             stated=self._stated(types) if self.most_inferred and (self._iris or self._labels) else None,
+            beside=self._beside.array() if self._iris else None,
         )
         graph = replace(graph, edge_properties=self._edge_properties(graph))
         stated = graph.triples - int(np.count_nonzero(graph.source == INFERRED))
@@ -350,10 +341,6 @@ def adjacencies(
     head: Int32, relation: Int32, tail: Int32, source: UInt16, nodes: int, relations: int
 ) -> tuple[Adjacency, Adjacency, UInt16]:
     """Both directions of the distinct triples, and for each (in the order of `out`) its first source."""
-    if 2 * nodes.bit_length() + relations.bit_length() <= PACKED_BITS and not source.any():
-        out, head = _packed_side(head, relation, tail, nodes, relations)
-        into, _ = _packed_side(out.neighbour, out.relation, head, nodes, relations)
-        return out, into, np.zeros(len(head), np.uint16)
     order, starts = _sorted_groups(head, relation, tail, nodes, relations)
     source = np.minimum.reduceat(source[order], starts) if source.any() else np.zeros(len(starts), np.uint16)
     first_rows = order[starts]
@@ -362,29 +349,6 @@ def adjacencies(
     out = Adjacency(counted_offsets(head, nodes), relation, tail)
     into = Adjacency(counted_offsets(tail, nodes), relation[into_order], head[into_order])
     return out, into, source
-
-
-def _packed_side(
-    node: Int32, relation: Int32, neighbour: Int32, nodes: int, relations: int
-) -> tuple[Adjacency, Int32]:
-    """The distinct triples one way, sorted as one int64 each (24 bytes a triple), and their nodes."""
-    node_bits, relation_bits = nodes.bit_length(), relations.bit_length()
-    packed = node.astype(np.int64)
-    packed <<= relation_bits
-    packed |= relation
-    packed <<= node_bits
-    packed |= neighbour
-    packed.sort()
-    distinct = np.ones(len(packed), np.bool_)
-    np.not_equal(packed[1:], packed[:-1], out=distinct[1:])
-    if not distinct.all():
-        packed = packed[distinct]
-    neighbour = (packed & ((1 << node_bits) - 1)).astype(np.int32)
-    packed >>= node_bits
-    relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
-    packed >>= relation_bits
-    node = packed.astype(np.int32)
-    return Adjacency(counted_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(
@@ -490,11 +454,9 @@ class ArrayAssembler(Assembler):
         id_batch = self._id_batch
         if id_batch is None:
             return super().graph()
-        nodes, relations = len(id_batch.entities), len(id_batch.relations)
+        nodes, ends = len(id_batch.entities), (id_batch.head, id_batch.relation, id_batch.tail)
         no_source = np.zeros(1, np.uint16)
-        out, into, source = adjacencies(
-            id_batch.head, id_batch.relation, id_batch.tail, no_source, nodes, relations
-        )
+        out, into, source = adjacencies(*ends, no_source, nodes, len(id_batch.relations))
         graph = Graph(
             entities=id_batch.entities,
             labels=id_batch.entities,

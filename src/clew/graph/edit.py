@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int64
+from clew.graph.beside import changed
 from clew.graph.graph import (
     DERIVED,
     INFERRED,
@@ -57,7 +58,8 @@ class GraphEdit:
     `derived`, as `inferred`, are those that stand for terms of a vocabulary; `restated` those in the graph
     that one states from now on. `relabelled` are relations with their new labels. `stated_added` and
     `stated_removed` are (node, type) as in `Stated`; `stated_names` and `stated_labels` types that are new
-    there; `characters_added` and `characters_removed` as in `Stated`.
+    there; `characters_added` and `characters_removed` as in `Stated`. `beside_added` and `beside_removed` are
+    lines of `Graph.beside`; of `beside_lost` subjects all go.
     """
 
     added: Int64
@@ -84,6 +86,9 @@ class GraphEdit:
     stated_labels: Sequence[str] = ()
     characters_added: Sequence[Character] = ()
     characters_removed: Sequence[Character] = ()
+    beside_added: Sequence[str] = ()
+    beside_removed: Sequence[str] = ()
+    beside_lost: Sequence[str] = ()
 
     @property
     def endpoints(self) -> Int64:
@@ -101,12 +106,7 @@ class GraphEdit:
 
     def renamed_triples(self, graph: Graph) -> Int64:
         """Triples of `graph` that stay and have an end that is renamed, int64 [n, 3], ascending."""
-        triples = set[EdgeIds]()
-        for node, _ in self.renamed:
-            for column, side in ((0, graph.out), (2, graph.into)):
-                for slot in range(*side.span(node)):
-                    ends = node, int(side.relation[slot]), int(side.neighbour[slot])
-                    triples.add(ends if column == 0 else (ends[2], ends[1], ends[0]))
+        triples = {triple for node, _ in self.renamed for triple in graph.triples_of(node)}
         return triple_array(triples - set(rows_of(self.removed)))
 
     @property
@@ -116,7 +116,8 @@ class GraphEdit:
         pairs = (self.types_added, self.types_removed, self.aliases_added, self.aliases_removed)
         stated = (self.inferred, self.restated, self.stated_added, self.stated_removed)
         characters = (self.characters_added, self.characters_removed)
-        return sum(map(len, (self.added, self.removed, *named, *pairs, *stated, *characters)))
+        beside = (self.beside_added, self.beside_removed)
+        return sum(map(len, (self.added, self.removed, *named, *pairs, *stated, *characters, *beside)))
 
 
 def triple_array(triples: Iterable[EdgeIds]) -> Int64:
@@ -149,8 +150,13 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Merge]:
     nodes = graph.nodes + len(edit.names)
     out, merge = _merged_side(graph.out, edit.removed, edit.added, nodes)
     into, _ = _merged_side(graph.into, _reversed(edit.removed), _reversed(edit.added), nodes)
-    entities, relations = appended(graph.entities, edit.names), appended(graph.relations, edit.relations)
-    labels = _edited_labels(graph.entities, graph.labels, entities, edit.names, edit.labels)
+    entities, labels = _appended_both(graph.entities, graph.labels, edit.names, edit.labels)
+    relations, relation_labels = _appended_both(
+        graph.relations, graph.relation_labels, edit.relations, edit.relation_labels
+    )
+    if edit.relabelled:
+        new = dict(edit.relabelled)
+        relation_labels = Names.of(new.get(number, label) for number, label in enumerate(relation_labels))
     renamed = np.array([node for node, _ in edit.renamed], np.int64)
     labels = _merged_names(labels, Merge(renamed, renamed), [text for _, text in edit.renamed])
     result = replace(
@@ -158,12 +164,7 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Merge]:
         entities=entities,
         labels=labels,
         relations=relations,
-        relation_labels=_relabelled(
-            _edited_labels(
-                graph.relations, graph.relation_labels, relations, edit.relations, edit.relation_labels
-            ),
-            edit.relabelled,
-        ),
+        relation_labels=relation_labels,
         out=out,
         into=into,
         values=_values(graph.values, edit, entities, labels),
@@ -173,6 +174,9 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Merge]:
         source=merge(graph.source, np.zeros(len(edit.added), np.uint16)),
     )
     result = replace(result, stated=_edited_stated(graph, result, edit))
+    if result.beside is not None:
+        lines = changed(result.beside, edit.beside_added, edit.beside_removed, edit.beside_lost)
+        result = replace(result, beside=lines)
     if len(edit.inferred) or len(edit.derived) or len(edit.restated):
         source = result.source.copy()
         for triples, number in ((edit.inferred, INFERRED), (edit.derived, DERIVED), (edit.restated, 0)):
@@ -230,18 +234,16 @@ def _places(side: Adjacency, edges: Int64) -> Int64:
 def _edited_stated(old_graph: Graph, graph: Graph, edit: GraphEdit) -> Stated | None:
     """What sources state of types after an edit; `graph` is `old_graph` with all else of the edit."""
     changes = (edit.stated_added, edit.stated_removed, edit.characters_added, edit.characters_removed)
-    stated = (
-        old_graph.stated_types if old_graph.stated is not None or graph.labels is not graph.entities else None
-    )
+    has_ids = old_graph.stated is not None or graph.labels is not graph.entities
+    stated = old_graph.stated_types if has_ids else None
     if stated is None or (stated is old_graph.stated and not any(map(len, changes))):
         return stated
     used_names = {name for _, name in edit.stated_added}
-    new_labels = dict(zip(edit.stated_names, edit.stated_labels, strict=True))
-    names = appended(stated.names, [name for name in new_labels if name in used_names])
+    new = dict(zip(edit.stated_names, edit.stated_labels, strict=True))
+    new = {name: label for name, label in new.items() if name in used_names}
+    names = appended(stated.names, list(new))
     label_ids = {label: number for number, label in enumerate(graph.types.names)}
-    labels = np.array(
-        [label_ids[label] for name, label in new_labels.items() if name in used_names], np.int32
-    )
+    labels = np.array([label_ids[label] for label in new.values()], np.int32)
     number = {name: i for i, name in enumerate(names)}
     added, removed = (
         np.array([node << 32 | number[name] for node, name in side], np.int64) for side in changes[:2]
@@ -253,8 +255,11 @@ def _edited_stated(old_graph: Graph, graph: Graph, edit: GraphEdit) -> Stated | 
 
 
 def _edge_properties(properties: EdgeProperties, edit: GraphEdit) -> EdgeProperties:
-    remaining = properties.without(np.concatenate([edit.removed, triple_array(edit.unsaid)]))
-    return EdgeProperties.of_rows([*remaining.rows(), *edit.statements]) if edit.statements else remaining
+    removed = {*rows_of(edit.removed), *edit.unsaid} if len(properties) else set[EdgeIds]()
+    if not edit.statements and not any(len(properties.statements(*triple)) for triple in removed):
+        return properties
+    rows = (row for row in properties.rows() if row[0] not in removed)
+    return EdgeProperties.of_rows([*rows, *edit.statements])
 
 
 def appended(names: Names, new_names: Sequence[str]) -> Names:
@@ -280,19 +285,13 @@ def _merged_names(names: Names, merge: Merge, new_names: Sequence[str]) -> Names
     return Names(blob, offsets_of(merge(lengths, np.diff(new.offsets))))
 
 
-def _edited_labels(
-    old_names: Names, labels: Names, names: Names, new_names: Sequence[str], new_labels: Sequence[str]
-) -> Names:
-    if labels is old_names and list(new_names) == list(new_labels):
-        return names
-    return appended(labels, new_labels)
-
-
-def _relabelled(labels: Names, relabelled: Sequence[NodeText]) -> Names:
-    if not relabelled:
-        return labels
-    new = dict(relabelled)
-    return Names.of(new.get(number, label) for number, label in enumerate(labels))
+def _appended_both(
+    names: Names, labels: Names, new_names: Sequence[str], new_labels: Sequence[str]
+) -> tuple[Names, Names]:
+    """Names and labels with new ones behind; the same object if all labels are names."""
+    all_names = appended(names, new_names)
+    same = labels is names and list(new_names) == list(new_labels)
+    return all_names, all_names if same else appended(labels, new_labels)
 
 
 def _values(values: Values, edit: GraphEdit, entities: Names, labels: Names) -> Values:
@@ -320,14 +319,15 @@ def _values(values: Values, edit: GraphEdit, entities: Names, labels: Names) -> 
 
 def _types(types: Types, edit: GraphEdit, nodes: int) -> Types:
     new_offsets = np.full(nodes + 1 - len(types.offsets), types.offsets[-1])
-    offsets = np.concatenate([types.offsets, new_offsets]) if len(new_offsets) else types.offsets
+    if len(new_offsets):
+        types = replace(types, offsets=np.concatenate([types.offsets, new_offsets]))
     if not edit.types_added and not edit.types_removed:
-        return types if not len(new_offsets) else Types(types.names, offsets, types.type)
+        return types
     ids = {name: i for i, name in enumerate(types.names)}
     first = len(ids)
     added_rows = sorted(node << 32 | ids.setdefault(text, len(ids)) for node, text in edit.types_added)
     removed_rows = [node << 32 | ids[text] for node, text in edit.types_removed]
-    rows = packed_pairs(Types(types.names, offsets, types.type).owners, types.type)
+    rows = packed_pairs(types.owners, types.type)
     rows = np.delete(rows, rows.searchsorted(np.array(removed_rows, np.int64)))
     rows = np.insert(rows, rows.searchsorted(np.array(added_rows, np.int64)), added_rows)
     pairs, names = unpacked_pairs(rows), appended(types.names, list(ids)[first:])

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.foundation.arrays import Float64, Int32, Int64, UInt8, UInt16
+from clew.foundation.arrays import AT_ONCE, Float64, Int32, Int64, UInt8, UInt16
 from clew.foundation.forms import local_name
+from clew.graph.steps import Step, is_backward
 from clew.types import TripleText
 
-# The columnar graph: names, adjacency in both directions, literals, types and aliases.
-#
 # Entities and relations are integers; every array may be memory-mapped. Adjacency is sorted by
 # (relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
 #
@@ -71,10 +71,6 @@ class Names:
         return (self[i] for i in range(len(self)))
 
 
-SLOTS_AT_ONCE = 1 << 22
-"""Slots that are looked at at a time."""
-
-
 @dataclass(frozen=True, eq=False)
 class Adjacency:
     """Edges of every node in one direction; those of node n are the slots `offsets[n]` to `offsets[n + 1]`.
@@ -124,8 +120,8 @@ class Adjacency:
     def nodes_with(self, relation: int) -> Int64:
         """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
         node_parts = [np.empty(0, np.int64)]
-        for start in range(0, len(self.relation), SLOTS_AT_ONCE):
-            slots = np.flatnonzero(self.relation[start : start + SLOTS_AT_ONCE] == relation) + start
+        for start in range(0, len(self.relation), AT_ONCE):
+            slots = np.flatnonzero(self.relation[start : start + AT_ONCE] == relation) + start
             node_parts.append(self.owners(slots))
         return np.unique(np.concatenate(node_parts))
 
@@ -302,26 +298,6 @@ class EdgeProperties:
             np.array([value for *_, value in flat], np.float64),
         )
 
-    def without(self, removed: Int64) -> EdgeProperties:
-        """Those of other triples than `removed`, int64 [triples, 3]."""
-        if not len(self) or not len(removed):
-            return self
-        removed_triples = set(map(tuple, removed.tolist()))
-        is_kept = np.array([tuple(row) not in removed_triples for row in self.triples.tolist()], np.bool_)
-        if is_kept.all():
-            return self
-        counts = np.diff(self.offsets)
-        places = np.flatnonzero(np.repeat(is_kept, counts))
-        return EdgeProperties(
-            self.triples[is_kept],
-            offsets_of(counts[is_kept]),
-            self.keys,
-            self.key[places],
-            Names.of(self.texts[at] for at in places.tolist()),
-            self.kind[places],
-            self.value[places],
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -330,7 +306,7 @@ class Graph:
     `entities` holds the names as the source writes them (an IRI for RDF) and `labels` what people read;
     they are the same object where the source knows one name only. `source` uint16 [slots] is an index
     into the sources of the index manifest, or `INFERRED`. `stated` is kept of graphs with IRIs, unless
-    nothing is inferred.
+    nothing is inferred; `beside`, of those of RDF, is what sources say beside triples (`graph.beside`).
     """
 
     entities: Names
@@ -345,8 +321,11 @@ class Graph:
     source: UInt16
     edge_properties: EdgeProperties = field(default_factory=EdgeProperties.none)
     stated: Stated | None = None
+    beside: NDArray[np.uint8] | None = None
     find_namesakes: Callable[[], frozenset[int]] = frozenset
     """Finds the entities that share their label with another one: by the names of an index."""
+    made: dict[object, Any] = field(init=False, repr=False, default_factory=dict[object, Any])
+    """What is made of the graph once, for all that ask it."""
 
     def label(self, node: int) -> str:
         """What people call a node: its name, and its id beside it where another entity has that name.
@@ -379,12 +358,24 @@ class Graph:
         pairs = distinct_pairs(self.types.owners, self.types.type)
         return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
 
+    def side(self, step: Step) -> Adjacency:
+        """The edges by which a step leaves, or those at an end."""
+        return self.into if is_backward(step) else self.out
+
     def find_triple(self, head: int, relation: int, tail: int) -> int:
         """Id of the triple, -1 if the graph lacks it; two binary searches."""
         low, high = self.out.relation_span(head, relation)
         column = self.out.neighbour
         at = low + int(column[low:high].searchsorted(column.dtype.type(tail)))
         return at if at < high and self.out.neighbour[at] == tail else -1
+
+    def triples_of(self, node: int) -> list[tuple[int, int, int]]:
+        """(head, relation, tail) of all triples of a node, those that it begins first; a loop twice."""
+        out, into = self.out, self.into
+        begun = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
+        return begun + [
+            (int(into.neighbour[i]), int(into.relation[i]), node) for i in range(*into.span(node))
+        ]
 
     def triple(self, index: int) -> tuple[int, int, int]:
         """(head, relation, tail) of a triple id."""
@@ -402,18 +393,9 @@ def triple_text(graph: Graph, triple: int) -> TripleText:
 
 
 def named_triple(graph: Graph, head: int, relation: int, tail: int) -> TripleText:
-    """Name a triple by the ids of its ends and relation."""
+    """Name a triple by the ids of its ends and relation, with the properties of each edge that is of it."""
     names = (graph.label(head), graph.relation_labels[relation], graph.label(tail))
     ids = (graph.entities[head], graph.relations[relation], graph.entities[tail])
-    properties = properties_of(graph, head, relation, tail)
-    return TripleText(*names, properties, ids=None if ids == names else ids)
-
-
-def properties_of(
-    graph: Graph, head: int, relation: int, tail: int
-) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return the properties of each edge that the source has of a triple."""
     properties = graph.edge_properties
-    if not len(properties):
-        return ()
-    return tuple(map(properties.of, properties.statements(head, relation, tail)))
+    statements = properties.statements(head, relation, tail) if len(properties) else ()
+    return TripleText(*names, tuple(map(properties.of, statements)), ids=None if ids == names else ids)

@@ -208,16 +208,14 @@ class Ontology:
     def _members(self, triples: TripleRows, stated: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """(node, class): those stated, of the classes above, and by definitions of restrictions."""
         superclasses = self._superclasses()
-        members = self._with_superclasses(stated, superclasses)
         triples = _by_relation(triples)
-        while True:
-            defined_members = self._defined_members(triples, members)
-            new_members = self._with_superclasses(defined_members - members, superclasses) - members
-            if not new_members or len(members) > self.most:
+        members, new_members = set[tuple[int, int]](), stated
+        while new_members:
+            members |= self._with_superclasses(new_members, superclasses)
+            if len(members) > self.most:
+                self.cut = True
                 break
-            members |= new_members
-        if len(members) > self.most:
-            self.cut = True
+            new_members = self._defined_members(triples, members) - members
         return members
 
     def _named_types(self, pairs: set[tuple[int, int]]) -> Int32:
@@ -239,9 +237,7 @@ class Ontology:
         values = _seconds_by_first(self.pairs(OWL + kind))
         restrictions: dict[int, list[tuple[str, int]]] = defaultdict(list)
         for restriction, property_ in self.pairs(OWL + "onProperty"):
-            restrictions[restriction] += [
-                (self._name(property_), value) for value in values.get(restriction, ())
-            ]
+            restrictions[restriction] += [(self._name(property_), v) for v in values.get(restriction, ())]
         return restrictions
 
     def _defined_members(self, triples: TripleRows, members: set[tuple[int, int]]) -> set[tuple[int, int]]:

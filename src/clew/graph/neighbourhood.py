@@ -74,19 +74,23 @@ def find_candidates(
     for _ in range(hops):
         if not len(frontier):
             break
-        nodes_taken, room = count_edges(columns, frontier, limits.most_edges)
+        nodes_taken, room, edges = _within(columns, frontier, limits.most_edges)
         if nodes_taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            nodes_taken, room = count_edges(columns, frontier, limits.most_edges)
-        left_out += _edge_count(columns, frontier[nodes_taken:])
-        triples, ends = take_hop(columns, frontier[:nodes_taken], state, int(room))
+            nodes_taken, room, edges = _within(columns, frontier, limits.most_edges)
+        left_out += edges - room
+        triples, ends = take_hop(columns, frontier[:nodes_taken], state, room)
         ranked = len(triples) > limits.most_triples
         if ranked:
             left_out += len(triples) - limits.most_triples
             best = best_of(score(triples), limits.most_triples, triples)
             triples, ends = triples[best], ends[best]
         hop_triples.append(triples)
-        frontier = reach(ends, state)
+        reached = ends[state[ends] == UNSEEN]
+        places, first_place = np.arange(len(reached)), np.empty(graph.nodes, np.int64)
+        first_place[reached[::-1]] = places[::-1]  # of equal ones the last is written
+        frontier = reached[first_place[reached] == places]
+        state[frontier] = 1
     return CandidateTriples(tuple(hop_triples), left_out)
 
 
@@ -100,11 +104,8 @@ def hub_notes(candidates: CandidateTriples) -> tuple[str, ...]:
 def triples_at(graph: Graph, entities: Sequence[int]) -> Int64:
     """All triples at some entities, both ways, each once: int64 [n], in the order of the entities."""
     no_limit = np.iinfo(np.int64).max
-    return find_candidates(graph, entities, 1, _unranked, HopLimits(no_limit, no_limit)).triples
-
-
-def _unranked(triples: Int64) -> Float32:
-    return np.zeros(len(triples), np.float32)
+    limits = HopLimits(no_limit, no_limit)
+    return find_candidates(graph, entities, 1, lambda ids: np.zeros(len(ids), np.float32), limits).triples
 
 
 def _ranked(frontier: Int32, ends: Int32) -> Int32:
@@ -124,28 +125,16 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
     return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
 
 
-def _edge_count(columns: GraphColumns, nodes: Int32) -> int:
-    """How many edges there are at some nodes."""
+def _within(columns: GraphColumns, nodes: Int32, most: int) -> tuple[int, int, int]:
+    """How many nodes, one at least, have at most `most` edges together, these edges, and those of all."""
     out = columns.out_stops[nodes] - columns.out_starts[nodes]
-    return int((out + columns.into_stops[nodes] - columns.into_starts[nodes]).sum())
+    edges = np.cumsum(out + columns.into_stops[nodes] - columns.into_starts[nodes])
+    taken = max(1, int(edges.searchsorted(most, "right")))
+    return taken, int(edges[taken - 1]), int(edges[-1])
 
 
 UNSEEN = 0
 """State of a node that no hop has reached; a reached node has state 1, one whose edges were taken 2."""
-
-
-@entry
-def count_edges(graph: GraphColumns, nodes: Array, most: int) -> Array:
-    """How many of `nodes`, one at least, have at most `most` edges together; and these edges: int64 [2]."""
-    total, nodes_taken = 0, 0
-    for node in nodes:
-        degree = graph.out_stops[node] - graph.out_starts[node]
-        degree += graph.into_stops[node] - graph.into_starts[node]
-        if nodes_taken and total + degree > most:
-            break
-        total += degree
-        nodes_taken += 1
-    return np.array([nodes_taken, total])
 
 
 @entry
@@ -173,16 +162,3 @@ def take_hop(graph: GraphColumns, nodes: Array, state: Array, room: int) -> tupl
                 count += 1
         state[node] = 2
     return triples[:count], ends[:count]
-
-
-@entry
-def reach(ends: Array, state: Array) -> Array:
-    """Those of `ends` that no hop had reached, in order, each once: int32 [n]; they are then reached."""
-    new_ends = np.empty(len(ends), np.int32)
-    count = 0
-    for end in ends:
-        if state[end] == UNSEEN:
-            state[end] = 1
-            new_ends[count] = end
-            count += 1
-    return new_ends[:count]

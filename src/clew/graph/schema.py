@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import InputError
-from clew.foundation.arrays import Float64, Int32, Int64
+from clew.foundation.arrays import AT_ONCE, Float64, Int32, Int64
 from clew.foundation.system import physical_memory
 from clew.graph.graph import Graph, Names, Types, ValueKind, counted_offsets, listed_places, offsets_of
 from clew.graph.kernels import F, entry, graph_columns, interpreted
-from clew.graph.values import parse_value
+from clew.graph.steps import HEADS, End, step_of
+from clew.graph.values import FIRST_YEAR, LAST_YEAR, parse_value
 
 # Entity types that triples say: by *instance of*, and by relations that name the type of their heads.
 #
@@ -53,16 +54,6 @@ def relation_path(label: str) -> tuple[str, ...]:
     return tuple(re.split(r"[./]", label)) if _PATH.fullmatch(label) else (label,)
 
 
-def typing_relations(graph: Graph) -> tuple[int, ...]:
-    """The relations from things to their types."""
-    candidates = [r for r, label in enumerate(graph.relation_labels) if _words(label) in TYPING]
-    if not candidates:
-        return ()
-    heads, relations, _ = graph.out.columns()
-    least = LEAST_TYPED * len(np.unique(heads))
-    return tuple(r for r in candidates if len(np.unique(heads[relations == r])) >= least)
-
-
 def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
     """The graph with the types that its triples say beside the declared ones; itself if they say none.
 
@@ -86,10 +77,14 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
 
 def _types_of_typing(graph: Graph) -> Iterator[tuple[str, Int64]]:
     """(type, its nodes) by the typing relations, and of all wider types."""
-    typing = typing_relations(graph)
+    typing = [r for r, label in enumerate(graph.relation_labels) if _words(label) in TYPING]
     if not typing:
         return
     heads, relations, tails = graph.out.columns()
+    least = LEAST_TYPED * len(np.unique(heads))
+    typing = [r for r in typing if len(np.unique(heads[relations == r])) >= least]
+    if not typing:
+        return
     wider: dict[int, set[int]] = defaultdict(set)
     subclass = [r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS]
     rows = np.isin(relations, subclass)
@@ -156,8 +151,6 @@ MOST_CELLS = 1 << 28
 """Pairs of ends that are counted in one array, of 1 GiB."""
 MOST_PAIRS = 1 << 27
 """Pairs that nodes are taken apart into where there is no such array; wider nodes are kept as they are."""
-PAIRS_AT_ONCE = 1 << 22
-"""Pairs that are sorted together; numbers of the rows that are remembered."""
 
 Wide = tuple[Int32, Int64, Int32]
 COOCCURRENCE_ARRAYS = ("starts", "other", "count", "wide", "wide_starts", "wide_ends", "widest")
@@ -183,30 +176,26 @@ class Cooccurrence:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def row(self, end: int) -> Int64:
+    def row(self, end: End) -> Int64:
         """int64 [E]: nodes that have `end` and each end; not to be changed."""
         counts = self._rows.get(end)
         if counts is None:
-            counts = self._row(end)
-            if (len(self._rows) + 1) * len(self) > PAIRS_AT_ONCE:
+            counts, places = np.zeros(len(self), np.int64), slice(self.starts[end], self.starts[end + 1])
+            counts[self.other[places]] = self.count[places]
+            ends = self.wide_ends[_places_of(self.wide_starts, self._wide_with(end))]
+            counts += np.bincount(ends, minlength=len(self))
+            if (len(self._rows) + 1) * len(self) > AT_ONCE:
                 self._rows.clear()
             self._rows[end] = counts
         return counts
 
-    def _row(self, end: int) -> Int64:
-        row = np.zeros(len(self), np.int64)
-        places = slice(self.starts[end], self.starts[end + 1])
-        row[self.other[places]] = self.count[places]
-        ends = self.wide_ends[_places_of(self.wide_starts, self._wide_with(end))]
-        return row + np.bincount(ends, minlength=len(self)) if len(ends) else row
-
-    def _wide_with(self, end: int) -> Int64:
+    def _wide_with(self, end: End) -> Int64:
         """Places of the wide nodes that have an end."""
         return self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
 
     def meet(self, first_end: int, second_end: int) -> bool:
         """Whether any node has both ends."""
-        if first_end in self._rows or len(self) ** 2 <= PAIRS_AT_ONCE:
+        if first_end in self._rows or len(self) ** 2 <= AT_ONCE:
             return bool(self.row(first_end)[second_end])
         partners = self.other[self.starts[first_end] : self.starts[first_end + 1]]
         at = np.searchsorted(partners, second_end)
@@ -237,10 +226,9 @@ class Cooccurrence:
     def changed(self, old: Cooccurrence, new: Cooccurrence, nodes: Int64) -> Cooccurrence:
         """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
         ends = len(new)
-        parts = [(self, 1), (old, -1), (new, 1)]
-        keys, counts = _merge_counts(
-            [(part._keys(ends), sign * part.count.astype(np.int64)) for part, sign in parts]
-        )
+        rows = [np.repeat(np.arange(len(p)) * ends, np.diff(p.starts)) + p.other for p in (self, old, new)]
+        counts = [self.count, -old.count, new.count]
+        keys, counts = _merge_counts(list(zip(rows, counts, strict=True)))
         stays = np.flatnonzero(~np.isin(self.wide, nodes))
         wide = np.concatenate([self.wide[stays], new.wide])
         widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
@@ -248,10 +236,6 @@ class Cooccurrence:
         order, starts = np.argsort(wide), offsets_of(widths)
         wide_nodes = (wide[order], offsets_of(widths[order]), listed[_places_of(starts, order)])
         return _of_keys(keys, counts, ends, self.widest, wide_nodes)
-
-    def _keys(self, ends: int) -> Int64:
-        """The pairs of the rows as numbers, of `ends` ends."""
-        return np.repeat(np.arange(len(self)) * ends, np.diff(self.starts)) + self.other
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What it holds, as `of_arrays` takes it."""
@@ -304,7 +288,7 @@ def _count_pairs(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int) ->
     for run in _runs(widths**2):
         keys = _pairs(_ends_of(graph, nodes[run]), widths[run], ends)
         parts.append(_sum_counts(keys, np.ones(len(keys), np.int64)))
-        if sum(len(keys) for keys, _ in parts) > max(PAIRS_AT_ONCE, len(totals[0])):
+        if sum(len(keys) for keys, _ in parts) > max(AT_ONCE, len(totals[0])):
             totals, parts = _merge_counts([totals, *parts]), []
     return _merge_counts([totals, *parts])
 
@@ -318,7 +302,7 @@ def _ends_of(graph: Graph, nodes: NDArray[Any]) -> Int32:
         relation = side.relation[listed_places(side.starts[nodes], lengths)].astype(np.int32)
         is_new = np.append(True, (relation[1:] != relation[:-1]) | (owner[1:] != owner[:-1]))[: len(owner)]
         owners.append(owner[is_new])
-        side_ends.append(2 * relation[is_new] + number)
+        side_ends.append(step_of(relation[is_new], number))
     order = np.argsort(np.concatenate(owners), kind="stable")
     return np.concatenate(side_ends)[order].astype(np.int32)
 
@@ -331,14 +315,14 @@ def _pairs(listed: Int32, widths: Int64, ends: int) -> Int64:
     return first_ends * ends + listed[_places_of(starts, nodes)]
 
 
-def _merge_counts(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
+def _merge_counts(parts: Sequence[tuple[Int64, NDArray[Any]]]) -> tuple[Int64, Int64]:
     keys, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
     return _sum_counts(keys, counts)
 
 
 def _runs(sizes: Int64) -> Iterator[slice]:
-    """Runs of which the sizes together are about PAIRS_AT_ONCE."""
-    at = np.cumsum(sizes) // PAIRS_AT_ONCE
+    """Runs of which the sizes together are about AT_ONCE."""
+    at = np.cumsum(sizes) // AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(at)) + 1).tolist(), len(sizes)]
     yield from (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
 
@@ -359,9 +343,8 @@ def _places_of(starts: Int64, rows: NDArray[Any]) -> Int64:
 
 # Schema statistics of a graph, and node types inferred from them.
 #
-# A relation r has two *ends*: end 2r are its heads, end 2r+1 its tails. A *step* is a relation walked in one
-# direction: step 2r from head to tail, 2r+1 from tail to head. Step s leaves a node of end s and arrives at a
-# node of end s ^ 1. Which ends a node has (its signature) says what it is, also where no types are declared.
+# What is counted stands by end or by step, as in `graph.steps`. Which ends a node has (its signature) says
+# what it is, also where no types are declared.
 
 
 # ruff: noqa: ANN001, ANN202 (kernels: numba infers the types)
@@ -374,8 +357,6 @@ BYTES_OF_TYPE = 16
 """Memory for each pair of a relation and a type: a count for both ends."""
 MOST_INTERPRETED = 500_000
 """Relations times triples of a graph that is counted without machine code, in 0.3 s at most."""
-FIRST_YEAR, LAST_YEAR = 1000, 2100
-"""Numbers in this range may be years."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -497,16 +478,12 @@ def _inverses(graph: Graph) -> Int64:
     pair_keys, sampled = count(graph_columns(graph), sample, out.owners(sample), relations, 1000)
     keys, counts = np.unique(pair_keys, return_counts=True)
     relation, back_relation = keys // max(relations, 1), keys % max(relations, 1)
-    share = counts / sampled[relation]
-    places = np.minimum(np.searchsorted(keys, back_relation * relations + relation), max(len(keys) - 1, 0))
-    mutual_share = np.where(
-        keys[places] == back_relation * relations + relation, np.minimum(share, share[places]), 0.0
-    )
+    share, back_keys = counts / sampled[relation], back_relation * relations + relation
+    places = np.minimum(np.searchsorted(keys, back_keys), max(len(keys) - 1, 0))
+    mutual_share = np.where(keys[places] == back_keys, np.minimum(share, share[places]), 0.0)
     inverse = np.full(relations, -1, np.int64)
-    sure_places = np.flatnonzero(mutual_share >= INVERSE)
-    for at in sure_places[
-        np.lexsort((-back_relation[sure_places], mutual_share[sure_places]))
-    ].tolist():  # the best last, of equals the first
+    order = np.lexsort((-back_relation, mutual_share))  # the best last, of equals the first
+    for at in order[mutual_share[order] >= INVERSE].tolist():
         inverse[relation[at]] = back_relation[at]
     return inverse
 
@@ -535,42 +512,24 @@ def _typed(graph: Graph, nodes: Int32 | Int64, ends: int, types: int) -> Int64:
     return counts
 
 
-class _EndCounts(NamedTuple):
-    """What some nodes add to a schema; arrays as those of `Schema`, edges and values by end."""
+def _counted(
+    graph: Graph, nodes: Int32 | Int64, relations: int, types: int, widest: int | None = None
+) -> Schema:
+    """What `nodes` of a graph of at most so many relations and types add to a schema, without inverses.
 
-    edges: Int64
-    together: Cooccurrence
-    repeated: Int64
-    valued: Int64
-    low: Float64
-    high: Float64
-    typed: Int64
-
-    @classmethod
-    def of(
-        cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int, widest: int | None = None
-    ) -> _EndCounts:
-        """Count `nodes` of a graph of at most so many relations and types; `widest` as of `Cooccurrence`."""
-        columns, ends = graph_columns(graph), 2 * relations
-        square = ends**2 <= MOST_CELLS
-        widths, cells, edges, repeated, valued, low, high = _quickest(_count_ends, graph)(
-            columns, graph.values.kind, graph.values.value, nodes, ends, square
-        )
-        typed = _typed(graph, nodes, ends, types)
-        if square:
-            together = Cooccurrence.of_square(cells)
-        else:
-            together = Cooccurrence.of(graph, nodes, widths, ends, widest)
-        return cls(edges, together, repeated, valued, low, high, typed)
-
-    def schema(self, graph: Graph) -> Schema:
-        """The schema of a graph of which this counts all nodes."""
-        nodes = self.together.nodes
-        numbers, dates = self.valued / np.maximum(nodes, 1)
-        return Schema(
-            *(self.edges[::2].copy(), nodes, self.together, self.repeated, numbers, dates),
-            *(self.low, self.high, _inverses(graph), self.typed),
-        )
+    `widest` is as of `Cooccurrence`.
+    """
+    ends, values = 2 * relations, graph.values
+    square, count = ends**2 <= MOST_CELLS, _quickest(_count_ends, graph)
+    counted = count(graph_columns(graph), values.kind, values.value, nodes, ends, square)
+    widths, cells, edges, repeated, valued, low, high = counted
+    together = (
+        Cooccurrence.of_square(cells) if square else Cooccurrence.of(graph, nodes, widths, ends, widest)
+    )
+    numbers, dates = valued / np.maximum(together.nodes, 1)
+    of_values = (repeated, numbers, dates, low, high)
+    no_inverse, typed = np.full(relations, -1, np.int64), _typed(graph, nodes, ends, types)
+    return Schema(edges[HEADS].copy(), together.nodes, together, *of_values, no_inverse, typed)
 
 
 def schema_of(graph: Graph) -> Schema:
@@ -589,7 +548,7 @@ def schema_of(graph: Graph) -> Schema:
             "(clew index --columns head=…,relation=…,tail=…)"
         )
     all_nodes = np.arange(graph.nodes, dtype=np.int32)
-    return _EndCounts.of(graph, all_nodes, relations, types).schema(graph)
+    return replace(_counted(graph, all_nodes, relations, types), inverse=_inverses(graph))
 
 
 def with_types_of(schema: Schema, graph: Graph) -> Schema:
@@ -607,38 +566,47 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     relations, types, together = len(after.relations), len(after.types.names), schema.together
     if len(together) ** 2 <= MOST_CELLS < (2 * relations) ** 2:
         return schema_of(after)  # it was counted otherwise
-    old_counts = _EndCounts.of(before, changed[changed < before.nodes], relations, types, together.widest)
-    new_counts = _EndCounts.of(after, changed, relations, types, together.widest)
-    counts = _as_counts(schema, 2 * relations, types)
-    low = (old_counts.low <= counts.low) & ~(new_counts.low <= counts.low)
-    if (low | ((old_counts.high >= counts.high) & ~(new_counts.high >= counts.high))).any():
+    old = _counted(before, changed[changed < before.nodes], relations, types, together.widest)
+    new = _counted(after, changed, relations, types, together.widest)
+    schema = _with_room(schema, relations, types)
+    low = (old.low <= schema.low) & ~(new.low <= schema.low)
+    if (low | ((old.high >= schema.high) & ~(new.high >= schema.high))).any():
         return schema_of(after)
-    total = _EndCounts(
-        counts.edges - old_counts.edges + new_counts.edges,
-        counts.together.changed(old_counts.together, new_counts.together, changed),
-        counts.repeated - old_counts.repeated + new_counts.repeated,
-        counts.valued - old_counts.valued + new_counts.valued,
-        np.fmin(counts.low, new_counts.low),
-        np.fmax(counts.high, new_counts.high),
-        counts.typed - old_counts.typed + new_counts.typed,
+    together = together.changed(old.together, new.together, changed)
+
+    def valued(name: str) -> Float64:
+        """The share of the nodes of each end that have a value of a kind."""
+        signed = ((schema, 1), (old, -1), (new, 1))
+        counts = sum(sign * np.rint(getattr(part, name) * part.nodes) for part, sign in signed)
+        return counts / np.maximum(together.nodes, 1)
+
+    return Schema(
+        schema.triples - old.triples + new.triples,
+        together.nodes,
+        together,
+        schema.repeated - old.repeated + new.repeated,
+        valued("numbers"),
+        valued("dates"),
+        np.fmin(schema.low, new.low),
+        np.fmax(schema.high, new.high),
+        _inverses(after),
+        schema.typed - old.typed + new.typed,
     )
-    return total.schema(after)
 
 
-def _as_counts(schema: Schema, ends: int, types: int) -> _EndCounts:
-    """What was counted for a schema, with room for more ends and types."""
-    new_ends = ends - len(schema.nodes)
-    edges = np.zeros(len(schema.nodes), np.int64)
-    edges[::2] = schema.triples
-    valued = np.rint(np.stack([schema.numbers, schema.dates]) * schema.nodes).astype(np.int64)
-    return _EndCounts(
-        np.pad(edges, (0, new_ends)),
-        schema.together,
-        np.pad(schema.repeated, (0, new_ends)),
-        np.pad(valued, ((0, 0), (0, new_ends))),
-        np.pad(schema.low, (0, new_ends), constant_values=np.nan),
-        np.pad(schema.high, (0, new_ends), constant_values=np.nan),
-        np.pad(schema.typed, ((0, new_ends), (0, types - schema.typed.shape[1]))),
+def _with_room(schema: Schema, relations: int, types: int) -> Schema:
+    """The counts of a schema with room for more relations and types, but for how ends go together."""
+    ends, new = 2 * relations - len(schema.nodes), relations - len(schema.triples)
+    return replace(
+        schema,
+        triples=np.pad(schema.triples, (0, new)),
+        **{
+            name: np.pad(getattr(schema, name), (0, ends))
+            for name in ("nodes", "repeated", "numbers", "dates")
+        },
+        low=np.pad(schema.low, (0, ends), constant_values=np.nan),
+        high=np.pad(schema.high, (0, ends), constant_values=np.nan),
+        typed=np.pad(schema.typed, ((0, ends), (0, types - schema.typed.shape[1]))),
     )
 
 

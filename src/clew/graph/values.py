@@ -129,6 +129,8 @@ def unit_in(label: Sequence[str], measure: str = "") -> str:
     )
 
 
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+"""Numbers in this range may be years."""
 MAX_LENGTH = 40
 """A longer text is not looked at: no number or date of use is written with more characters."""
 
@@ -271,14 +273,18 @@ class ColumnType:
             return NO_VALUE
         numbers = int(match["first"]), int(match["second"])
         day, month = numbers if self.day_first else numbers[::-1]
-        days = days_since_epoch(_full_year(match["year"]), month, day)
+        year = int(match["year"])
+        if len(match["year"]) == 2:
+            year += 1900 if year >= LAST_CENTURY else 2000
+        days = days_since_epoch(year, month, day)
         time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
 
 
 def datatype_in_words(datatype: str) -> str:
     """The datatype of a column as people say it (*decimal, EUR*); any other as it is."""
-    return ColumnType.of(datatype).in_words() if ";" in datatype else datatype
+    written = ";" in datatype or datatype == XSD + "token"
+    return ColumnType.of(datatype).in_words() if written else datatype
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,11 +374,6 @@ LAST_CENTURY = 69
 """From this on, two digits are a year of the 1900s, as in POSIX."""
 
 
-def _full_year(digits: str) -> int:
-    year = int(digits)
-    return year if len(digits) == 4 else year + (1900 if year >= LAST_CENTURY else 2000)
-
-
 def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:
     """What the first parser makes of a text that makes anything of it."""
     return next((value for parser in parsers if (value := parser(text))[0]), NO_VALUE)
@@ -401,7 +402,9 @@ def parse_value(text: str, datatype: str | None = None) -> Parsed:
     if datatype is not None and ";" in datatype:
         return ColumnType.of(datatype).value(text)
     if datatype in NUMBER_TYPES:
-        return _xsd_number(text)
+        if text in _INFINITE:
+            return ValueKind.NUMBER, _INFINITE[text]
+        return _number(text) if _NUMBER.fullmatch(text) else NO_VALUE
     if datatype in DATE_TYPES:
         return _iso_date(text, year_alone=True)
     if datatype == _TIME_TYPE:
@@ -458,12 +461,6 @@ def _number(text: str) -> Parsed:
     return (ValueKind.NUMBER, value) if math.isfinite(value) else NO_VALUE
 
 
-def _xsd_number(text: str) -> Parsed:
-    if text in _INFINITE:
-        return ValueKind.NUMBER, _INFINITE[text]
-    return _number(text) if _NUMBER.fullmatch(text) else NO_VALUE
-
-
 def _time_of_day(text: str) -> Parsed:
     match = _TIME_OF_DAY.fullmatch(text)
     time = None if match is None else time_of_day(*_on_clock(match), match["half"])
@@ -505,15 +502,9 @@ def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     seconds = _seconds(*_on_clock(match))
     if seconds is None:
         return NO_VALUE
-    return ValueKind.DATE, days + (seconds - _offset(match["zone"])) / 86_400
-
-
-def _offset(zone: str | None) -> int:
-    """Seconds that clocks of a zone are before UTC."""
-    if zone is None or zone == "Z":
-        return 0
-    offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-    return offset if zone[0] == "+" else -offset
+    if (zone := match["zone"]) not in (None, "Z"):
+        seconds -= int(f"{zone[0]}1") * (int(zone[1:3]) * 3600 + int(zone[-2:]) * 60)
+    return ValueKind.DATE, days + seconds / 86_400
 
 
 def _written_date(text: str) -> Parsed:

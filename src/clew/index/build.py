@@ -13,7 +13,7 @@ from typing import Literal, Unpack, cast
 import numpy as np
 
 from clew.errors import ClewError, IndexAccessError, InputError, UsageError
-from clew.foundation.arrays import Float32, Int8, chunks_of
+from clew.foundation.arrays import AnyArray, Float32, Int8, chunks_of
 from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.graph import Graph
 from clew.graph.readers.source_files import modification_time, source_bytes
@@ -41,7 +41,7 @@ from clew.index.store.directory import (
     Manifest,
     SourceRecord,
 )
-from clew.index.store.sections import graph_counts, graph_sections, with_prefix
+from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
 from clew.index.vectors.backends import MilvusVectors, VectorChoice
 from clew.index.vectors.entities import (
@@ -54,8 +54,9 @@ from clew.index.vectors.entities import (
     relations_of,
     vector_part,
 )
-from clew.index.vectors.in_milvus import MilvusCorpus, finish
+from clew.index.vectors.in_milvus import MilvusCorpus, finish, new_collection, write_names
 from clew.index.vectors.nearest import VectorStoreError
+from clew.index.vectors.triples import add_triple_vectors
 from clew.text.embedders import Embedder
 from clew.workers import Workers
 
@@ -67,33 +68,35 @@ ESTIMATED = 500
 """Roots by whose walks the work of a model is estimated."""
 
 
-@dataclass(frozen=True, eq=False)
-class SpanWalks:
-    """The walks of some roots with their vectors, and the vectors of the roots: int8 [n, d], float32 [n]."""
-
-    part: CorpusPart
-    q: Int8
-    scale: Float32
+SpanWalks = tuple[CorpusPart, tuple[Int8, Float32]]
+"""The walks of some roots with their vectors, and the vectors of the roots: int8 [n, d], float32 [n]."""
 
 
 def root_walks(
     settings: CorpusSettings, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None
 ) -> Callable[[Span], SpanWalks]:
     """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
-    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
+    walker = Walker(graph, settings if settings.kind != "lazy" else settings.own_triples)
     walk_embedder = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
 
     def make(span: Span) -> SpanWalks:
         part = make_part(walker, walk_embedder, np.arange(*span, dtype=np.int32))
-        return SpanWalks(part, *walk_embedder.node_vectors(part.walks, part.q, part.scale))
+        return part, walk_embedder.node_vectors(part.walks, part.q, part.scale)
 
     return make
 
 
 def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbaliser | None) -> None:
     """Make the corpus (on the cluster, unless a model says walks) and write it; raises as `build_index`."""
-    writer, graph = new_index.writer, new_index.graph
-    milvus = _new_collections(new_index, settings)
+    writer, graph, place = new_index.writer, new_index.graph, new_index.vectors.place
+    milvus = None
+    if place is not None:
+        walks = 0 if settings.kind == "lazy" else graph.nodes * settings.rows
+        milvus = MilvusCorpus(
+            new_collection(new_index, place, "walks", walks),
+            new_collection(new_index, place, "nodes", graph.nodes),
+            np.full(graph.nodes, -1, np.int32),
+        )
     map_spans = None if verbaliser is not None else partial(new_index.map, partial(root_walks, settings))
     try:
         corpus = build_corpus(
@@ -112,12 +115,14 @@ def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbal
         # A Milvus that is not there is not waited for once more: the next build removes what is left.
         if milvus is not None and not isinstance(error, VectorStoreError):
             with suppress(ClewError):
-                milvus.drop()
+                milvus.walks.drop()
+                milvus.nodes.drop()
         raise
     writer.add_all(corpus.sections())
     nodes = len(corpus.nodes)
     if milvus is None and new_index.vectors.uses_faiss(nodes):
-        add_node_search(writer, corpus, lambda done: new_index.tell("nodes", done, nodes))
+        stored = corpus.nodes, corpus.node_scales
+        add_search(writer, NODE_SEARCH, NODE_FILE, *stored, lambda done: new_index.tell("nodes", done, nodes))
 
 
 def build_corpus(
@@ -136,52 +141,42 @@ def build_corpus(
     spans of roots, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
     """
     if verbaliser is not None:
-        walker = Walker(graph, settings.walking)
+        walker = Walker(graph, settings)
         sample_roots = np.unique(
             np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32)
         )
         verbaliser.begin(graph, walker.walk(sample_roots), graph.nodes)
     parts: list[CorpusPart] = []
-    rows = 0 if milvus is not None else graph.nodes
+    rows = graph.nodes if milvus is None else 0
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
     spans = list(chunks_of(0, graph.nodes, ROOTS_AT_ONCE))
-    results = (
-        map(root_walks(settings, graph, embedder, verbaliser), spans)
-        if map_spans is None
-        else map_spans(spans)
-    )
-    for span, span_walks in zip(spans, results, strict=True):
-        part, roots = span_walks.part, slice(*span)
+    if map_spans is None:
+        map_spans = partial(map, root_walks(settings, graph, embedder, verbaliser))
+    for span, (part, (q, scale)) in zip(spans, map_spans(spans), strict=True):
+        roots = slice(*span)
         if milvus is None:
-            node_q[roots], node_scale[roots] = span_walks.q, span_walks.scale
+            node_q[roots], node_scale[roots] = q, scale
         else:
-            milvus.add_nodes(np.arange(*span, dtype=np.int32), span_walks.q)
+            milvus.add_nodes(np.arange(*span, dtype=np.int32), q)
         if settings.kind != "lazy":
             parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         progress(span[1])
+    stored = (joined_parts(parts),) if parts else ()
     model = None if verbaliser is None else verbaliser.name
-    if not parts:
-        none = np.empty(0, np.int32)
-        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
-    stored_parts = (joined_parts(parts),)
-    return Corpus(
-        settings, stored_parts, *places_of(stored_parts, graph.nodes), node_q, node_scale, model, milvus
-    )
+    return Corpus(settings, stored, *places_of(stored, graph.nodes), node_q, node_scale, model, milvus)
 
 
-def add_node_search(
-    writer: IndexWriter, corpus: Corpus, progress: Callable[[int], None] = say_nothing
+def add_search(
+    writer: IndexWriter,
+    section: str,
+    file: str,
+    quantised: AnyArray,
+    scales: AnyArray,
+    progress: Callable[[int], None] = say_nothing,
 ) -> None:
-    """Write the file that searches the vectors of nodes."""
-    build_search(writer.folder / NODE_FILE, corpus.nodes, corpus.node_scales, progress)
-    writer.add_file(NODE_SEARCH, NODE_FILE)
-
-
-def _new_collections(new_index: NewIndex, settings: CorpusSettings) -> MilvusCorpus | None:
-    if new_index.vectors.place is None:
-        return None
-    walks = 0 if settings.kind == "lazy" else new_index.graph.nodes * settings.walking.rows
-    return MilvusCorpus.create(new_index, new_index.vectors.place, walks)
+    """Write the file that searches stored vectors, int8 [n, d] times float32 [n], as a section."""
+    build_search(writer.folder / file, quantised, scales, progress)
+    writer.add_file(section, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +222,14 @@ def build_index(
     """
     vectors, tell = options.get("vectors") or VectorChoice(), options.get("progress") or say_nothing
     corpus, verbaliser = options.get("corpus"), options.get("verbaliser")
-    check_choice(corpus, verbaliser, vectors)
-    _refuse_indexes(sources)
+    if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
+        raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
+    if vectors.place is not None:
+        MilvusVectors(1, vectors.place).check()
+    for source in sources:
+        if isfile(source / MANIFEST):
+            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
+            raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
     names = ReadOptions.__annotations__
     reading = cast("ReadOptions", {name: value for name, value in options.items() if name in names})
@@ -236,36 +237,23 @@ def build_index(
     modified = {path: modification_time(path) for path in files if path is not None}
     with memory_errors(out), writing(out, wait=wait) as writer:
         report = _read_sources(writer, sources, tell, **reading)
-        new_index = NewIndex(writer, out, writer.graph(), embedder, vectors, tell, options.get("cluster"))
-        _add_schema(new_index)
+        graph = written_graph(writer.folder)
+        new_index = NewIndex(writer, out, graph, embedder, vectors, tell, options.get("cluster"))
+        nodes = graph.nodes
+        tell("schema", 0, nodes)
+        write_schema(writer, graph)
+        tell("schema", nodes, nodes)
         _add_names(new_index)
         _add_vectors(new_index)
-        _add_search(new_index)
+        if vectors.uses_faiss(nodes):
+            stored = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
+            add_search(writer, ENTITY_SEARCH, SEARCH_FILE, *stored, lambda done: tell("search", done, nodes))
         if corpus is not None:
-            # It compiles kernels, which nothing else here needs.
-
             add_corpus(new_index, corpus, verbaliser)
         if options.get("triple_vectors"):
-            from clew.index.vectors.triples import add_triple_vectors
-
             add_triple_vectors(new_index)
         new_manifest = writer.commit(_about(new_index, report, modified, options.get("addresses") or {}))
     return Built(out, new_manifest, report)
-
-
-def _refuse_indexes(sources: Sequence[Path]) -> None:
-    for source in sources:
-        if isfile(source / MANIFEST):
-            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
-            raise InputError(f"{source}: is an index already. {advice}")
-
-
-def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, vectors: VectorChoice) -> None:
-    """Raise UsageError for what does not go together, VectorStoreError if Milvus does not answer."""
-    if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
-        raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
-    if vectors.place is not None:
-        MilvusVectors(1, vectors.place).check()
 
 
 def _read_sources(
@@ -276,12 +264,6 @@ def _read_sources(
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
     return report
-
-
-def _add_schema(new_index: NewIndex) -> None:
-    new_index.tell("schema", 0, new_index.graph.nodes)
-    write_schema(new_index.writer, new_index.graph)
-    new_index.tell("schema", new_index.graph.nodes, new_index.graph.nodes)
 
 
 def _add_names(new_index: NewIndex) -> None:
@@ -312,9 +294,6 @@ def _add_vectors(new_index: NewIndex) -> None:
     else:
         parts = [arrays for _, arrays in make_shards(new_index, "vectors", rows, tell)]
     if new_index.vectors.place is not None:
-        # It needs pymilvus, which nothing else here does.
-        from clew.index.vectors.in_milvus import write_names
-
         write_names(new_index, new_index.vectors.place, parts)
         rows, parts = 0, []
     shape, entities = (rows, embedder.dimension), np.dtype(np.int8)
@@ -322,17 +301,6 @@ def _add_vectors(new_index: NewIndex) -> None:
     writer.add_parts(ENTITY_SCALES, shape[:1], np.dtype(np.float32), (part["scale"] for part in parts))
     writer.add(RELATION_VECTORS, relations_of(graph, embedder))
     remove_shards(new_index)
-
-
-def _add_search(new_index: NewIndex) -> None:
-    """Write the file of a vector backend, if one is wanted or helps."""
-    writer, nodes = new_index.writer, new_index.graph.nodes
-    if new_index.vectors.uses_faiss(nodes):
-        vectors = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
-        build_search(
-            writer.folder / SEARCH_FILE, *vectors, lambda done: new_index.tell("search", done, nodes)
-        )
-        writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
 
 
 @contextmanager

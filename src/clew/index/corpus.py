@@ -6,30 +6,31 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16
+from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64, UInt16, chunks_of
 from clew.graph.graph import Graph, Names, listed_places, offsets_of
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import best_of
-from clew.graph.walks.kernels import WordSums
-from clew.graph.walks.walks import Walker, Walks, WalkSettings, joined_walks, spread
+from clew.graph.steps import Step
+from clew.graph.walks.kernels import WordSums, quantised_walks, summed_walks, weighted_sums
+from clew.graph.walks.walks import Walker, WalkKind, Walks, WalkSettings, joined_walks, spread
 from clew.index.store.directory import Index
+from clew.index.store.sections import with_prefix, without_prefix
 from clew.index.vectors.backends import open_collection, open_vectors
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
     EntitySearch,
-    nearest_stored,
+    FoundByFile,
     open_entity_search,
     quantise,
 )
 from clew.index.vectors.in_milvus import NONE, MilvusCorpus
-from clew.index.vectors.nearest import VectorIndex
 from clew.index.vectors.triples import dots
 from clew.text.embedders import Additive, Embedder, unit_rows
 from clew.text.verbalise import Templates
@@ -76,40 +77,52 @@ class WalkEmbedder:
     ) -> None:
         self.graph, self.embedder, self.verbaliser, self.plain = graph, embedder, verbaliser, plain
         self.templates = Templates(graph)
-        self._parts: _Parts | None = None
-        if isinstance(embedder, Additive) and not plain:
-            self._parts = _Parts(self.templates, embedder, graph.nodes, MOST_NAME_VECTORS)
+        self._adds = embedder if isinstance(embedder, Additive) and not plain else None
+        if self._adds is not None:  # walks are summed up from vectors of phrases and names, which are kept
+            first_phrases, later_phrases = self.templates.phrases
+            phrases = self._adds.sums([*first_phrases, *later_phrases])
+            self._phrases = phrases.reshape(2, len(first_phrases), -1)
+            self._names = np.empty((0, phrases.shape[1]), np.float32)
+            self._rows, self._name_count = np.full(graph.nodes, -1, np.int32), 0
+            self._lock = Lock()
 
     def say(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""
         return None if self.verbaliser is None else self.verbaliser.say(self.graph, roots, steps, nodes)
 
-    def vectors(
-        self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
-    ) -> Float32:
-        """Embed walks [walks, depth] of `roots`: float32 [walks, d].
-
-        Templates say the walks that have no sentence in `model_sentences`.
-        """
-        if self._parts is None or model_sentences is not None:
-            return self._embed_texts(roots.tolist(), steps, nodes, model_sentences)
-        return self._parts.vectors(roots, steps, nodes)
+    def vectors(self, roots: Int32, steps: Int32, nodes: Int32) -> Float32:
+        """Embed walks [walks, depth] of `roots`, said by templates: float32 [walks, d]."""
+        if self._adds is None:
+            return self._embed_texts(roots.tolist(), steps, nodes, None)
+        words, root_rows, node_rows = self._word_rows(self._adds, roots, nodes)
+        summed = np.empty((len(roots), words.names.shape[1]), np.float32)
+        summed_walks(words, root_rows, steps, node_rows, summed)
+        return summed
 
     def quantised(
         self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
     ) -> tuple[Int8, Float32]:
-        """Embed as `vectors`, rounded as they are stored."""
-        if self._parts is None or model_sentences is not None:
+        """Embed as `vectors`, rounded as they are stored.
+
+        Templates say only the walks that have no sentence in `model_sentences`.
+        """
+        if self._adds is None or model_sentences is not None:
             return quantise(self._embed_texts(roots.tolist(), steps, nodes, model_sentences))
-        return self._parts.quantised(roots, steps, nodes)
+        words, root_rows, node_rows = self._word_rows(self._adds, roots, nodes)
+        q, scale = np.empty((len(roots), words.names.shape[1]), np.int8), np.empty(len(roots), np.float32)
+
+        def fill(first: int, last: int) -> None:
+            span = slice(first, last)
+            quantised_walks(words, root_rows[span], steps[span], node_rows[span], q[span], scale[span])
+
+        spread(len(roots), fill)
+        return q, scale
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
         """Vectors of the roots of `walks`, from their names and walks together, each as often as made.
 
         Plain ones are those of the walks alone; of a root without walks, that of its name.
         """
-        from clew.graph.walks.kernels import weighted_sums
-
         names = self.embedder.embed([self.templates.name(root) for root in walks.roots.tolist()])
         sums = np.empty_like(names)
         weighted_sums(q, scale, walks.counts, walks.offsets, sums)
@@ -137,40 +150,7 @@ class WalkEmbedder:
         outlined = self.embedder.embed([self.templates.outline(key[0], key[1:]) for key in outlines])
         return unit_rows(self.embedder.embed(sentences) + outlined[place])
 
-
-class _Parts:
-    """What walks are summed up from: the vectors of names, which are remembered, and of phrases."""
-
-    def __init__(self, templates: Templates, embedder: Additive, nodes: int, remembered: int) -> None:
-        self._templates, self._embedder, self._most_names = templates, embedder, remembered
-        first_phrases, later_phrases = templates.phrases
-        self._phrases = embedder.sums([*first_phrases, *later_phrases]).reshape(2, len(first_phrases), -1)
-        self._names = self._no_names()
-        self._rows, self._name_count = np.full(nodes, -1, np.int32), 0
-        self._lock = Lock()
-
-    def vectors(self, roots: Int32, steps: Int32, nodes: Int32) -> Float32:
-        from clew.graph.walks.kernels import summed_walks
-
-        words, root_rows, node_rows = self._word_rows(roots, nodes)
-        summed = np.empty((len(roots), words.names.shape[1]), np.float32)
-        summed_walks(words, root_rows, steps, node_rows, summed)
-        return summed
-
-    def quantised(self, roots: Int32, steps: Int32, nodes: Int32) -> tuple[Int8, Float32]:
-        from clew.graph.walks.kernels import quantised_walks
-
-        words, root_rows, node_rows = self._word_rows(roots, nodes)
-        q, scale = np.empty((len(roots), words.names.shape[1]), np.int8), np.empty(len(roots), np.float32)
-
-        def fill(first: int, last: int) -> None:
-            span = slice(first, last)
-            quantised_walks(words, root_rows[span], steps[span], node_rows[span], q[span], scale[span])
-
-        spread(len(roots), fill)
-        return q, scale
-
-    def _word_rows(self, roots: Int32, nodes: Int32) -> tuple[WordSums, Int32, Int32]:
+    def _word_rows(self, adds: Additive, roots: Int32, nodes: Int32) -> tuple[WordSums, Int32, Int32]:
         """Vectors of names and phrases, and the rows of `roots` and `nodes` among them.
 
         A row that was handed out is not written again, so that several threads may use it.
@@ -178,27 +158,24 @@ class _Parts:
         with self._lock:
             all_nodes = np.concatenate([roots, nodes[nodes >= 0]])
             new_nodes = np.unique(all_nodes[self._rows[all_nodes] < 0])
-            if self._name_count and self._name_count + len(new_nodes) > self._most_names:
-                self._names, self._name_count, self._rows[:] = self._no_names(), 0, -1
+            if self._name_count and self._name_count + len(new_nodes) > MOST_NAME_VECTORS:
+                self._names, self._name_count, self._rows[:] = np.empty_like(self._names[:0]), 0, -1
                 new_nodes = np.unique(all_nodes)
-            self._remember(new_nodes)
+            self._remember(adds, new_nodes)
             return WordSums(self._names, self._phrases), self._rows[roots], self._rows[nodes]
 
-    def _remember(self, nodes: Int32) -> None:
+    def _remember(self, adds: Additive, nodes: Int32) -> None:
         stop = self._name_count + len(nodes)
         if stop > len(self._names):
             old_names = self._names[: self._name_count]
-            room = max(stop, min(2 * stop, len(self._rows), self._most_names))
+            room = max(stop, min(2 * stop, len(self._rows), MOST_NAME_VECTORS))
             self._names = np.concatenate(
                 [old_names, np.empty((room - len(old_names), old_names.shape[1]), np.float32)]
             )
-        names = [self._templates.name(node) for node in nodes.tolist()]
-        self._names[self._name_count : stop] = self._embedder.sums(names)
+        names = [self.templates.name(node) for node in nodes.tolist()]
+        self._names[self._name_count : stop] = adds.sums(names)
         self._rows[nodes] = np.arange(self._name_count, stop)
         self._name_count = stop
-
-    def _no_names(self) -> Float32:
-        return np.empty((0, self._phrases.shape[2]), np.float32)
 
 
 # Parts of a corpus: the walks of some roots with their vectors; made, stored, joined and cut.
@@ -218,10 +195,6 @@ class CorpusPart:
     ids: Int64 = field(default_factory=lambda: NONE)
     sentences: Names | None = None
 
-    def rows(self, row: int) -> slice:
-        """Where the walks of the root in `row` are."""
-        return slice(int(self.walks.offsets[row]), int(self.walks.offsets[row + 1]))
-
 
 def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> CorpusPart:
     """Walk `roots` and embed their walks."""
@@ -235,32 +208,6 @@ def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> CorpusPart:
 def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
     """Make a part whose vectors are elsewhere, by their ids."""
     return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
-
-
-def part_sections(number: int, part: CorpusPart) -> dict[str, AnyArray]:
-    """Give the sections of one part."""
-    name = f"corpus.p{number}"
-    arrays: dict[str, AnyArray] = {f"{name}.{key}": array for key, array in part.walks._asdict().items()}
-    arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
-    if len(part.ids):
-        arrays[f"{name}.ids"] = part.ids
-    if part.sentences is not None:
-        arrays |= {f"{name}.said.blob": part.sentences.blob, f"{name}.said.offsets": part.sentences.offsets}
-    return arrays
-
-
-def open_part(index: Index, name: str) -> CorpusPart:
-    """Open the part whose sections begin with `name`, memory-mapped."""
-    arrays: dict[str, Any] = {key: index.array(f"{name}.{key}") for key in Walks._fields}
-    vectors: dict[str, Any] = {kind: index.array(f"{name}.{kind}") for kind in ("q", "scale")}
-    ids: Any = index.sections.get(f"{name}.ids", NONE)
-    sentence_arrays: Any = [index.sections.get(f"{name}.said.{kind}") for kind in ("blob", "offsets")]
-    return CorpusPart(
-        Walks(**arrays),
-        **vectors,
-        ids=ids,
-        sentences=None if sentence_arrays[0] is None else Names(*sentence_arrays),
-    )
 
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
@@ -281,16 +228,13 @@ def root_of_walks(walks: Walks) -> Int32:
 def joined_parts(parts: Sequence[CorpusPart]) -> CorpusPart:
     """Put parts of different roots into one, in their order."""
     walks = joined_walks([p.walks for p in parts])
-    q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
-    return CorpusPart(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
-
-
-def _joined_names(parts: Sequence[CorpusPart]) -> Names | None:
-    names = [p.sentences for p in parts if p.sentences is not None]
-    if not names:
-        return None
-    lengths = np.concatenate([np.diff(n.offsets) for n in names])
-    return Names(np.concatenate([n.blob for n in names]), offsets_of(lengths))
+    said = [p.sentences for p in parts if p.sentences is not None]
+    q, scale, ids = (np.concatenate([getattr(p, name) for p in parts]) for name in ("q", "scale", "ids"))
+    sentences = None
+    if said:
+        lengths = np.concatenate([np.diff(names.offsets) for names in said])
+        sentences = Names(np.concatenate([names.blob for names in said]), offsets_of(lengths))
+    return CorpusPart(walks, q, scale, ids, sentences)
 
 
 def part_of_rows(part: CorpusPart, rows: Int32 | Int64) -> CorpusPart:
@@ -299,10 +243,10 @@ def part_of_rows(part: CorpusPart, rows: Int32 | Int64) -> CorpusPart:
         return part
     places = walks_at(part.walks, rows)
     sentences = None if part.sentences is None else Names.of(part.sentences[i] for i in places.tolist())
-    walks = walks_of_rows(part.walks, rows)
+    part = replace(part, walks=walks_of_rows(part.walks, rows), sentences=sentences)
     if len(part.ids):
-        return CorpusPart(walks, part.q, part.scale, part.ids[places], sentences)
-    return CorpusPart(walks, part.q[places], part.scale[places], sentences=sentences)
+        return replace(part, ids=part.ids[places])
+    return replace(part, q=part.q[places], scale=part.scale[places])
 
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
@@ -327,10 +271,9 @@ def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
 # since the names that a question does not know say little about it. A node's vector is that of its name and
 # of its walks together. Plain ones, the paper's, are of sentences alone. Vectors are int8 with one scale a
 # row. A corpus is kept in parts: what an update made anew is a part of its own, and for every root it is
-# known which part holds it. With Milvus, the vectors are there (`corpus_milvus`) and their ids here.
+# known which part holds it. With Milvus, the vectors are there (`MilvusCorpus`) and their ids here.
 
-CorpusKind = Literal["bfs", "random", "lazy"]
-WALK_KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
+WALK_KINDS: tuple[WalkKind, ...] = ("bfs", "random", "lazy")
 
 CORPUS_SETTINGS, CORPUS_NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
@@ -343,19 +286,13 @@ OWN_TRIPLES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusSettings:
-    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy).
+class CorpusSettings(WalkSettings):
+    """Which walks are stored: those of a kind, or none but node vectors (lazy).
 
     Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
     values out of range.
     """
 
-    kind: CorpusKind = "bfs"
-    depth: int = 4
-    walks: int = 60
-    max_walks: int = 60
-    directed: bool = False
-    seed: int = 0
     plain: bool = False
 
     def __post_init__(self) -> None:
@@ -365,18 +302,12 @@ class CorpusSettings:
             )
         if self.plain and self.kind == "lazy":
             raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
-        _ = self.walking
-
-    @property
-    def walking(self) -> WalkSettings:
-        """How walks are made; those of a lazy corpus are breadth-first."""
-        kind = "random" if self.kind == "random" else "bfs"
-        return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
+        WalkSettings.__post_init__(self)
 
     @property
     def own_triples(self) -> WalkSettings:
         """How the walks are made that stand for all walks of a node in a lazy corpus: a few own triples."""
-        return replace(self.walking, depth=1, max_walks=OWN_TRIPLES)
+        return replace(self, depth=1, max_walks=OWN_TRIPLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,24 +366,16 @@ class Corpus:
     drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    def with_nodes(self, roots: Int32, q: Int8, scale: Float32, nodes: int) -> Corpus:
-        """Replace the vectors of `roots`, of `nodes` nodes in all."""
-        all_q, all_scale = np.empty((nodes, q.shape[1]), np.int8), np.empty(nodes, np.float32)
-        all_q[: len(self.nodes)], all_scale[: len(self.nodes)] = self.nodes, self.node_scales
-        all_q[roots], all_scale[roots] = q, scale
-        changed = np.union1d(self.changed, roots).astype(np.int32)
-        return replace(self, nodes=all_q, node_scales=all_scale, changed=changed)
-
     def of_root(self, root: int) -> RootWalks | None:
         """Get the stored walks of a root; None where none are stored."""
         if not self.parts:
             return None
         part = self.parts[int(self.part_of[root])]
-        span, walks = part.rows(int(self.row_of[root])), part.walks
+        row, walks = int(self.row_of[root]), part.walks
+        span = slice(*walks.offsets[row : row + 2].tolist())
         vectors = unit_rows(part.q[span].astype(np.float32))
-        sentences = (
-            () if part.sentences is None else tuple(part.sentences[i] for i in range(span.start, span.stop))
-        )
+        said = part.sentences
+        sentences = () if said is None else tuple(said[i] for i in range(span.start, span.stop))
         steps, nodes = walks.steps[span], walks.nodes[span]
         return RootWalks(root, steps, nodes, walks.counts[span], vectors, part.ids[span], sentences)
 
@@ -498,7 +421,12 @@ class Corpus:
             sections[CHANGED_NODES] = self.changed
         sections[CORPUS_SETTINGS] = json.dumps(settings).encode()
         for number, part in enumerate(self.parts):
-            sections |= part_sections(number, part)
+            arrays = {**part.walks._asdict(), "q": part.q, "scale": part.scale}
+            if len(part.ids):
+                arrays["ids"] = part.ids
+            if part.sentences is not None:
+                arrays |= {"said.blob": part.sentences.blob, "said.offsets": part.sentences.offsets}
+            sections |= with_prefix(f"corpus.p{number}", arrays)
         return sections
 
 
@@ -521,7 +449,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
-    opened_parts = tuple(open_part(index, f"corpus.p{number}") for number in range(part_count))
+    opened_parts = tuple(_open_part(index, f"corpus.p{number}") for number in range(part_count))
     changed: Any = index.sections.get(CHANGED_NODES, np.zeros(0, np.int32))
     return Corpus(
         settings,
@@ -533,6 +461,15 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         drawing,
         changed,
     )
+
+
+def _open_part(index: Index, name: str) -> CorpusPart:
+    """Open the part whose sections begin with `name`, memory-mapped."""
+    arrays: dict[str, Any] = without_prefix(name, index.sections)
+    walks = Walks(**{key: index.array(f"{name}.{key}") for key in Walks._fields})
+    sentences = Names(arrays["said.blob"], arrays["said.offsets"]) if "said.blob" in arrays else None
+    vectors = index.vectors(f"{name}.q", f"{name}.scale")
+    return CorpusPart(walks, *vectors, arrays.get("ids", NONE), sentences)
 
 
 def model_of(index: Index) -> str | None:
@@ -583,7 +520,7 @@ class NearWalk:
     """A retrieved walk: `root`, its steps and nodes, cosine with the question, its `sentence` by a model."""
 
     root: int
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     nodes: tuple[int, ...]
     score: float
     sentence: str = ""
@@ -599,7 +536,6 @@ class WalkIndex:
         self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
         self._milvus = None if self.corpus is None else self.corpus.milvus
         self._walker: Walker | None = None
-        self._backend: VectorIndex | None = None
         self._search: EntitySearch | None = None
         if self._milvus is not None:
             return
@@ -609,9 +545,15 @@ class WalkIndex:
         else:
             self._q, self._scale = self.corpus.nodes, self.corpus.node_scales
             if NODE_SEARCH in index.files:
-                self._backend = open_vectors(index.files[NODE_SEARCH], self._q.shape[1])
-        if self._search is None and self._backend is None:
-            self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(self._q)])
+                file = open_vectors(index.files[NODE_SEARCH], self._q.shape[1])
+                self._search = FoundByFile(file, self._q, self._scale, self.corpus.changed)
+        if self._search is None:
+            # One over the length of each row, 0 for a row of zeros.
+            self._inverse: Float32 = np.zeros(len(self._q), np.float32)
+            for part in (slice(*span) for span in chunks_of(0, len(self._q), _ROWS)):
+                rows = self._q[part].astype(np.float32)
+                norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+                np.divide(1, norms, out=self._inverse[part], where=norms > 0)
             self._all_rows: Int64 = np.arange(len(self._q))
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
@@ -620,7 +562,7 @@ class WalkIndex:
         if len(first_nodes) == k:
             return first_nodes
         ranked = self._rank_nodes(query, k + len(first_nodes))
-        return first_nodes + [node for node in ranked if node not in first_nodes][: k - len(first_nodes)]
+        return list(dict.fromkeys([*first_nodes, *ranked]))[:k]
 
     def _rank_nodes(self, query: Float32, count: int) -> list[int]:
         """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
@@ -628,10 +570,6 @@ class WalkIndex:
             return self._milvus.nearest_nodes(query, count)
         if self._search is not None:
             return self._search.nearest(query, count).ids.tolist()
-        if self._backend is not None:
-            changed = None if self.corpus is None else self.corpus.changed
-            near = nearest_stored(self._backend, self._q, self._scale, query, count, also=changed)
-            return near.ids.tolist()
         rounded = dots(self._q, self._inverse, self._all_rows, Rounded.of(query).values)
         near = best_of(rounded, count + COMPARED_AGAIN, self._all_rows)
         cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
@@ -643,7 +581,7 @@ class WalkIndex:
         if stored is not None:
             return stored
         if self._walker is None:
-            settings = replace(self.settings.walking, max_walks=LAZY_WALKS)
+            settings = replace(self.settings, max_walks=LAZY_WALKS)
             self._walker = Walker(self.graph, settings)
         walks = self._walker.walk(np.array([root], np.int32), edges=LAZY_EDGES)
         vectors = self.maker.vectors(root_of_walks(walks), walks.steps, walks.nodes)
@@ -658,21 +596,9 @@ class WalkIndex:
             cosines = walks.vectors @ query
             rows = np.argsort(-cosines, kind="stable")[:k].tolist()
             best = [(row, float(cosines[row])) for row in rows]
-        return [_near_walk(walks, row, cosine) for row, cosine in best]
-
-
-def _near_walk(walks: RootWalks, row: int, score: float) -> NearWalk:
-    steps, nodes = walks.steps[row], walks.nodes[row]
-    length = int((steps >= 0).sum())
-    sentence = walks.sentences[row] if walks.sentences else ""
-    return NearWalk(
-        walks.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, sentence
-    )
-
-
-def _inverse_norms(q: Int8) -> Iterator[Float32]:
-    """One over the length of each row, 0 for a row of zeros, part by part."""
-    for start in range(0, len(q), _ROWS):
-        rows = q[start : start + _ROWS].astype(np.float32)
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        yield np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        near: list[NearWalk] = []
+        for row, cosine in best:
+            length = int((walks.steps[row] >= 0).sum())
+            steps, nodes = (tuple(ids[row, :length].tolist()) for ids in (walks.steps, walks.nodes))
+            near.append(NearWalk(root, steps, nodes, cosine, walks.sentences[row] if walks.sentences else ""))
+        return near

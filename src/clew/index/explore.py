@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from clew.graph.graph import Adjacency, Graph, Names, named_triple
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.text.normalise import normalise
-from clew.types import TripleText, triples_json
+from clew.types import PropertiesForm, TriplesForm, TripleText, triples_json
 
 # Names that a text is a part of, *Kurosawa* of *Akira Kurosawa*, or how they or words in them begin.
 
@@ -103,7 +103,7 @@ class Prefixes:
         """Find all beginnings; some 100 ns a name."""
         blob, offsets = np.asarray(names.blob), np.asarray(names.offsets)
         starts = offsets[:-1]
-        if len(blob) <= WORDS_BELOW and len(blob):
+        if len(blob) <= WORDS_BELOW:
             after_break = np.flatnonzero(_BREAKS[blob[:-1]] & ~_BREAKS[blob[1:]]) + 1
             starts = np.union1d(starts, after_break)
         starts = starts[starts < offsets[-1]]  # of empty names at the end
@@ -131,16 +131,14 @@ class Prefixes:
         rows, inside = self.rows[first:last], self.inside[first:last]
         if len(raw) > KEY_BYTES:
             rows, inside = rows[:MOST_COMPARED_NAMES], inside[:MOST_COMPARED_NAMES]
-            fits = np.array(
-                [self._holds(row, prefix, within) for row, within in zip(rows, inside, strict=True)]
-            )
-            rows, inside = rows[fits.astype(bool)], inside[fits.astype(bool)]
+            names = (self.names[row].lower().replace("_", " ") for row in rows.tolist())
+            fits = [
+                prefix in name if within else name.startswith(prefix)
+                for name, within in zip(names, inside.tolist(), strict=True)
+            ]
+            rows, inside = rows[np.array(fits, bool)], inside[np.array(fits, bool)]
         begins = np.unique(rows[~inside])
         return begins, np.setdiff1d(rows[inside], begins)
-
-    def _holds(self, row: int, prefix: str, within: bool) -> bool:
-        name = self.names[int(row)].lower().replace("_", " ")
-        return prefix in name if within else name.startswith(prefix)
 
 
 def _keys(blob: np.ndarray, starts: Int64, stops: Int64) -> np.ndarray:  # pyright: ignore[reportMissingTypeArgument]
@@ -182,6 +180,25 @@ class EntityHit:
         return fields_json(self)
 
 
+class NodeForm(TypedDict):
+    """A neighbour: its id, its name, and the properties of the edges to it."""
+
+    entity: str
+    label: str
+    properties: NotRequired[PropertiesForm]
+
+
+class NeighbourGroupForm(TypedDict):
+    """A page of the neighbours at one relation: `count` there are; `next` is the offset of the next page."""
+
+    relation: str
+    label: str
+    direction: Direction
+    count: int
+    nodes: list[NodeForm]
+    next: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class NeighbourGroup:
     """The nodes at one relation of an entity: `triples` to them from `offset` on, of `count`."""
@@ -200,13 +217,13 @@ class NeighbourGroup:
             return tuple((triple.by_id[2], triple.tail) for triple in self.triples)
         return tuple((triple.by_id[0], triple.head) for triple in self.triples)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NeighbourGroupForm:
         """`{"relation", "label", "direction", "count", "nodes": [{"entity", "label"}], "next"}`.
 
         A node at an edge with properties has these, as in a citation.
         """
         after = self.offset + len(self.triples)
-        nodes: list[dict[str, Any]] = []
+        nodes: list[NodeForm] = []
         for triple, (entity, label) in zip(self.triples, self.nodes, strict=True):
             nodes.append({"entity": entity, "label": label})
             if triple.properties:
@@ -238,6 +255,10 @@ class Neighbourhood:
         return fields_json(self)
 
 
+PathsForm = TypedDict("PathsForm", {"from": str, "to": str, "paths": list[TriplesForm], "complete": bool})
+"""Shortest paths between two entities: each as the triples of a citation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """Shortest paths between two entities; not `complete` where the search was stopped or more were cut."""
@@ -247,7 +268,7 @@ class Paths:
     paths: tuple[tuple[TripleText, ...], ...]
     complete: bool
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> PathsForm:
         """`{"from", "to", "paths", "complete"}`: a path is as the triples of a citation are."""
         paths = [triples_json(path) for path in self.paths]
         return {"from": self.start, "to": self.end, "paths": paths, "complete": self.complete}
@@ -262,10 +283,13 @@ class Explorer:
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
 
-        Names that are equal come first, then those that begin with it, those with a word that does, and those
-        within a few typos; among equals those in more triples.
+        Names that are equal come first, also with an id beside them, then those that begin with it, those
+        with a word that does, and those within a few typos; among equals those in more triples.
         """
         ranked: dict[int, Literal["exact", "alias", "prefix", "word", "typo"]] = {}
+        with_id = self.index.names.with_id(text)
+        if with_id is not None:
+            ranked[with_id] = "exact"
         for hit in self.index.names.exact(text):
             ranked.setdefault(hit.entity, "alias" if hit.kind == "alias" else "exact")
         begins, words = self._prefixes.find(text)
@@ -328,14 +352,10 @@ class Explorer:
         if not 1 <= longest <= LONGEST_FOUND_PATH:
             raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
-        search = _PathSearch(self.graph, (first, last), longest)
-        search.run()
+        found, complete = _shortest_paths(self.graph, (first, last), longest)
         graph = self.graph
-        paths = [
-            tuple(named_triple(graph, *triple) for triple in path)
-            for path in islice(search.paths(), limit + 1)
-        ]
-        complete = search.complete and len(paths) <= limit
+        paths = [tuple(named_triple(graph, *triple) for triple in path) for path in islice(found, limit + 1)]
+        complete = complete and len(paths) <= limit
         return Paths(graph.label(first), graph.label(last), tuple(paths[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
@@ -393,10 +413,7 @@ class Explorer:
 
     def _types(self, node: int) -> tuple[str, ...]:
         types = self.graph.types
-        if node + 1 >= len(types.offsets):
-            return ()
-        ids = types.type[int(types.offsets[node]) : int(types.offsets[node + 1])]
-        return tuple(types.names[i] for i in ids.tolist())
+        return tuple(map(types.names.__getitem__, types.of(node)))
 
     def _aliases(self, node: int) -> tuple[str, ...]:
         aliases = self.graph.aliases
@@ -415,13 +432,14 @@ class Explorer:
         self, node: int, relation: int, direction: Direction, span: tuple[int, int], page: tuple[int, int]
     ) -> NeighbourGroup:
         (start, stop), (offset, limit), graph = span, page, self.graph
-        first_slot = min(start + offset, stop)
-        slots = slice(first_slot, min(first_slot + limit, stop))
-        if direction == "out":
-            ends = [(node, end) for end in graph.out.neighbour[slots].tolist()]
-        else:
-            ends = [(end, node) for end in graph.into.neighbour[slots].tolist()]
-        triples = tuple(named_triple(graph, head, relation, tail) for head, tail in ends)
+        side = graph.out if direction == "out" else graph.into
+        ends = side.neighbour[start + offset : min(start + offset + limit, stop)].tolist()
+        triples = tuple(
+            named_triple(graph, node, relation, end)
+            if direction == "out"
+            else named_triple(graph, end, relation, node)
+            for end in ends
+        )
         name, label = graph.relations[relation], graph.relation_labels[relation]
         return NeighbourGroup(name, label, direction, stop - start, offset, triples)
 
@@ -436,72 +454,56 @@ def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:
         start = last
 
 
-class _PathSearch:
-    """Breadth-first search from both ends; `complete` unless too many edges had to be looked at.
-
-    `_parents[side][node]` are (node before it, triple) on all shortest ways from that end.
-    """
-
-    def __init__(self, graph: Graph, ends: tuple[int, int], longest: int) -> None:
-        self._graph, self._longest = graph, longest
-        start, end = ends
-        self._depths: tuple[dict[int, int], dict[int, int]] = ({start: 0}, {end: 0})
-        self._parents: tuple[_Parents, _Parents] = ({start: []}, {end: []})
-        self._rings: list[list[int]] = [[start], [end]]
-        self._edges_seen = 0
-        self._meeting: list[int] = []
-        self.complete = True
-
-    def run(self) -> None:
-        """Widen the smaller ring until the two meet."""
-        depth = [0, 0]
-        while not self._meeting and sum(depth) < self._longest and all(self._rings):
-            side = 0 if len(self._rings[0]) <= len(self._rings[1]) else 1
-            depth[side] += 1
-            if not self._widen(side, depth[side]):
-                self.complete = False
-                return
-            self._meeting = sorted(node for node in self._rings[side] if node in self._depths[1 - side])
-        if self._meeting:
-            shortest = min(self._depths[0][n] + self._depths[1][n] for n in self._meeting)
-            self._meeting = [n for n in self._meeting if self._depths[0][n] + self._depths[1][n] == shortest]
-
-    def paths(self) -> Iterator[list[tuple[int, int, int]]]:
-        """(head, relation, tail) of the triples of each shortest path, from its first node to its last."""
-        for node in self._meeting:
-            for before in self._paths_back(0, node):
-                for after in self._paths_back(1, node):
-                    yield [*reversed(before), *after]
-
-    def _paths_back(self, side: int, node: int) -> Iterator[list[tuple[int, int, int]]]:
-        parents = self._parents[side][node]
-        if not parents:
-            yield []
-        for before, triple in parents:
-            for path in self._paths_back(side, before):
-                yield [triple, *path]
-
-    def _widen(self, side: int, depth: int) -> bool:
-        ring: list[int] = []
-        depths, parents = self._depths[side], self._parents[side]
-        for node in self._rings[side]:
-            for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
-                start, stop = adjacency.span(node)
-                self._edges_seen += stop - start
-                if self._edges_seen > MOST_EXPANDED:
-                    return False
-                neighbours = adjacency.neighbour[start:stop].tolist()
-                for relation, neighbour in zip(
-                    adjacency.relation[start:stop].tolist(), neighbours, strict=True
-                ):
-                    if neighbour not in depths:
-                        depths[neighbour], parents[neighbour] = depth, []
-                        ring.append(neighbour)
-                    if depths[neighbour] == depth:
-                        triple = (node, relation, neighbour) if forward else (neighbour, relation, node)
-                        parents[neighbour].append((node, triple))
-        self._rings[side] = ring
-        return True
-
-
+_Path = list[tuple[int, int, int]]
 _Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
+"""Of each node that was come upon, the (node before it, triple) on all shortest ways from one end."""
+
+
+def _shortest_paths(graph: Graph, ends: tuple[int, int], longest: int) -> tuple[Iterator[_Path], bool]:
+    """(head, relation, tail) of the triples of each shortest path, by a breadth-first search from both ends.
+
+    False beside them: too many edges would have had to be looked at.
+    """
+    depths = [{end: 0} for end in ends]
+    parents: list[_Parents] = [{end: []} for end in ends]
+    rings, edges_seen, meeting = [[end] for end in ends], 0, list[int]()
+    for _ in range(longest):
+        if not all(rings):
+            break
+        side = 0 if len(rings[0]) <= len(rings[1]) else 1  # the smaller ring is widened
+        ring: list[int] = []
+        for node in rings[side]:
+            depth = depths[side][node] + 1
+            for adjacency, forward in ((graph.out, True), (graph.into, False)):
+                start, stop = adjacency.span(node)
+                edges_seen += stop - start
+                if edges_seen > MOST_EXPANDED:
+                    return iter(()), False
+                edges = (adjacency.relation[start:stop].tolist(), adjacency.neighbour[start:stop].tolist())
+                for relation, neighbour in zip(*edges, strict=True):
+                    if neighbour not in depths[side]:
+                        depths[side][neighbour], parents[side][neighbour] = depth, []
+                        ring.append(neighbour)
+                    if depths[side][neighbour] == depth:
+                        triple = (node, relation, neighbour) if forward else (neighbour, relation, node)
+                        parents[side][neighbour].append((node, triple))
+        rings[side] = ring
+        if meeting := sorted(node for node in ring if node in depths[1 - side]):
+            break
+    lengths = {node: depths[0][node] + depths[1][node] for node in meeting}
+    nearest = [node for node in meeting if lengths[node] == min(lengths.values())]
+    paths = (
+        [*reversed(before), *after]
+        for node in nearest
+        for before in _paths_back(parents[0], node)
+        for after in _paths_back(parents[1], node)
+    )
+    return paths, True
+
+
+def _paths_back(parents: _Parents, node: int) -> Iterator[_Path]:
+    if not parents[node]:
+        yield []
+    for before, triple in parents[node]:
+        for path in _paths_back(parents, before):
+            yield [triple, *path]

@@ -5,38 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.foundation.arrays import Int32, Int64, chunks_of
+from clew.foundation.arrays import AT_ONCE, Int64, chunks_of
 from clew.foundation.forms import fields_json, frame_of, info_html
 from clew.graph.graph import (
-    Adjacency,
     EdgeProperties,
     Graph,
-    ValueKind,
-    counted_offsets,
     distinct_pairs,
     listed_places,
     named_triple,
+    packed_pairs,
+    unpacked_pairs,
 )
+from clew.graph.schema import Schema
+from clew.graph.steps import End, head_end, is_tail, relation_of, tail_end
 from clew.graph.values import datatype_in_words
 from clew.index.store.directory import EmbedderRecord, Index, SourceRecord
 from clew.index.store.sections import graph_counts
+from clew.index.store.writing import schema_of_index
 from clew.types import TripleText
-
-NODES_AT_ONCE = 1 << 20
-"""Nodes whose edges are looked through at a time."""
-MOST_COUNTED_NODES = 20_000
-"""Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
 
 MOST_END_TYPES = 3
 MOST_SAMPLE_VALUES, MOST_READ_VALUES = 3, 1_000
 """Values of a property of edges that are given, and of how many edges they are the commonest."""
 LEAST_TYPE_SHARE = 0.05
-VALUE_KINDS = {ValueKind.NUMBER: "number", ValueKind.DATE: "date"}
+VALUE_KINDS = ("number", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,11 @@ class RelationInfo:
     head_types: tuple[TypeShare, ...]
     tail_types: tuple[TypeShare, ...]
 
+    def as_json(self) -> dict[str, Any]:
+        """Its fields, and `example_ids` where the source has ids beside names."""
+        form = fields_json(self)
+        return form if self.example.ids is None else form | {"example_ids": list(self.example.ids)}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Info:
@@ -96,11 +98,7 @@ class Info:
         """Make the stable JSON form (documented in docs/json.md)."""
         names = "clew created bytes counts embedder sources report types relations vectors corpus updates"
         form: dict[str, Any] = {"index": self.path, **fields_json(self, names)}
-        form["report"] = report_json(self.report)
-        for relation, described in zip(self.relations, form["relations"], strict=True):
-            if relation.example.ids is not None:
-                described["example_ids"] = list(relation.example.ids)
-        return form
+        return form | {"report": report_json(self.report)}
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row a relation. Raises MissingExtra without pandas and polars."""
@@ -115,14 +113,27 @@ class Info:
         return info_html(self.as_json())
 
 
-def report_json(report: Mapping[str, Any]) -> dict[str, Any]:
+class ReportForm(TypedDict, total=False):
+    """What reading the sources gave: counts, the first reasons of lines that were skipped, and notes."""
+
+    triples_read: int
+    duplicates: int
+    blank: int
+    skipped: int
+    reasons: list[str]
+    unknown: int
+    unknown_names: list[str]
+    notes: list[str]
+
+
+def report_json(report: Mapping[str, Any]) -> ReportForm:
     """Pick the parts of a build report that are in the JSON of `clew index` and `clew info`."""
-    keys = ("triples_read", "duplicates", "blank", "skipped", "reasons", "unknown", "unknown_names", "notes")
-    return {key: report[key] for key in keys if key in report}
+    picked = {key: report[key] for key in ReportForm.__annotations__ if key in report}
+    return cast("ReportForm", picked)
 
 
 def info_of(index: Index) -> Info:
-    """Look through the whole graph of `index` once."""
+    """What there is in `index`, by the schema that it keeps."""
     graph, about = index.graph, index.manifest.about
     members: list[int] = np.bincount(graph.types.type, minlength=len(graph.types.names)).tolist()
     order = sorted(range(len(members)), key=lambda i: -members[i])
@@ -133,7 +144,7 @@ def info_of(index: Index) -> Info:
         created=index.manifest.created,
         bytes=index.manifest.bytes,
         counts=graph_counts(graph),
-        relations=relations_of(graph),
+        relations=relations_of(graph, schema_of_index(index)),
         types=types,
         embedder=about.embedder,
         sources=about.sources,
@@ -168,31 +179,34 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
     return asdict(corpus.settings) | details | report
 
 
-def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
+def relations_of(graph: Graph, schema: Schema) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
-    ends = _Ends(graph)
-    properties = _properties_by_relation(graph.edge_properties)
-    relations: list[RelationInfo] = []
-    for relation in np.argsort(-ends.triples, kind="stable").tolist():
-        if not ends.triples[relation]:
-            continue
-        with_head, with_tail = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
-        head, _, tail = graph.triple(int(ends.first_triple[relation]))
-        name, label = graph.relations[relation], graph.relation_labels[relation]
-        relations.append(
-            RelationInfo(
-                name=name,
-                label=label,
-                triples=int(ends.triples[relation]),
-                heads=len(with_head),
-                tails=len(with_tail),
-                example=named_triple(graph, head, relation, tail),
-                properties=properties.get(relation, {}),
-                head_types=ends.types(2 * relation, with_head),
-                tail_types=ends.types(2 * relation + 1, with_tail),
-            )
+    examples = _first_triples(graph)
+    properties, datatypes = _properties_by_relation(graph.edge_properties), _tail_datatypes(graph)
+    return tuple(
+        RelationInfo(
+            name=graph.relations[relation],
+            label=graph.relation_labels[relation],
+            triples=int(schema.triples[relation]),
+            heads=int(schema.nodes[head_end(relation)]),
+            tails=int(schema.nodes[tail_end(relation)]),
+            example=named_triple(graph, *graph.triple(int(examples[relation]))),
+            properties=properties.get(relation, {}),
+            head_types=_types(graph, schema, head_end(relation), {}),
+            tail_types=_types(graph, schema, tail_end(relation), datatypes.get(relation, {})),
         )
-    return tuple(relations)
+        for relation in np.argsort(-schema.triples, kind="stable").tolist()
+        if schema.triples[relation]
+    )
+
+
+def _first_triples(graph: Graph) -> Int64:
+    """A triple id of each relation, the first: int64 [relations], -1 without one."""
+    first = np.full(len(graph.relations), -1, np.int64)
+    for start, stop in reversed(list(chunks_of(0, graph.triples, AT_ONCE))):
+        # Of equal places the last value stays.
+        first[graph.out.relation[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
+    return first
 
 
 def _properties_by_relation(edges: EdgeProperties) -> dict[int, dict[str, list[str]]]:
@@ -207,106 +221,42 @@ def _properties_by_relation(edges: EdgeProperties) -> dict[int, dict[str, list[s
     return by_relation
 
 
-class _Ends:
-    """Which nodes have each end: end 2r is a head of relation r, end 2r + 1 a tail.
-
-    `triples` int64 [relations] and `first_triple` (a triple id, -1 without one) are of each relation;
-    `_by_side` of out and into are the nodes that have relation r at `places[r]` to `places[r + 1]`.
-    """
-
-    def __init__(self, graph: Graph) -> None:
-        relations = len(graph.relations)
-        self._graph, self._sides = graph, (graph.out, graph.into)
-        self.triples, self.first_triple = np.zeros(relations, np.int64), np.full(relations, -1, np.int64)
-        self._by_side = [self._list_nodes(side) for side in self._sides]
-
-    def _list_nodes(self, side: Adjacency) -> tuple[Int64, Int32]:
-        """The places of relations, and the nodes that have each of them, ascending."""
-        relations, parts = len(self.triples), list[tuple[Int64, Int64]]()
-        for span in chunks_of(0, self._graph.nodes, NODES_AT_ONCE):
-            relation, node, slots = _edges(side, np.arange(*span))
-            if side is self._graph.out:
-                self.triples += np.bincount(relation, minlength=relations)
-            is_new = np.ones(len(slots), np.bool_)
-            is_new[1:] = (relation[1:] != relation[:-1]) | (node[1:] != node[:-1])
-            relation, node, slots = relation[is_new], node[is_new], slots[is_new]
-            if side is self._graph.out:
-                distinct, places = np.unique(relation, return_index=True)
-                self.first_triple[distinct] = np.where(
-                    self.first_triple[distinct] < 0, slots[places], self.first_triple[distinct]
-                )
-            parts.append((relation, node))
-        relation, node = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-        # Short integers are sorted by their digits.
-        short = relation.astype(np.int16 if relations < 1 << 15 else np.int32)
-        order = np.argsort(short, kind="stable")
-        return counted_offsets(relation, relations), node[order].astype(np.int32)
-
-    def nodes(self, end: int) -> Int32:
-        """Return the distinct nodes that have the end, ascending."""
-        relation, side = divmod(end, 2)
-        places, nodes = self._by_side[side]
-        return nodes[places[relation] : places[relation + 1]]
-
-    def types(self, end: int, nodes: Int32) -> tuple[TypeShare, ...]:
-        """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
-        if len(nodes) > MOST_COUNTED_NODES:
-            nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_COUNTED_NODES).astype(np.int64)]
-        graph = self._graph
-        declared = _counts(graph.types.offsets, graph.types.type, nodes, len(graph.types.names))
-        if declared.any():
-            return _shares(declared, len(nodes), lambda i: graph.types.names[i], declared=True)
-        literal = self._literal_types(nodes)
-        if literal:
-            return literal
-        inferred = self._ends_of(nodes)
-        inferred[end] = 0
-        labels = self._graph.relation_labels
-
-        def end_name(end: int) -> str:
-            return f"{'tail' if end % 2 else 'head'} of {labels[end // 2]}"
-
-        return _shares(inferred, len(nodes), end_name, declared=False)
-
-    def _ends_of(self, nodes: Int32) -> Int64:
-        """Count how many of some nodes have each end."""
-        counts = np.zeros(2 * len(self._graph.relations), np.int64)
-        for number, side in enumerate(self._sides):
-            relation, node, _ = _edges(side, nodes)
-            ends = np.sort(relation * self._graph.nodes + node)
-            distinct_ends = (
-                ends[np.append(True, ends[1:] != ends[:-1])] // self._graph.nodes if len(ends) else ends
-            )
-            counts[number::2] = np.bincount(distinct_ends, minlength=len(counts) // 2)
-        return counts
-
-    def _literal_types(self, nodes: Int32) -> tuple[TypeShare, ...]:
-        """Share datatypes, or kinds of parsed values where the source knows no datatypes."""
-        values = self._graph.values
-        datatype = values.datatype[nodes]
-        if (datatype >= 0).any():
-            counts = np.bincount(datatype[datatype >= 0], minlength=len(values.datatypes))
-            return _shares(
-                counts, len(nodes), lambda i: datatype_in_words(values.datatypes[i]), declared=True
-            )
-        counts = np.bincount(values.kind[nodes], minlength=len(ValueKind))
-        counts[ValueKind.NONE] = 0
-        if 2 * counts.sum() < len(nodes):
-            return ()
-        return _shares(counts, len(nodes), lambda i: VALUE_KINDS[ValueKind(i)], declared=False)
+def _tail_datatypes(graph: Graph) -> dict[int, dict[str, int]]:
+    """How many literals of each datatype are tails of each relation."""
+    by_relation: dict[int, dict[str, int]] = {}
+    literals = np.flatnonzero(graph.values.datatype >= 0)
+    for start, stop in chunks_of(0, len(literals), AT_ONCE):
+        nodes = literals[start:stop]
+        lengths = graph.into.degrees()[nodes]
+        relation = graph.into.relation[listed_places(graph.into.starts[nodes], lengths)]
+        datatype = np.repeat(graph.values.datatype[nodes], lengths)
+        pairs = packed_pairs(np.repeat(nodes, lengths), relation)
+        _, once = np.unique(pairs, return_index=True)
+        keys, counts = np.unique(packed_pairs(relation[once], datatype[once]), return_counts=True)
+        for (number, type_), count in zip(unpacked_pairs(keys).tolist(), counts.tolist(), strict=True):
+            name, of_relation = graph.values.datatypes[type_], by_relation.setdefault(number, {})
+            of_relation[name] = of_relation.get(name, 0) + count
+    return by_relation
 
 
-def _edges(side: Adjacency, nodes: Int32 | Int64) -> tuple[Int64, Int64, Int64]:
-    """Relation, node and slot of each edge of some nodes; int64 [edges]."""
-    lengths = side.stops[nodes] - side.starts[nodes]
-    slots = listed_places(side.starts[nodes], lengths)
-    return side.relation[slots].astype(np.int64), np.repeat(nodes.astype(np.int64), lengths), slots
+def _types(graph: Graph, schema: Schema, end: End, datatypes: Mapping[str, int]) -> tuple[TypeShare, ...]:
+    """The most frequent types of the nodes at an end: declared ones, datatypes, or what else they are."""
+    nodes, types = int(schema.nodes[end]), graph.types.names
+    if schema.typed[end].any():
+        return _shares(schema.typed[end], nodes, types.__getitem__, declared=True)
+    if datatypes:
+        names = [datatype_in_words(name) for name in datatypes]
+        return _shares(np.array(list(datatypes.values())), nodes, names.__getitem__, declared=True)
+    values = np.rint(np.array([schema.numbers[end], schema.dates[end]]) * nodes).astype(np.int64)
+    if 2 * values.sum() >= nodes:
+        return _shares(values, nodes, VALUE_KINDS.__getitem__, declared=False)
+    others = schema.together.row(end).copy()
+    others[end] = 0
 
+    def name_of(end: End) -> str:
+        return f"{'tail' if is_tail(end) else 'head'} of {graph.relation_labels[relation_of(end)]}"
 
-def _counts(offsets: Int64, item: Int32, nodes: Int32, items: int) -> Int64:
-    """Count how often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
-    places = listed_places(offsets[nodes], offsets[nodes + 1] - offsets[nodes])
-    return np.bincount(item[places], minlength=items)
+    return _shares(others, nodes, name_of, declared=False)
 
 
 def _shares(

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.foundation.arrays import Int32, Int64, UInt16, UInt32, UInt64, chunks_of
+from clew.foundation.arrays import AT_ONCE, Int32, Int64, UInt16, UInt32, UInt64, chunks_of
 from clew.foundation.forms import local_name
 from clew.foundation.system import check
 from clew.graph.graph import Graph, Names, offsets_of
@@ -35,8 +35,6 @@ POSTINGS_BUDGET = 8_000_000
 """Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
 CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
-MERGED_AT_ONCE = 1 << 22
-"""Postings that are merged together: 16 bytes each."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
 _SHARED = 3
@@ -72,10 +70,22 @@ class TypoPart:
     pairs: Int64
 
     @classmethod
-    def of(cls, first: int, norms: Sequence[str], buckets: int) -> TypoPart:
-        """Index normal forms; an empty string leaves its entry out."""
-        chunk = _Chunk.of(norms)
-        return cls(first, chunk.lengths.astype(np.uint16), chunk.signatures(), chunk.pairs(buckets))
+    def of(
+        cls, first: int, norms: Sequence[str], buckets: int, longest: int = LONGEST_WITH_TYPOS
+    ) -> TypoPart:
+        """Index normal forms; an empty one, or of more than `longest` characters, leaves its entry out."""
+        norms = [norm if len(norm) <= longest else "" for norm in norms]
+        lengths = np.fromiter(map(len, norms), np.uint16, len(norms))
+        # Code points, with a space before and after each norm.
+        text = "".join(f" {norm} " for norm in norms if norm)
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        entries = np.flatnonzero(lengths)
+        padded = lengths[entries].astype(np.int64) + 2
+        signatures = np.zeros(len(norms), np.uint32)
+        if len(entries):
+            bits = np.left_shift(np.uint32(1), points & np.uint32(31))
+            signatures[entries] = np.bitwise_or.reduceat(bits, np.cumsum(padded) - padded)
+        return cls(first, lengths, signatures, _trigrams(points, np.repeat(entries, padded), buckets))
 
     def ranked(self, low: int, high: int, rank: Int32) -> Int64:
         """What it adds to the buckets [low, high): `bucket << 32 | rank`, by the rank of each entry."""
@@ -83,6 +93,21 @@ class TypoPart:
         start, stop = self.pairs.searchsorted(ends).tolist()
         pairs = np.asarray(self.pairs[start:stop])
         return pairs >> _ROW_BITS << _ROW_BITS | rank[(pairs & _ROWS) + self.first]
+
+
+def _trigrams(points: UInt32, rows: Int64, buckets: int) -> Int64:
+    """Distinct `bucket << 32 | row` of code points and their rows, sorted; `buckets` is a power of two."""
+    wide = points.astype(np.uint64)
+    mixed = wide[:-2] * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= wide[1:-1] * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= wide[2:] * np.uint64(0x165667B19E3779F9)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    bucket = (mixed >> np.uint64(64 - (buckets.bit_length() - 1))).astype(np.int64)
+    inside = rows[:-2] == rows[2:]
+    pairs = bucket[inside] << _ROW_BITS | rows[:-2][inside]
+    pairs.sort()  # several times faster than what np.unique does
+    return pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,23 +126,71 @@ class Typos:
     signatures: UInt32
 
     @classmethod
-    def of(cls, parts: Sequence[TypoPart], buckets: int, at_once: int = MERGED_AT_ONCE) -> Typos:
-        """Merge parts that cover all entries in order, about so many postings `at_once`.
+    def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
+        """Merge parts that cover all entries in order.
 
         Needs 4 bytes a trigram of every entry, which the lists take, and little beside.
         """
         lengths = np.concatenate([np.zeros(0, np.uint16), *(part.lengths for part in parts)])
         signatures = np.concatenate([np.zeros(0, np.uint32), *(part.signatures for part in parts)])
-        order = np.argsort(lengths, kind="stable").astype(np.int32)[int((lengths == 0).sum()) :]
-        rank = np.zeros(len(lengths), np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
         counts = np.zeros(buckets, np.int64)
         for part in parts:
             counts += np.bincount(np.asarray(part.pairs) >> _ROW_BITS, minlength=buckets)
+
+        def ranked(low: int, high: int, rank: Int32) -> list[Int64]:
+            return [part.ranked(low, high, rank) for part in parts]
+
+        return cls._merged(lengths, signatures, counts, ranked)
+
+    def changed(self, new_numbers: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
+        """The lists of so many entries: those here by their new numbers (-1: gone), and `added` ones.
+
+        `norms` are the normal forms of these; they are in the lists of trigrams, and the others are not read.
+        """
+        lengths, signatures = np.zeros(entries, np.uint16), np.zeros(entries, np.uint32)
+        moved = new_numbers[self.by_length]
+        stays, counts = moved >= 0, np.diff(self.posting_offsets)
+        of_rank = np.repeat(np.arange(LONGEST_WITH_TYPOS + 1), np.diff(self.length_offsets))
+        lengths[moved[stays]], signatures[moved[stays]] = of_rank[stays], self.signatures[stays]
+        part = TypoPart.of(0, norms, len(counts))
+        lengths[added], signatures[added] = part.lengths, part.signatures
+
+        def kept(low: int, high: int) -> tuple[Int64, Int64]:
+            """The lists, and the new numbers in them, of what stays in the lists [low, high)."""
+            numbers = moved[self.postings[self.posting_offsets[low] : self.posting_offsets[high]]]
+            lists = np.repeat(np.arange(low, high), np.diff(self.posting_offsets[low : high + 1]))
+            return lists[numbers >= 0], numbers[numbers >= 0]
+
+        def ranked(low: int, high: int, rank: Int32) -> list[Int64]:
+            lists, numbers = kept(low, high)
+            return [lists << _ROW_BITS | rank[numbers], part.ranked(low, high, rank[added])]
+
+        if not stays.all():
+            counts = np.zeros_like(counts)
+            for span in _cut_lists(self.posting_offsets):
+                counts += np.bincount(kept(*span)[0], minlength=len(counts))
+        counts = counts + np.bincount(part.pairs >> _ROW_BITS, minlength=len(counts))
+        return self._merged(lengths, signatures, counts, ranked)
+
+    @classmethod
+    def _merged(
+        cls,
+        lengths: UInt16,
+        signatures: UInt32,
+        counts: Int64,
+        ranked: Callable[[int, int, Int32], Iterable[Int64]],
+    ) -> Typos:
+        """Make the lists of entries of `lengths`, with `counts` [buckets] postings.
+
+        `ranked(low, high, rank)` gives those of the buckets [low, high), as `TypoPart.ranked` does.
+        """
+        order = np.argsort(lengths, kind="stable").astype(np.int32)[int((lengths == 0).sum()) :]
+        rank = np.zeros(len(lengths), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
         offsets = offsets_of(counts)
         postings = np.empty(int(offsets[-1]), np.int32)
-        for low, high in _cut_lists(offsets, at_once):
-            keys = np.concatenate([_NOTHING, *(part.ranked(low, high, rank) for part in parts)])
+        for low, high in _cut_lists(offsets):
+            keys = np.concatenate([_NOTHING, *ranked(low, high, rank)])
             keys.sort()
             postings[offsets[low] : offsets[high]] = keys & _ROWS
         per_length = np.bincount(lengths[order], minlength=LONGEST_WITH_TYPOS + 1)
@@ -142,9 +215,8 @@ class Typos:
             return np.empty(0, np.int32)
         shortest, longest = max(1, len(norm) - edits), min(LONGEST_WITH_TYPOS, len(norm) + edits)
         low, high = int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1])
-        chunk = _Chunk.of([norm], LONGEST_WITH_TYPOS + edits)
-        signature = chunk.signatures()[0]
-        trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
+        part = TypoPart.of(0, [norm], len(self.posting_offsets) - 1, LONGEST_WITH_TYPOS + edits)
+        signature, trigrams = part.signatures[0], part.pairs >> _ROW_BITS
         if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
             ranks, shared = self._by_postings(trigrams, low, high, edits)
             near = _differing_bits(self.signatures[ranks], signature) <= _BITS_AN_EDIT * edits
@@ -154,7 +226,7 @@ class Typos:
             ranks = np.flatnonzero(bits <= _BITS_AN_EDIT * edits)
             cost = bits[ranks].astype(np.int64)
             ranks += low
-        return self.by_length[ranks[_best(cost)]]
+        return self.by_length[ranks[np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]]]
 
     def _by_postings(self, trigrams: Int64, low: int, high: int, edits: int) -> tuple[Int64, Int64]:
         """(ranks from `low` to `high` that share enough trigrams, how many they share)."""
@@ -181,68 +253,14 @@ class Typos:
 _FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signatures")
 
 
-@dataclass(frozen=True, eq=False)
-class _Chunk:
-    """Normal forms as code points with a space before and after each; too long ones are left out.
-
-    `points` uint32: the characters, and two spaces a norm; `lengths` int64 [norms], 0 where left out.
-    """
-
-    points: UInt32
-    lengths: Int64
-
-    @classmethod
-    def of(cls, norms: Iterable[str], longest: int = LONGEST_WITH_TYPOS) -> _Chunk:
-        short_norms = [n if len(n) <= longest else "" for n in norms]
-        text = "".join(f" {n} " for n in short_norms if n)
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return cls(points, np.fromiter(map(len, short_norms), np.int64, len(short_norms)))
-
-    def _rows(self) -> Int64:
-        """Give the row of each code point."""
-        padded = np.where(self.lengths > 0, self.lengths + 2, 0)
-        return np.repeat(np.arange(len(self.lengths)), padded)
-
-    def pairs(self, buckets: int) -> Int64:
-        """Distinct `bucket << 32 | row`, sorted; `buckets` is a power of two."""
-        rows, points = self._rows(), self.points.astype(np.uint64)
-        if not len(points):
-            return np.empty(0, np.int64)
-        mixed = points[:-2] * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= points[1:-1] * np.uint64(0xC2B2AE3D27D4EB4F)
-        mixed ^= points[2:] * np.uint64(0x165667B19E3779F9)
-        mixed ^= mixed >> np.uint64(29)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        bucket = (mixed >> np.uint64(64 - (buckets.bit_length() - 1))).astype(np.int64)
-        inside = rows[:-2] == rows[2:]
-        pairs = bucket[inside] << _ROW_BITS | rows[:-2][inside]
-        pairs.sort()  # several times faster than what np.unique does
-        return pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
-
-    def signatures(self) -> UInt32:
-        """Set a bit for each of the 32 classes of letters that occurs; uint32 [norms]."""
-        bits = np.left_shift(np.uint32(1), self.points & np.uint32(31))
-        signatures = np.zeros(len(self.lengths), np.uint32)
-        rows = np.flatnonzero(self.lengths)
-        if len(rows):
-            starts = np.cumsum(self.lengths[rows] + 2) - (self.lengths[rows] + 2)
-            signatures[rows] = np.bitwise_or.reduceat(bits, starts)
-        return signatures
-
-
-def _cut_lists(offsets: Int64, at_once: int) -> Iterator[tuple[int, int]]:
-    """Cut lists, by their offsets, into runs [low, high) of about `at_once` postings, or one list."""
+def _cut_lists(offsets: Int64) -> Iterator[tuple[int, int]]:
+    """Cut lists, by their offsets, into runs [low, high) of about `AT_ONCE` postings, or one list."""
     low, lists = 0, len(offsets) - 1
     while low < lists:
-        high = int(offsets.searchsorted(offsets[low] + at_once, "right")) - 1
+        high = int(offsets.searchsorted(offsets[low] + AT_ONCE, "right")) - 1
         high = max(high, low + 1)
         yield low, high
         low = high
-
-
-def _best(cost: NDArray[np.integer]) -> Int64:
-    """Places of the least costs in order, as many as may be measured."""
-    return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
 
 
 def _differing_bits(words: UInt32, signature: np.uint32) -> NDArray[np.uint8]:
@@ -302,21 +320,18 @@ class NamesIndex:
     typos: Typos
 
     @classmethod
-    def of(cls, graph: Graph, *, at_once: int = ENTRIES_AT_ONCE, merged: int = MERGED_AT_ONCE) -> NamesIndex:
-        """Index all names, labels and aliases of `graph`, some entries `at_once`, as `merge` does."""
+    def of(cls, graph: Graph) -> NamesIndex:
+        """Index all names, labels and aliases of `graph`."""
         label_nodes = differing_labels(graph)
-        spans = chunks_of(0, entry_count(graph, label_nodes), at_once)
-        parts = [NamePart.of(graph, label_nodes, *span) for span in spans]
-        return cls.merge(graph, label_nodes, parts, merged)
+        spans = chunks_of(0, entry_count(graph, label_nodes), ENTRIES_AT_ONCE)
+        return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
 
     @classmethod
-    def merge(
-        cls, graph: Graph, label_nodes: Int32, parts: Sequence[NamePart], merged: int = MERGED_AT_ONCE
-    ) -> NamesIndex:
-        """Merge parts that cover all entries in order, so many postings at a time."""
+    def merge(cls, graph: Graph, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
+        """Merge parts that cover all entries in order."""
         hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
         order = np.argsort(hashes, kind="stable").astype(np.int32)
-        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)), merged)
+        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)))
         return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod
@@ -337,10 +352,8 @@ class NamesIndex:
         norm = normalise(text)
         if not norm:
             return ()
-        best: _Best = {}
         first, last = self._range(hash_norms([norm]))
-        self._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
-        return _ranked_hits(best)
+        return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
         """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
@@ -356,10 +369,9 @@ class NamesIndex:
         for row in np.flatnonzero(last > first).tolist():
             start, stop, norm = spans[row]
             is_written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
-            best: _Best = {}
-            self._collect(norm, int(first[row]), int(last[row]), is_written, best)
-            if best:
-                found.append(SpanHit(start, stop, _ranked_hits(best)))
+            hits = self._hits(norm, int(first[row]), int(last[row]), is_written)
+            if hits:
+                found.append(SpanHit(start, stop, hits))
         return found
 
     def namesakes(self) -> frozenset[int]:
@@ -407,8 +419,12 @@ class NamesIndex:
 
     def string(self, entry: int) -> str:
         """Read the entry as the source writes it."""
-        names, row = self._place(entry)
-        return names[row]
+        graph, (nodes, labels) = self.graph, self._bounds
+        if entry < nodes:
+            return graph.entities[entry]
+        if entry < labels:
+            return graph.labels[int(self.label_nodes[entry - nodes])]
+        return graph.aliases.names[entry - labels]
 
     def entity(self, entry: int) -> int:
         """Find the entity that the entry names."""
@@ -425,14 +441,6 @@ class NamesIndex:
         nodes = len(self.graph.entities)
         return nodes, nodes + len(self.label_nodes)
 
-    def _place(self, entry: int) -> tuple[Names, int]:
-        graph, (nodes, labels) = self.graph, self._bounds
-        if entry < nodes:
-            return graph.entities, entry
-        if entry < labels:
-            return graph.labels, int(self.label_nodes[entry - nodes])
-        return graph.aliases.names, entry - labels
-
     def _kind(self, entry: int) -> int:
         nodes, labels = self._bounds
         return (entry >= nodes) + (entry >= labels)
@@ -441,23 +449,17 @@ class NamesIndex:
         first = np.searchsorted(self.hashes, hashes, "left")
         return first, np.searchsorted(self.hashes, hashes, "right")
 
-    def _collect(self, norm: str, first: int, last: int, exact: Callable[[str], bool], best: _Best) -> None:
-        """Add entries [first, last) of the hash table whose string really has the normal form."""
+    def _hits(self, norm: str, first: int, last: int, exact: Callable[[str], bool]) -> tuple[NameHit, ...]:
+        """The entities of the entries [first, last) of the hash table that really have the normal form."""
+        best: dict[int, tuple[bool, int]] = {}  # named inexactly, and by which kind
         for entry in self.entries[first:last].tolist():
             check()
             string = self.string(entry)
             if normalise(string) == norm:
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
-
-
-_Best = dict[int, tuple[bool, int]]
-"""How well each entity is named: inexactly, and by which kind."""
-
-
-def _ranked_hits(best: _Best) -> tuple[NameHit, ...]:
-    ranked = sorted((*rank, entity) for entity, rank in best.items())
-    return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
+        ranked = sorted((*rank, entity) for entity, rank in best.items())
+        return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,12 +483,8 @@ class NamePart:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Give the arrays by name."""
         typos = self.typos
-        return {
-            "hashes": self.hashes,
-            "lengths": typos.lengths,
-            "signatures": typos.signatures,
-            "pairs": typos.pairs,
-        }
+        arrays = {"lengths": typos.lengths, "signatures": typos.signatures, "pairs": typos.pairs}
+        return {"hashes": self.hashes, **arrays}
 
     @classmethod
     def from_arrays(cls, first: int, arrays: Mapping[str, NDArray[np.generic]]) -> NamePart:
@@ -507,7 +505,8 @@ def differing_labels(graph: Graph) -> Int32:
     if graph.labels is graph.entities:
         return np.empty(0, np.int32)
     differing: list[int] = []
-    for (first, names), (_, labels) in zip(_strings(graph.entities), _strings(graph.labels), strict=True):
+    for first, stop in chunks_of(0, graph.nodes, ENTRIES_AT_ONCE):  # so that millions never exist at once
+        names, labels = strings_of(graph.entities, first, stop), strings_of(graph.labels, first, stop)
         differing += [first + i for i, (n, s) in enumerate(zip(names, labels, strict=True)) if n != s]
     return np.array(differing, np.int32)
 
@@ -534,12 +533,6 @@ def strings_of(names: Names, first: int, stop: int) -> list[str]:
     blob = bytes(names.blob[offsets[0] : offsets[-1]])
     places = (offsets - offsets[0]).tolist()
     return [blob[a:b].decode("utf-8") for a, b in pairwise(places)]
-
-
-def _strings(names: Names) -> Iterator[tuple[int, list[str]]]:
-    """(first row, strings) of all rows, a chunk at a time, so that millions never exist at once."""
-    for start, stop in chunks_of(0, len(names), ENTRIES_AT_ONCE):
-        yield start, strings_of(names, start, stop)
 
 
 def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, int, str]]:

@@ -56,18 +56,12 @@ def make_shards(
         done += shard[2] - shard[1]
         tell(done)
 
-    if new_index.cluster is not None:
-        results = new_index.map(partial(_shard_maker, folder), shards)
-        for shard, _ in zip(shards, results, strict=True):
-            count(shard)
-    elif workers > 1:
+    if new_index.cluster is None and workers > 1:
         spans = [shards[i::workers] for i in range(workers)]
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(partial(_run_worker, folder, new_index.embedder.name, count), spans))
     else:
-        make = _shard_maker(folder, new_index.graph, new_index.embedder)
-        for shard in shards:
-            make(shard)
+        for shard, _ in zip(shards, new_index.map(partial(_shard_maker, folder), shards), strict=True):
             count(shard)
     return [
         (shard[1], {file.stem: load_array(file, "r") for file in _place(folder, shard).iterdir()})
@@ -117,7 +111,8 @@ def _run_worker(folder: Path, embedder: str, count: Callable[[Shard], None], sha
         )
 
 
-def _work(folder: Path, spec: str, words: Sequence[str]) -> None:
+def _work(path: str, spec: str, *words: str) -> None:
+    folder = Path(path)
     make = _shard_maker(folder, written_graph(folder), embedder_named(spec))
     for kind, first, stop in zip(words[::3], words[1::3], words[2::3], strict=True):
         make((cast("ShardKind", kind), int(first), int(stop)))
@@ -127,6 +122,6 @@ def _work(folder: Path, spec: str, words: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        _work(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+        _work(*sys.argv[1:])
     except (ClewError, OSError, MemoryError) as error:
         sys.exit(f"{type(error).__name__}: {error}")

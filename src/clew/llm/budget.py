@@ -12,7 +12,7 @@ import tomllib
 import weakref
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from operator import add, sub
@@ -181,10 +181,6 @@ class Ledger:
                     raise refused
             self.spent = after
 
-    def made_with(self) -> Limits:
-        """Return its limits, as an actor tells them."""
-        return self.limits
-
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took."""
         with self._changing():
@@ -311,15 +307,20 @@ class ReplyCache:
     def find(self, request: Request) -> Reply | None:
         """Find the recorded reply to a request, marked as cached."""
         row = self.run("SELECT reply FROM replies WHERE key = ?", request.key)
+        if row is None:
+            return None
         try:
-            return None if row is None else _reply(json.loads(row[0]))
+            stored: dict[str, Any] = json.loads(row[0])
+            stored |= {"usage": Usage(**stored["usage"]), "notes": tuple(stored["notes"]), "cached": True}
+            return Reply(**stored)
         except (ValueError, KeyError, TypeError) as error:
             raise self._failed(error) from error
 
     def store(self, request: Request, reply: Reply) -> None:
         """Record a reply; one that is there already stays."""
         statement = "INSERT OR IGNORE INTO replies (key, request, reply) VALUES (?, ?, ?)"
-        self.run(statement, request.key, _text(request.as_json()), _text(asdict(reply)))
+        texts = (json.dumps(value, sort_keys=True) for value in (request.as_json(), asdict(reply)))
+        self.run(statement, request.key, *texts)
 
     def store_too_long(self, request: Request, error: ContextOverflow) -> None:
         """Record that a request did not fit into the model's context, so that a replay knows it too."""
@@ -347,16 +348,6 @@ class ReplyCache:
         return InputError(
             f"{self.path}: the reply cache cannot be used ({error}). Move the file away, or use another."
         )
-
-
-def _text(value: Any) -> str:  # noqa: ANN401
-    return json.dumps(value, sort_keys=True)
-
-
-def _reply(stored: dict[str, Any]) -> Reply:
-    usage = Usage(**stored.pop("usage"))
-    notes = tuple(stored.pop("notes"))
-    return replace(Reply(**stored), usage=usage, notes=notes, cached=True)
 
 
 # A trace file: one JSON line for each call, with the prompt and the reply in full.

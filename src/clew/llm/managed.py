@@ -1,6 +1,6 @@
 """A chat model under management: cache, budgets, concurrency limit, timeouts, retries, cost, traces.
 
-It wraps any chat model that makes single attempts. `for_question` gives a view with a budget of its own.
+It wraps any chat model that makes single attempts. `for_question` gives it a budget for one question.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import count
@@ -172,8 +172,7 @@ class ManagedModel(TypedReplies):
         self._reached = Event()
         self._cache, self._trace, self._listener, self._calls = cache, trace, listener, count(1)
         self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-        self._question: Ledger = Ledger("question", policy.per_question)
-        self._label: str | None = None
+        self._alone = QuestionModel(self, None)
         self.reopen: Callable[[], ManagedModel] | None = None
         """Opens the same model in another process, where that can be."""
 
@@ -182,30 +181,37 @@ class ManagedModel(TypedReplies):
             raise TypeError(f"{self.name} was opened for this process alone")
         return self.reopen, ()
 
-    def for_question(self, label: str | None = None) -> ManagedModel:
-        """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
-        view = object.__new__(type(self))
-        vars(view).update(vars(self))
-        view._question, view._label = Ledger("question", self.policy.per_question), label
-        return view
+    def for_question(self, label: str | None = None) -> QuestionModel:
+        """The same model with a fresh budget for one question; `label` (its id) goes into the trace."""
+        return QuestionModel(self, label)
 
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request, from the cache if it is there.
+    async def complete(self, request: Request, question: QuestionModel | None = None) -> Reply:
+        """Reply to a request, from the cache if it is there; all without a `question` are one together.
 
         Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
         the request was never recorded), ContextOverflow (the request is too long, or was when it was
         recorded), LlmError (the last attempt's error).
         """
-        request = replace(request, model=self.name)
-        with self._record_call(request) as replies:
-            reply = self._recall(request)
+        request, question = replace(request, model=self.name), question or self._alone
+        ledgers, start_time = (question.ledger, self.run), perf_counter()
+        outcome: dict[str, object] = {"reply": None, "error": None}
+        try:
+            reply = self._recall(request, ledgers)
             if reply is None:
                 async with self._limit.get():
-                    reply = await self._call_with_retries(request)
+                    reply = await self._call_with_retries(request, ledgers)
                 if self._cache is not None:
                     self._cache.store(request, reply)
-            replies.append(reply)
+            outcome["reply"] = asdict(reply)
             return reply
+        except BaseException as error:
+            outcome["error"] = {"type": type(error).__name__, "message": str(error)}
+            raise
+        finally:
+            if self._trace is not None:
+                call = {"question": question.label, "model": self.name, "request": request.as_json()}
+                milliseconds = round((perf_counter() - start_time) * 1000, 3)
+                self._trace.write(call | outcome | {"ms": milliseconds})
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""
@@ -215,9 +221,9 @@ class ManagedModel(TypedReplies):
         if self._trace is not None:
             self._trace.close()
 
-    def _recall(self, request: Request) -> Reply | None:
+    def _recall(self, request: Request, ledgers: Sequence[Ledger]) -> Reply | None:
         """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
-        reservation = self._reserve(request) if self.policy.replay else None
+        reservation = Reservation(ledgers, request, self.policy.price) if self.policy.replay else None
         reply = None if self._cache is None else self._cache.find(request)
         if reservation is None:
             return reply
@@ -235,10 +241,7 @@ class ManagedModel(TypedReplies):
         reservation.settle_reply(reply)
         return reply
 
-    def _reserve(self, request: Request) -> Reservation:
-        return Reservation((self._question, self.run), request, self.policy.price)
-
-    async def _call_with_retries(self, request: Request) -> Reply:
+    async def _call_with_retries(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception, wait_exponential_jitter
 
         doubled = wait_exponential_jitter(initial=0.5, max=LONGEST_WAIT, jitter=0.5)
@@ -257,15 +260,10 @@ class ManagedModel(TypedReplies):
             attempts = min(self.policy.attempts, 2) if twice else self.policy.attempts
             return state.attempt_number >= attempts or (_asked_wait(state) or 0.0) > PATIENCE
 
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(self._may_go_through),
-            wait=wait,
-            stop=enough,
-            sleep=self._sleep,
-            reraise=True,
-        )
+        may = retry_if_exception(self._may_go_through)
+        retrying = AsyncRetrying(retry=may, wait=wait, stop=enough, sleep=self._sleep, reraise=True)
         try:
-            return await retrying(self._once, request)
+            return await retrying(self._once, request, ledgers)
         except ContextOverflow as error:
             if self._cache is not None:
                 self._cache.store_too_long(request, error)
@@ -282,16 +280,19 @@ class ManagedModel(TypedReplies):
             return error.status >= 500 or error.status == 408
         return isinstance(error, (ModelUnreachable, ModelTimeout)) and self._reached.is_set()
 
-    async def _once(self, request: Request) -> Reply:
-        reservation = self._reserve(request)
+    async def _once(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
+        reservation = Reservation(ledgers, request, self.policy.price)
         try:
-            reply = self._with_price(await self._heard(request))
+            reply = await self._heard(request)
         except BaseException as error:
             if isinstance(error, (ModelRefused, ModelFailed)):
                 self._reached.set()
             reservation.settle_failure(error)
             raise
         self._reached.set()
+        price = self.policy.price
+        # Servers echo what they are sent; nothing after this may hold a key.
+        reply = replace(reply, text=redacted(reply.text), cost=price.of(reply.usage) if price else reply.cost)
         reservation.settle_reply(reply)
         return reply
 
@@ -313,38 +314,21 @@ class ManagedModel(TypedReplies):
             message = f"{self.name} did not answer within {timeout:g} s. Allow more time, or ask for less."
             raise ModelTimeout(message) from error
 
-    def _with_price(self, reply: Reply) -> Reply:
-        price = self.policy.price
-        # Servers echo what they are sent; nothing after this may hold a key.
-        reply = replace(reply, text=redacted(reply.text))
-        return reply if price is None else replace(reply, cost=price.of(reply.usage))
 
-    @contextmanager
-    def _record_call(self, request: Request) -> Generator[list[Reply]]:
-        """Write the trace of a call, however it ends; the yielded list takes the reply."""
-        start_time = perf_counter()
-        replies: list[Reply] = []
-        failure: BaseException | None = None
-        try:
-            yield replies
-        except BaseException as error:
-            failure = error
-            raise
-        finally:
-            if self._trace is not None:
-                self._trace.write(self._line(request, replies, failure, (perf_counter() - start_time) * 1000))
+class QuestionModel(TypedReplies):
+    """A managed model with a budget of its own for one question."""
 
-    def _line(
-        self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float
-    ) -> dict[str, Any]:
-        return {
-            "question": self._label,
-            "model": self.name,
-            "request": request.as_json(),
-            "reply": asdict(replies[0]) if replies else None,
-            "error": None if failure is None else {"type": type(failure).__name__, "message": str(failure)},
-            "ms": round(ms, 3),
-        }
+    def __init__(self, model: ManagedModel, label: str | None) -> None:
+        super().__init__(model.name, model.refused)
+        self.label, self.ledger = label, Ledger("question", model.policy.per_question)
+        self._model = model
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request; raises as the model."""
+        return await self._model.complete(request, self)
+
+    async def close(self) -> None:
+        """Leave the model open: others ask it."""
 
 
 def _asked_wait(state: RetryCallState) -> float | None:
@@ -423,13 +407,13 @@ def listed(reply: str) -> list[str]:
 
 
 def query_text(text: str) -> str:
-    """Make a query safe to stand between tags: one line that keeps its arrows and ends no block."""
-    return as_data(text).replace("‹", "<").replace("›", ">").replace("</", "‹/")
+    """Make a query safe to stand between tags: one line that keeps its arrows and ends no block or turn."""
+    return as_data(text).replace("‹", "<").replace("›", ">").replace("</", "‹/").replace("<|", "‹|")
 
 
-def short(text: str) -> str:
+def short(text: str, longest: int = LONGEST_QUOTED) -> str:
     """The beginning of a model's text, for a message."""
-    return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"
+    return text if len(text) <= longest else text[:longest] + " …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,40 +428,52 @@ class Sampling:
     seed: int | None = None
 
 
-@dataclass(slots=True)
-class Talk:
-    """The calls for one question: asks the model and keeps what was spent, for the answer and its trace."""
+class Talk(TypedReplies):
+    """The calls for one question: asks a model and keeps what was spent, for the answer and its trace.
 
-    model: ChatModel
-    replies: list[Reply] = field(default_factory=list[Reply])
-    steps: list[Step] = field(default_factory=list[Step])
+    Forms that the model has refused are not tried again, whoever asks it.
+    """
 
-    @classmethod
-    def begin(cls, model: ChatModel, label: str | None) -> Talk:
-        """Begin a question, with a budget of its own where the model has budgets."""
-        return cls(model.for_question(label) if isinstance(model, ManagedModel) else model)
+    def __init__(self, model: ChatModel, label: str | None) -> None:
+        """`label` is of the question, which has a budget of its own where the model has budgets."""
+        super().__init__(model.name, model.refused if isinstance(model, TypedReplies) else None)
+        self.model = model.for_question(label) if isinstance(model, ManagedModel) else model
+        self.replies: list[Reply] = []
+        self.steps: list[Step] = []
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request, as the model does."""
+        reply = await self.model.complete(request)
+        self.replies.append(reply)
+        return reply
+
+    async def close(self) -> None:
+        """Leave the model open: it is the caller's."""
 
     def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
         """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
-        return self._complete(prompt, prompt.messages(**values), sampling, stop)
+        return self._ask(prompt, prompt.messages(**values), sampling, stop)
 
     def ask_again(
         self, prompt: Prompt, sampling: Sampling, reply: str, problem: str, values: Mapping[str, str]
     ) -> str:
         """Show the model its own reply to a prompt, and what is wrong with it. Raises LlmError."""
         turns = (Message("assistant", reply[:LONGEST_SHOWN]), Message("user", problem))
-        return self._complete(prompt, (*prompt.messages(**values), *turns), sampling, ())
+        return self._ask(prompt, (*prompt.messages(**values), *turns), sampling, ())
 
-    def _complete(
+    def _ask(
         self, prompt: Prompt, messages: tuple[Message, ...], sampling: Sampling, stop: tuple[str, ...]
     ) -> str:
         request = Request(messages, stop=stop, **asdict(sampling))
-        reply = run_sync(self.model.complete(request))
+        reply = run_sync(self.complete(request))
         text = clean(reply.text, request.messages, stop)
-        self.replies.append(replace(reply, text=text))
         detail = {"prompt": prompt.name, "version": prompt.version, "reply": text, "notes": list(reply.notes)}
-        self.steps.append(Step("model", detail))
+        self.note("model", detail)
         return text
+
+    def note(self, name: str, detail: Mapping[str, Any]) -> None:
+        """Add a step that is taken now, between those of the calls."""
+        self.steps.append(Step.taken(name, detail))
 
     @property
     def cut(self) -> bool:

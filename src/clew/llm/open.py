@@ -134,11 +134,13 @@ def doctor(settings: Settings) -> list[Check]:
         try:
             checks.append(Check(name, "ok", check(settings)))
         except ClewError as error:
-            checks.append(Check(name, "failed", str(error)))
-            return checks
-    checks.extend(run_sync(_served(settings)))
-    checks.append(_prices(settings))
-    return checks
+            return [*checks, Check(name, "failed", str(error))]
+    price = settings.prices.find(settings.model)
+    prices = Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
+    if price is not None:
+        price_text = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
+        prices = Check("prices", "ok", price_text)
+    return [*checks, *run_sync(_served(settings)), prices]
 
 
 def _settings(settings: Settings) -> str:
@@ -161,61 +163,46 @@ def _files(settings: Settings) -> str:
     return f"can be written: {', '.join(paths)}" if paths else "no cache and no trace"
 
 
-def _prices(settings: Settings) -> Check:
-    price = settings.prices.find(settings.model)
-    if price is None:
-        return Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
-    price_text = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
-    return Check("prices", "ok", price_text)
-
-
 async def _served(settings: Settings) -> list[Check]:
-    adapter = open_adapter(replace(settings, replay=False))
-    pieces: list[str] = []
-    policy = replace(settings, replay=False)
+    policy, pieces = replace(settings, replay=False), list[str]()
+    adapter = open_adapter(policy)
     model = ManagedModel(adapter, policy)
     heard = ManagedModel(adapter, policy, listener=lambda _, piece: pieces.append(piece))
+    yes = ask("Reply with the word yes.", max_tokens=16)
+    checks: list[Check] = []
+
+    async def chat() -> str:
+        reply = await model.complete(yes)
+        usage, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
+        return f"{reply.model}: {usage.input_tokens} tokens in, {usage.output_tokens} out{notes}"
+
+    async def stream() -> str:
+        await heard.complete(yes)
+        return f"{len(pieces)} pieces"
+
+    async def structured() -> str:
+        request = ask("Name a colour (red, green or blue) and a number from 1 to 9, as JSON.", max_tokens=256)
+        typed = await model.complete_as(request, _Probe)
+        return f"a valid value, {'at once' if len(typed.replies) == 1 else 'after a repair'}"
+
+    async def check(name: str, work: Awaitable[str], then: str = "") -> None:
+        """Do one step; `then` is what a failure means."""
+        try:
+            checks.append(Check(name, "ok", await work))
+        except LlmError as error:
+            checks.append(Check(name, "failed", f"{error} {then}".strip()))
+
     try:
-        checks = [await _step("chat", _chat(model))]
-        listed = await adapter.listed()
-        if listed:
-            checks.append(_listed(split_name(settings.model)[1], listed))
-        if checks[0].state == "ok":
-            checks.append(await _step("streaming", _stream(heard, pieces)))
-            then = " Methods that read JSON will not work well."
-            checks.append(await _step("structured output", _structured(model), then))
+        await check("chat", chat())
+        answers, name = checks[0].state == "ok", split_name(settings.model)[1]
+        if names := await adapter.listed():
+            shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+            missing = Check("model", "warning", f"the server does not list {name}; it lists {shown}")
+            checks.append(Check("model", "ok", f"the server lists {name}") if name in names else missing)
+        if answers:
+            await check("streaming", stream())
+            then = "Methods that read JSON will not work well."
+            await check("structured output", structured(), then)
         return checks
     finally:
         await adapter.close()
-
-
-async def _step(name: str, work: Awaitable[str], then: str = "") -> Check:
-    """One call; `then` is what a failure means."""
-    try:
-        return Check(name, "ok", await work)
-    except LlmError as error:
-        return Check(name, "failed", f"{error} {then}".strip())
-
-
-def _listed(name: str, names: tuple[str, ...]) -> Check:
-    if name in names:
-        return Check("model", "ok", f"the server lists {name}")
-    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    return Check("model", "warning", f"the server does not list {name}; it lists {shown}")
-
-
-async def _chat(model: ManagedModel) -> str:
-    reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
-    usage, notes = reply.usage, "".join(f"; {note}" for note in reply.notes)
-    return f"{reply.model}: {usage.input_tokens} tokens in, {usage.output_tokens} out{notes}"
-
-
-async def _stream(model: ManagedModel, pieces: list[str]) -> str:
-    await model.complete(ask("Reply with the word yes.", max_tokens=16))
-    return f"{len(pieces)} pieces"
-
-
-async def _structured(model: ManagedModel) -> str:
-    request = ask("Name a colour (red, green or blue) and a number from 1 to 9, as JSON.", max_tokens=256)
-    typed = await model.complete_as(request, _Probe)
-    return f"a valid value, {'at once' if len(typed.replies) == 1 else 'after a repair'}"

@@ -16,7 +16,6 @@ from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.budget import Charge, Ledger, Limits, ReplyCache, TraceFile
 from clew.llm.types import BudgetReached
 
-NAMESPACE = "clew"
 _SECONDS = 30.0
 """How long an actor may take to answer."""
 _START_SECONDS = 120.0
@@ -38,21 +37,16 @@ class ActorHandle:
     lost_message: str
 
     @classmethod
-    def start(
-        cls, make: Callable[..., object], *arguments: object, lost_message: str, name: str | None = None
-    ) -> ActorHandle:
+    def start(cls, make: Callable[..., object], *arguments: object, lost_message: str) -> ActorHandle:
         """Have `make(*arguments)` held by an actor of the cluster that this process is connected to.
 
-        One with a name outlives this process, and is found where it is there; any other ends with it. Raises
-        LlmError if it does not start.
+        It ends with this process. Raises LlmError if it does not start.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": this_node}
-        if name is not None:
-            options |= {"name": name, "namespace": NAMESPACE, "get_if_exists": True, "lifetime": "detached"}
         actor_class: Any = ray.remote(make).options(**options)  # pyright: ignore
         handle = cls(actor_class.remote(*arguments), lost_message)
         handle.ask("__ray_ready__", seconds=_START_SECONDS)
@@ -94,14 +88,12 @@ class RayLedger(Ledger):
         self._handle = handle
 
     @classmethod
-    def start(cls, scope: str, limits: Limits, name: str | None = None) -> RayLedger:
-        """Make one in the cluster that this process is connected to, or find that of the same name.
+    def start(cls, scope: str, limits: Limits) -> RayLedger:
+        """Make one in the cluster that this process is connected to; it ends with this process.
 
-        One that is found goes on from what was spent, with the limits that it was made with; one without a
-        name ends with this process. Raises LlmError if the cluster does not start it.
+        Raises LlmError if the cluster does not start it.
         """
-        handle = ActorHandle.start(Ledger, scope, limits, lost_message=_LEDGER_LOST, name=name)
-        return cls(scope, handle.ask("made_with"), handle)
+        return cls(scope, limits, ActorHandle.start(Ledger, scope, limits, lost_message=_LEDGER_LOST))
 
     def reserve(self, charge: Charge) -> None:
         """Set aside what a call may take.

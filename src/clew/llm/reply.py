@@ -279,7 +279,8 @@ class TypedReplies(ChatModel):
 
     def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
         self.name = name
-        self._refused: set[OutputForm] = set() if refused is None else refused
+        self.refused: set[OutputForm] = set() if refused is None else refused
+        """Forms that the server has refused."""
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
@@ -289,7 +290,7 @@ class TypedReplies(ChatModel):
         """
         if not is_dataclass(shape):
             raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in FORMS if form not in self._refused]
+        forms: list[OutputForm] = [form for form in FORMS if form not in self.refused]
         first: LlmError | None = None
         for form in forms:
             formed_request = _in_form(request, form, shape)
@@ -307,7 +308,7 @@ class TypedReplies(ChatModel):
                     raise first or error from None
                 first = first or error
                 if isinstance(error, types.ModelRefused):
-                    self._refused.add(form)
+                    self.refused.add(form)
         raise AssertionError("unreachable: the last form returns or raises")
 
 
@@ -343,7 +344,7 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
     """Complete and parse, with one repair turn that shows the model what was wrong.
 
     `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also
-    after the repair), LlmError (as `ChatModel.complete`).
+    after the repair, or is too long to be shown again), LlmError (as `ChatModel.complete`).
     """
     reply = await model.complete(request)
     try:
@@ -358,7 +359,10 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
             "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
         ),
     )
-    second_reply = await model.complete(replace(request, messages=(*request.messages, *turns)))
+    try:
+        second_reply = await model.complete(replace(request, messages=(*request.messages, *turns)))
+    except types.ContextOverflow as error:
+        raise ReplyInvalid("it is no use, and too long to be shown again") from error
     return Typed(parse(second_reply.text), (reply, second_reply))
 
 
@@ -478,7 +482,8 @@ _FACTS = re.compile(
 )
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+(.+)$")
-_NONE = frozenset(("none", "n/a", "null", "nothing", "unknown", "no answer", "not known", "not stated"))
+_NOTHING = frozenset(("none", "nothing"))
+_NONE = _NOTHING | {"n/a", "null", "unknown", "no answer", "not known", "not stated", "not told"}
 _QUOTES = " \t\"'“”‘’`*_"
 
 
@@ -495,11 +500,6 @@ class StatedAnswer:
     facts: tuple[int, ...]
     text: str
     form: ReplyForm
-
-    @property
-    def has_form(self) -> bool:
-        """Whether the reply states an answer, or that there is none."""
-        return self.form != ""
 
 
 def stated_answer(reply: str) -> StatedAnswer:
@@ -588,6 +588,11 @@ def _items(texts: list[str]) -> tuple[str, ...]:
 def is_none(item: str) -> bool:
     """Whether an item says that there is no answer; a thing of the graph may be called *Unknown*, too."""
     return item.casefold().strip(" .()") in _NONE or declines(item)
+
+
+def is_nothing(item: str) -> bool:
+    """Whether an item says that nothing is so, and not that it is unknown."""
+    return item.casefold().strip(" .()") in _NOTHING
 
 
 def fact_numbers(text: str) -> tuple[int, ...]:

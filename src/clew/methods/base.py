@@ -6,7 +6,7 @@ A method writes `retrieve`, and has a prompt:
         name, settings_class = "first", KapingSettings
 
         def retrieve(self, question, called, run):
-            return self.of_triples(triples_at(self.graph, entities_of(called))[:10].tolist(), called)
+            return self.of_triples(run, triples_at(self.graph, entities_of(called))[:10].tolist(), called)
 
 What links (`topic_entities`), reads (one call) and grounds (`ground`) is the same for all.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -25,11 +25,21 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import with_triple_vectors
 from clew.llm.managed import Sampling, Talk, as_data, prompt_named
+from clew.llm.reply import REPAIR_PROMPT, stated_answer
 from clew.llm.types import BudgetReached, ChatModel
-from clew.methods.evidence import Fact, Proofs, ReadEvidence, fact_lines, other_names, triples_at_node
-from clew.methods.ground import ASKED_YES_NO, GroundedReply, ask_and_ground
+from clew.methods.evidence import (
+    Fact,
+    Proofs,
+    ReadEvidence,
+    fact_lines,
+    numbered,
+    other_names,
+    triples_at_node,
+)
+from clew.methods.ground import ASKED_YES_NO, GroundedReply, ground_reply
 from clew.methods.question import Called, FindTopicEntities, Judge, entities_of, shared_names
 from clew.methods.registry import ranks_triples
+from clew.reading.reader import reader_of
 from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, Step, Verification
 
@@ -48,21 +58,12 @@ def needs_model(model: ChatModel | None, name: str) -> ChatModel:
     return model
 
 
-@dataclass(slots=True)
 class Run:
     """What every method keeps of one question; `talk` are the calls of its model."""
 
-    method: str
-    id: str | None
-    talk: Talk
-    began: float = field(default_factory=perf_counter)
-    steps: list[Step] = field(default_factory=list[Step])
-    timings: dict[str, float] = field(default_factory=dict[str, float])
-
-    @classmethod
-    def begin(cls, method: str, id: str | None, model: ChatModel) -> Run:
-        """Begin a question, with a budget of its own where the model has budgets."""
-        return cls(method, id, Talk.begin(model, id))
+    def __init__(self, method: str, id: str | None, model: ChatModel) -> None:
+        self.method, self.id, self.talk = method, id, Talk(model, id)
+        self.began, self.steps, self.timings = perf_counter(), list[Step](), dict[str, float]()
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
@@ -72,6 +73,10 @@ class Run:
             yield
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + (perf_counter() - since) * 1000
+
+    def note(self, name: str, detail: Mapping[str, Any]) -> None:
+        """Add a step that is taken now, for the trace."""
+        self.steps.append(Step.taken(name, detail))
 
     def answer(self, question: str, work: Callable[[], Answer]) -> Answer:
         """Work on a question to its end; a budget that is reached is an abstention. Raises as `work`."""
@@ -98,16 +103,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What a model reads: lines, the fact behind each, and what a limit left out; `step` is for the trace.
+    """What a model reads, and what a limit left out."""
 
-    `answer` is there where retrieval comes to it, or says why there is nothing to read.
-    """
-
-    lines: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    step: Step | None = None
+    facts: tuple[Fact, ...]
     notes: tuple[str, ...] = ()
-    answer: Answer | None = None
 
 
 def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[str, ...]]:
@@ -117,16 +116,14 @@ def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[st
     return triples[:most], (f"{most:,} of {len(triples):,} triples are read",)
 
 
-class GraphMethod(ABC, Generic[SettingsT]):
-    """Links entities, retrieves facts (the part that differs), has them read, and grounds the reply."""
+class ModelMethod(Generic[SettingsT]):
+    """What all methods share: an index and a model; linking, reading by one call, and grounding."""
 
     name: ClassVar[str] = ""
     settings_class: type[SettingsT]
     prompt: ClassVar[tuple[str, str]] = ("clew.methods.kg_rag", "sub_answer")
     """Package and name. KG-RAG compares with the baselines by the prompt of its sub-answers."""
     sampling: ClassVar[Sampling] = ZERO_SHOT
-    needs_topics: ClassVar[bool] = True
-    """Nothing is retrieved for a question that names no entity."""
 
     def __init__(
         self,
@@ -141,91 +138,39 @@ class GraphMethod(ABC, Generic[SettingsT]):
         ranking = ranks_triples({self.name: self.settings})
         self.index = with_triple_vectors(index, embedder) if ranking else index
         self.graph, self.embedder = self.index.graph, embedder
-        self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
-        self.judge = Judge(self.find_topic_entities.reader)
+        self.reader = reader_of(self.index, embedder)
+        self.find_topic_entities, self.judge = FindTopicEntities(self.reader), Judge(self.reader)
+        self.prepare()
 
-    @abstractmethod
-    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
-        """The facts that are read, around the entities of the question."""
+    def prepare(self) -> None:
+        """Make what the method has of its own, once for all questions."""
 
-    def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
+    def link(self, question: str, entities: Sequence[str], run: Run) -> Called:
         """The entities of the question, by what it calls them: proofs begin there."""
         return self.find_topic_entities.called(question, entities)
 
-    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; `entities` are what it is about. Raises LlmError."""
-        talk = Talk.begin(self.model, id)
-        run = Run(self.name, id, talk)
-        return run.answer(question, lambda: self._answer(run, talk, question, entities))
-
-    def _answer(self, run: Run, talk: Talk, question: str, entities: Sequence[str]) -> Answer:
-        with run.stage("link"):
-            called = self.link(question, entities, talk)
-            topics = entities_of(called)
-            abstention = None
-            if entities or self.needs_topics:
-                abstention = self.find_topic_entities.missing(question, entities, topics)
-        if abstention is not None:
-            return Answer(question, abstained=abstention)
-        with run.stage("retrieve"):
-            retrieved = self.retrieve(question, called, run)
-        run.steps += () if retrieved.step is None else (retrieved.step,)
-        if (answer := retrieved.answer) is not None:
-            return replace(answer, notes=(*answer.notes, *shared_names(called)))
-        if not retrieved.facts:
-            return Answer(question, abstained=Abstention("empty_result", "nothing was retrieved"))
-        return self.read_answer(run, talk, question, called, retrieved)
-
-    def read_answer(
-        self, run: Run, talk: Talk, question: str, called: Called, retrieved: Retrieved
-    ) -> Answer:
-        """Have a model read what was retrieved, and ground its reply. Raises LlmError."""
-        topics = entities_of(called)
-        evidence = self.evidence(question, retrieved.facts, dict.fromkeys(topics, ()), frozenset(topics))
-        text = "\n".join(retrieved.lines)
-        values = {"TRIPLES": text, "CONTEXT": text, "QUESTION": as_data(question)}
-        with run.stage("read"):
-            reply = self.read(talk, evidence, values | {"NAMES": other_names(self.graph, called)})
-        complete = not reply.cut and not retrieved.notes and self.is_complete(reply, retrieved)
-        return self.answer_of(question, reply, complete=complete, notes=shared_names(called))
-
-    def of_triples(self, triples: Sequence[int], called: Called, notes: tuple[str, ...] = ()) -> Retrieved:
-        """Facts of triples, those of one relation at an entity of the question in one line."""
-        graph = self.graph
-        lines = fact_lines(graph, triples, dict.fromkeys(entities_of(called), ()))
-        rows = [
-            [graph.entities[head], graph.relations[relation], graph.entities[tail]]
-            for head, relation, tail in map(graph.triple, triples)
-        ]
-        step = Step("evidence", {"triples": rows} | ({"notes": list(notes)} if notes else {}))
-        return Retrieved(lines.lines, lines.facts, step, notes)
-
-    def evidence(
-        self, question: str, facts: tuple[Fact, ...], known: Proofs, named: frozenset[int]
-    ) -> ReadEvidence:
-        """What is read for a question, with where proofs begin and the entities that the question names."""
-        is_name = self.find_topic_entities.is_name
-        return ReadEvidence(self.graph, facts, known, named, is_name, question, self.judge)
-
     def read(
         self,
-        talk: Talk,
+        run: Run,
         evidence: ReadEvidence,
         values: Mapping[str, str],
         prompt: str | None = None,
         sampling: Sampling | None = None,
     ) -> GroundedReply:
-        """Ask the model once, and ground its reply. Raises LlmError."""
-        package, name = self.prompt
-        return ask_and_ground(
-            talk, prompt_named(package, prompt or name), sampling or self.sampling, evidence, values
-        )
+        """Ask the model, and ground its reply; one without an answer is asked for again, once.
 
-    def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
-        """Whether no answer is left out: the lists that they come from were read whole."""
-        triples = {triple for fact in retrieved.facts for triple in fact.triples}
-        lists = reply.proofs and lists_are_whole(self.graph, reply.proofs, triples)
-        return bool(lists) or reply.value in ASKED_YES_NO
+        Raises LlmError.
+        """
+        package, name = self.prompt
+        asked, sampling, talk = prompt_named(package, prompt or name), sampling or self.sampling, run.talk
+        reply = talk.ask(asked, sampling, stop=(), **values)
+        grounded = ground_reply(stated_answer(reply), evidence)
+        if not grounded.readable:
+            second = stated_answer(talk.ask_again(asked, sampling, reply, REPAIR_PROMPT, values))
+            # What it said first is its explanation; the second reply was to be the two lines alone.
+            second = replace(second, text=reply.strip()) if second.form else second
+            grounded = ground_reply(second, evidence)
+        return replace(grounded, cut=talk.cut)
 
     def answer_of(
         self, question: str, reply: GroundedReply, *, complete: bool, notes: tuple[str, ...] = ()
@@ -240,6 +185,64 @@ class GraphMethod(ABC, Generic[SettingsT]):
         if reply.unproved and self.settings.allow_ungrounded:
             return ungrounded(question, reply.unproved, (reply.abstained.detail, *notes))
         return Answer(question, abstained=reply.abstained, complete=complete, notes=notes)
+
+
+class GraphMethod(ModelMethod[SettingsT], ABC):
+    """Links entities, retrieves facts (the part that differs), has them read, and grounds the reply."""
+
+    needs_topics: ClassVar[bool] = True
+    """Nothing is retrieved for a question that names no entity."""
+
+    @abstractmethod
+    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
+        """The facts that are read, around the entities of the question."""
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; `entities` are what it is about. Raises LlmError."""
+        run = Run(self.name, id, self.model)
+        return run.answer(question, lambda: self.work(run, question, entities))
+
+    def work(self, run: Run, question: str, entities: Sequence[str]) -> Answer:
+        """Link, retrieve, read and ground. Raises LlmError."""
+        with run.stage("link"):
+            called = self.link(question, entities, run)
+            topics = entities_of(called)
+            abstention = None
+            if entities or self.needs_topics:
+                abstention = self.find_topic_entities.missing(question, entities, topics)
+        if abstention is not None:
+            return Answer(question, abstained=abstention)
+        with run.stage("retrieve"):
+            retrieved = self.retrieve(question, called, run)
+        if not retrieved.facts:
+            return Answer(question, abstained=Abstention("empty_result", "nothing was retrieved"))
+        known, named = dict.fromkeys(topics, ()), frozenset(topics)
+        evidence = ReadEvidence(self.judge, question, retrieved.facts, known, named)
+        text = "\n".join(numbered(retrieved.facts))
+        values = {"TRIPLES": text, "CONTEXT": text, "QUESTION": as_data(question)}
+        with run.stage("read"):
+            reply = self.read(run, evidence, values | {"NAMES": other_names(self.graph, called)})
+        complete = not reply.cut and not retrieved.notes and self.is_complete(reply, retrieved)
+        return self.answer_of(question, reply, complete=complete, notes=shared_names(called))
+
+    def of_triples(
+        self, run: Run, triples: Sequence[int], called: Called, notes: tuple[str, ...] = ()
+    ) -> Retrieved:
+        """Facts of triples, those of one relation at an entity of the question in one line."""
+        graph = self.graph
+        facts = fact_lines(graph, triples, dict.fromkeys(entities_of(called), ()))
+        rows = [
+            [graph.entities[head], graph.relations[relation], graph.entities[tail]]
+            for head, relation, tail in map(graph.triple, triples)
+        ]
+        run.note("evidence", {"triples": rows} | ({"notes": list(notes)} if notes else {}))
+        return Retrieved(facts, notes)
+
+    def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
+        """Whether no answer is left out: the lists that they come from were read whole."""
+        triples = {triple for fact in retrieved.facts for triple in fact.triples}
+        lists = reply.proofs and lists_are_whole(self.graph, reply.proofs, triples)
+        return bool(lists) or reply.value in ASKED_YES_NO
 
 
 def ungrounded(question: str, text: str, notes: tuple[str, ...] = ()) -> Answer:

@@ -7,34 +7,29 @@ meanings is. The surest is answered if it is sure enough; else the abstention sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
-from clew.query.execute import Executor
 from clew.query.tree import Query
 from clew.query.values import as_of
 from clew.query.words import say
 from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.answer import (
     DraftAnswer,
-    Meaning,
     alternatives,
     ambiguous,
     answer_of,
     drawn,
-    meanings_of,
     taken_for,
 )
-from clew.reading.certainty import certainties_of
+from clew.reading.certainty import LikelyReading, likely_reading
 from clew.reading.follow_up import Around
-from clew.reading.left_open import left_open, unknown_given, unplaced
+from clew.reading.left_open import left_open, unknown_given, unknown_names, unplaced, verbs_unsaid
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
-from clew.reading.near_names import unknown_names
-from clew.reading.reader import Reading
-from clew.reading.shared_reader import reader_of
+from clew.reading.reader import Reading, reader_of
 from clew.reading.spelling import spelling_notes
 from clew.reading.thread import threaded
 from clew.text.embedders import Embedder
@@ -42,19 +37,6 @@ from clew.types import Abstention, Answer, PlacedWord, Step
 
 LEAST_OF_PARTIAL = 0.9
 """Probability that a label carries a word, below which a partial answer says that it left the word out."""
-
-
-@dataclass(frozen=True, slots=True)
-class LikelyReading:
-    """A question as it was read: the surest query, where it has one, and how likely it is what was asked."""
-
-    reading: Reading
-    query: Query | None = None
-    account: tuple[PlacedWord, ...] = ()
-    """What each word of the question is in the query."""
-    likelihood: float = 0.0
-    empty: Meaning | None = None
-    """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
 
 
 class BuiltInReader:
@@ -74,11 +56,7 @@ class BuiltInReader:
         entities: Sequence[str] = (),
         around: Around | None = None,
     ) -> Answer:
-        """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
-
-        `around` makes another query of the one that it is read as, or none. Raises EmbedderError if the
-        shipped model cannot be opened.
-        """
+        """Answer one question, or abstain with a reason; as `read_and_answer`."""
         return self.read_and_answer(question, id=id, entities=entities, around=around)[1]
 
     def read_and_answer(
@@ -89,9 +67,10 @@ class BuiltInReader:
         entities: Sequence[str] = (),
         around: Around | None = None,
     ) -> tuple[LikelyReading, Answer]:
-        """How a question was read, and its answer, as `answer`.
+        """How a question was read, and its answer; `entities` are names that it is about, if known.
 
-        Raises EmbedderError if the shipped model cannot be opened.
+        `around` makes another query of the one that it is read as, or none. Raises EmbedderError if the
+        shipped model cannot be opened.
         """
         began = perf_counter()
         likeliest = self.read(question, entities)
@@ -110,20 +89,11 @@ class BuiltInReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        vocabulary = self.reader.vocabulary
         with as_of(self.settings.day):
             reading = self.reader.read(question, entities)
-        meanings = meanings_of(Executor(self.reader.graph), vocabulary, reading)
-        if not meanings:
-            return LikelyReading(reading)
         # What is answered in part says each word that may have no place.
         least = LEAST_OF_PARTIAL if self.settings.partial else 0.0
-        accounts = [self.reader.account(reading, meaning.query, least) for meaning in meanings]
-        told = [account.without_open_words() for account in accounts] if self.settings.partial else accounts
-        certainties = certainties_of(vocabulary, reading, meanings, told)
-        best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
-        likelihood = float(certainties[best])
-        return LikelyReading(reading, meanings[best].query, accounts[best].words, likelihood, empty)
+        return likely_reading(self.reader, reading, least, partial=self.settings.partial)
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]
@@ -132,9 +102,10 @@ class BuiltInReader:
         unknown = unknown_names(self.index.names, entities)
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
-        reading, query, account = likeliest.reading, likeliest.query, likeliest.account
+        reading, query, graph = likeliest.reading, likeliest.query, self.reader.graph
+        account = likeliest.account.words if likeliest.account else ()
         if query is None or likeliest.likelihood < self.settings.confidence:
-            ambiguity = None if query is None else ambiguous(self.reader.graph, reading, query)
+            ambiguity = query and ambiguous(graph, self.reader.vocabulary, reading, query)
             if (
                 ambiguity is not None
                 and likeliest.likelihood * len(ambiguity.candidates) >= self.settings.confidence
@@ -150,13 +121,18 @@ class BuiltInReader:
     def _draft_answer(self, blank_answer: Answer, likeliest: LikelyReading, query: Query) -> Answer:
         """The answer that a reading gives."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        ambiguity = ambiguous(graph, likeliest.reading, query)
+        ambiguity = ambiguous(graph, vocabulary, likeliest.reading, query)
         if ambiguity is None:
             query = both_ways(vocabulary, query)
             draft, words = answer_of(graph, vocabulary, query, likeliest.likelihood), say(query, vocabulary)
         else:
             draft, words = DraftAnswer(abstained=ambiguity), None
-        notes = (*draft.notes, *taken_for(graph, likeliest.reading, query))
+        unsaid = verbs_unsaid(blank_answer.account) if query.ask == "yes" and draft.text == "no" else []
+        if unsaid:
+            statement = f"I cannot place {quoted(unsaid)}; the rest reads: {words}, to which the answer is no"
+            draft, words = DraftAnswer(abstained=Abstention("unplaced", statement)), None
+        taken = taken_for(graph, likeliest.reading, query) if ambiguity is None else ()
+        notes = (*draft.notes, *taken)
         phrases = unplaced_phrases(blank_answer.question, blank_answer.account)
         if phrases:
             notes = (*notes, f"this answers the rest: {quoted(phrases)} has no place in it")
@@ -176,7 +152,7 @@ class BuiltInReader:
             steps=(
                 *(answer.steps or (self._link_step(reading),)),
                 self._ranking_step(reading),
-                Step(
+                Step.taken(
                     "account", {"words": [word.as_json() for word in answer.account if word.as_ != "frame"]}
                 ),
             ),
@@ -189,20 +165,20 @@ class BuiltInReader:
             links = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
             candidates = [{"entity": name, "how": how, "score": score} for name, how, score in links]
             rows.append({"text": mention.text, "candidates": candidates})
-        return Step("link", {"mentions": rows})
+        return Step.taken("link", {"mentions": rows})
 
     def _ranking_step(self, reading: Reading) -> Step:
         """The likeliest readings, as `--explain` shows them."""
         likeliest = ((say(r.option.query, self.reader.vocabulary), r) for r in reading.ranking.ranked[:5])
         ranked = [{"reading": words, "probability": round(r.probability, 3)} for words, r in likeliest]
-        return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
+        return Step.taken("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
 
 
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:
     """The built-in reader of a graph: one for all that ask alike."""
     settings = settings or AutoSettings()
-    key = BuiltInReader, id(embedder), settings
+    key = BuiltInReader, settings
     reader: BuiltInReader | None = index.made.get(key)
-    if reader is None:
+    if reader is None or reader.reader.embedder is not embedder:
         reader = index.made[key] = BuiltInReader(index, embedder, settings)
     return reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA
 from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
+from clew.index.names import NamesIndex
 from clew.llm.managed import data_line
 from clew.methods.question import Called, Judge, asked_of
 from clew.text.normalise import normalise
@@ -33,14 +34,12 @@ MOST_EXTRA_WORDS = 3
 MOST_MISSPELT = 20_000
 """Names of the evidence that one misspelt name is compared with."""
 _BRACKET = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
-_NUMBER = re.compile(r"[+\-\u2212]?\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+"""A number as a reply writes it."""
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"(,?\s+(?:and|or)\s+|,\s+|\s+&\s+|\s*[/|·]\s*)")
 LONGEST_PART = 8
 """Parts of a list, cut at commas and *and*, that one name may hold."""
-
-IsName = Callable[[str], bool]
-"""Whether a text is exactly the name of some entity of the whole graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,14 @@ class Linked:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceNames:
-    """The names of the entities `nodes` of the evidence.
+    """The names of the entities `nodes` of the evidence; `names` are those of the whole graph.
 
-    `is_name` tells a misspelt name of the evidence from the right name of something else.
+    They tell a misspelt name of the evidence from the right name of something else.
     """
 
     graph: Graph
     nodes: tuple[int, ...]
-    is_name: IsName | None = None
+    names: NamesIndex
 
     @cached_property
     def _labels(self) -> dict[str, list[int]]:
@@ -125,7 +124,7 @@ class EvidenceNames:
         values = self.graph.values
         kind, value = parse_value(item)
         if kind == ValueKind.NONE:
-            numbers = _NUMBER.findall(item)
+            numbers = NUMBER.findall(item)
             if len(numbers) != 1:
                 return ()
             kind, value = parse_value(numbers[0])
@@ -151,7 +150,7 @@ class EvidenceNames:
 
     def _misspelt(self, item: str, name: str) -> Linked | None:
         norm = normalise(name)
-        if len(norm) < SHORTEST_MISSPELT or (self.is_name is not None and self.is_name(name)):
+        if len(norm) < SHORTEST_MISSPELT or self.names.exact(name):
             return None
         most = max(1, len(norm) // LETTERS_A_TYPO)
         digits = _DIGITS.findall(norm)
@@ -221,13 +220,15 @@ Proofs = Mapping[int, tuple[int, ...]]
 class Fact:
     """A line of a prompt: its triples; where it lists entities, these, with the path that proves each.
 
-    `cut`: it does not list all that the graph has, which are `total`, 0 where that is not known.
+    `cut`: it does not list all that the graph has, which are `total`, 0 where that is not known. `text` is
+    the line without its number.
     """
 
     triples: tuple[int, ...] = ()
     ends: Proofs = field(default_factory=dict[int, tuple[int, ...]])
     cut: bool = False
     total: int = 0
+    text: str = ""
 
     @property
     def all_triples(self) -> tuple[int, ...]:
@@ -236,43 +237,48 @@ class Fact:
         return tuple(dict.fromkeys(triple for path in paths for triple in path))
 
 
+def triples_of(facts: Iterable[Fact]) -> tuple[int, ...]:
+    """The triples of facts, as they come first."""
+    return tuple(dict.fromkeys(triple for fact in facts for triple in fact.triples))
+
+
 @dataclass(frozen=True, eq=False)
 class ReadEvidence:
     """What a model was given to read.
 
     `facts[i]` is the line with the number i + 1; `known_proofs` is where proofs begin: the answers before
     with their proofs, and the question's entities, with nothing to prove. `named_entities` are those that the
-    question names; `is_name` is as in `EvidenceNames`. `question` is what is asked, `judge` says what answers
-    it.
+    question names. `question` is what is asked, `judge` says what answers it. `whole`: the facts say what
+    they leave out, so that what is missing from them is known not to be so.
     """
 
-    graph: Graph
+    judge: Judge
+    question: str
     facts: tuple[Fact, ...]
-    known_proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
-    named_entities: frozenset[int] = frozenset()
-    is_name: IsName | None = None
-    question: str = ""
-    judge: Judge | None = None
+    known_proofs: Proofs
+    named_entities: frozenset[int]
+    whole: bool = False
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self.judge.reader.graph
 
     def misfit(self, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""
-        return self.judge.misfit(asked_of(self.question), entity) if self.judge is not None else ""
-
-    def decides(self, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
-        """The triples by which a query graph of the question comes to a value; else as `Judge.decides`."""
-        return "" if self.judge is None else self.judge.decides(self.question, value, named)
+        return self.judge.misfit(asked_of(self.question), entity)
 
     @cached_property
     def triples(self) -> tuple[int, ...]:
         """All triples, as they come first."""
-        return tuple(dict.fromkeys(triple for fact in self.facts for triple in fact.triples))
+        return triples_of(self.facts)
 
     @cached_property
     def names(self) -> EvidenceNames:
         """The names that an answer may have."""
         nodes = dict.fromkeys(evidence_nodes(self.graph, self.triples))
         nodes |= dict.fromkeys(entity for fact in self.facts for entity in fact.ends)
-        return EvidenceNames(self.graph, tuple(nodes), self.is_name)
+        return EvidenceNames(self.graph, tuple(nodes), self.judge.reader.names)
 
     def nodes_of(self, facts: Sequence[Fact]) -> set[int]:
         """The entities of some of the facts."""
@@ -294,7 +300,7 @@ def prove_stated(
     fact that holds the entity. One that nothing proves is left out.
     """
     proofs: dict[int, tuple[int, ...]] = {}
-    cited_paths = _Paths(evidence, tuple(dict.fromkeys(t for fact in cited for t in fact.triples)))
+    cited_paths = _Paths(evidence, triples_of(cited))
     all_paths = _Paths(evidence, evidence.triples)
     for entity in entities:
         listed = next((fact.ends[entity] for fact in cited if entity in fact.ends), None)
@@ -302,7 +308,7 @@ def prove_stated(
         proof = proof or next((fact.ends[entity] for fact in evidence.facts if entity in fact.ends), None)
         if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
-            proof = cited_paths.with_all(entity) or all_paths.holding(entity)
+            proof = cited_paths.triples if entity in cited_paths.around else all_paths.holding(entity)
         if not proof and not any(evidence.known_proofs.values()):
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
             proof = cited_paths.holding(entity)
@@ -348,10 +354,6 @@ class _Paths:
         ]
         return min(paths)[-1] if paths else known.get(entity) or None
 
-    def with_all(self, entity: int) -> tuple[int, ...] | None:
-        """All triples, if one of them holds an entity."""
-        return self.triples if self.around.get(entity) else None
-
     def holding(self, entity: int) -> tuple[int, ...] | None:
         """The first triple that holds an entity."""
         around = self.around.get(entity)
@@ -391,6 +393,15 @@ def triples_at_node(graph: Graph, node: int, relation: int, side: int) -> list[i
     return [graph.find_triple(head, relation, node) for head in graph.into.neighbour[low:high].tolist()]
 
 
+def first_into(graph: Graph, node: int) -> tuple[int, ...]:
+    """The first triple that leads to an entity, if any does."""
+    low, high = graph.into.span(node)
+    if low == high:
+        return ()
+    head, relation = int(graph.into.neighbour[low]), int(graph.into.relation[low])
+    return (graph.find_triple(head, relation, node),)
+
+
 def of_relation(graph: Graph, relation: int) -> Int64:
     """All triples of a relation, int64 ids."""
     return np.flatnonzero(graph.out.relation == relation)
@@ -410,38 +421,26 @@ _Key = tuple[int, int, int]
 """Relation, side of the known entity (0 where it is the head), and the entity; -1 without one known end."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactLines:
-    """Lines of a prompt, and the triples that each line holds."""
-
-    lines: tuple[str, ...]
-    facts: tuple[Fact, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines) or "(none)"
+def numbered(facts: Sequence[Fact], first: int = 1) -> list[str]:
+    """The lines of facts, with their numbers."""
+    return [f"[{number}] {fact.text}" for number, fact in enumerate(facts, first)]
 
 
-def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs, first: int = 1) -> FactLines:
-    """Number triples from `first` on, those of one relation at a known entity as one line with a list.
+def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs) -> tuple[Fact, ...]:
+    """Triples as lines, those of one relation at a known entity as one line with a list.
 
-    *[3] (*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them. What
+    *(*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them. What
     many things have in common is one line, too: *(*, flag, Norway): Ann; Bea; … [134 in the graph]*.
     """
-    # By relation, direction and known entity, -1 without one known end.
-    rows: dict[tuple[int, int, int], list[int]] = {}
+    rows: dict[_Key, list[int]] = {}
     for triple in dict.fromkeys(triples):
         head, relation, tail = graph.triple(triple)
         side, near = (0, head) if head in proofs else (1, tail)
         if (head in proofs) == (tail in proofs):
             side, near = 0, -1
         rows.setdefault((relation, side, near), []).append(triple)
-    lines, facts = list[str](), list[Fact]()
-    for key, row in rows.items():
-        for part, part_key in _parts(graph, row, key):
-            line, fact = _line(graph, part, part_key, proofs)
-            lines.append(f"[{first + len(lines)}] {line}")
-            facts.append(fact)
-    return FactLines(tuple(lines), tuple(facts))
+    parts = (part for key, row in rows.items() for part in _parts(graph, row, key))
+    return tuple(_line(graph, part, key, proofs) for part, key in parts)
 
 
 def _parts(graph: Graph, row: list[int], key: _Key) -> Iterator[tuple[list[int], _Key]]:
@@ -459,25 +458,23 @@ def _parts(graph: Graph, row: list[int], key: _Key) -> Iterator[tuple[list[int],
             yield from (([triple], key) for triple in triples)
 
 
-def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> tuple[str, Fact]:
+def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fact:
     if len(triples) == 1:
         head, relation, tail = graph.triple(triples[0])
         text = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
-        return text, Fact((triples[0],))
+        return Fact((triples[0],), text=text)
     relation, back, near = key
     far_ends = [graph.triple(triple)[0 if back else 2] for triple in triples]
     ends = {end: (*proofs.get(near, ()), triple) for end, triple in zip(far_ends, triples, strict=True)}
-    side = graph.into if back else graph.out
-    low, high = side.relation_span(near, relation)
+    low, high = (graph.into if back else graph.out).relation_span(near, relation)
     label = _relation(graph, relation)
     text = f"(*, {label}, {_name(graph, near)})" if back else f"({_name(graph, near)}, {label}, *)"
     cut = high - low > len(triples)
     total = f" [{len(triples)} of {high - low:,} in the graph]" if cut else ""
-    listed = "; ".join(_name(graph, end) for end in far_ends)
     if near not in proofs:
-        listed = "; ".join(_name(graph, end) for end in far_ends[:SAMPLE])
-        total = f"; … [{high - low:,} in the graph]"
-    return f"{text}: {listed}{total}", Fact(tuple(triples), ends, cut, high - low)
+        far_ends, total = far_ends[:SAMPLE], f"; … [{high - low:,} in the graph]"
+    listed = "; ".join(_name(graph, end) for end in far_ends)
+    return Fact(tuple(triples), ends, cut, high - low, f"{text}: {listed}{total}")
 
 
 def _name(graph: Graph, node: int) -> str:

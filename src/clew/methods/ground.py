@@ -17,10 +17,10 @@ from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
 from clew.grounding import answer_entity, cite
-from clew.llm.managed import Prompt, Sampling, Talk, short
-from clew.llm.reply import REPAIR_PROMPT, StatedAnswer, is_none, stated_answer
-from clew.methods.evidence import Fact, Linked, Proofs, ReadEvidence, prove_stated
-from clew.methods.question import adds_up, counts, misfit_of_value, says
+from clew.llm.managed import short
+from clew.llm.reply import StatedAnswer, is_none, is_nothing
+from clew.methods.evidence import NUMBER, Fact, Linked, Proofs, ReadEvidence, prove_stated, triples_of
+from clew.methods.question import adds_up, asked_of, counts, misfit_of_value, says
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import Abstention, AnswerEntity, Citation
@@ -31,7 +31,6 @@ from clew.types import Abstention, AnswerEntity, Citation
 # whole, if it is the sum, the average or the difference of their values, or if a query graph of the question
 # gives it.
 
-NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _STARTS_WITH_DIGIT = re.compile(r"[+\-\u2212]?\d")
 DAYS_A_YEAR = 365.2425
 SAME = 1e-9
@@ -48,23 +47,26 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
     """The triples that come to a stated number, or why none do."""
     number, question = float(stated), evidence.question
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
-    decided = evidence.decides(stated, frozenset(named)) if counts(question) else ""
+    decided = evidence.judge.decides(question, stated, frozenset(named)) if counts(question) else ""
     if decided:
         return says(decided) if isinstance(decided, str) else tuple(dict.fromkeys((*named, *decided)))
     if not cited:
         return "it names no facts for it"
     holders = [node for node in evidence.nodes_of(cited) if _holds(evidence, node, number)]
+    if other := evidence.judge.answers_otherwise(question, holders) if holders else "":
+        return says(other)
     for proof in prove_stated(evidence, holders, cited).values():
         return proof
     if counts(question) and number in set(_counts(evidence, cited)):
         return named
-    values = _values(evidence.graph, named)
-    if len(values) > 1 and counts(question):
+    for values in _values(evidence, named) if counts(question) else ():
         results = [sum(values), sum(values) / len(values)] if adds_up(question) else []
         results += [abs(values[0] - values[1])] if len(values) == 2 else []
         decimals = len(stated.partition(".")[2])
         if any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results):
             return named
+    if not number and evidence.whole and asked_of(question) == "a number":
+        return named  # None of what is shown whole counts.
     return "the facts that it names do not come to it"
 
 
@@ -77,27 +79,46 @@ def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
     return first is not None and float(plain_number(first[0])) == number
 
 
-def _values(graph: Graph, triples: Sequence[int]) -> list[float]:
-    """The values of several triples of one relation, dates in years; empty where they are of several."""
-    ends = [graph.triple(triple)[1:] for triple in triples]
-    ends = [(relation, tail) for relation, tail in ends if graph.values.kind[tail] != ValueKind.NONE]
-    if len({relation for relation, _ in ends}) != 1:
-        return []
-    kinds, values = graph.values.kind, graph.values.value
-    return [float(values[tail]) / (DAYS_A_YEAR if kinds[tail] == ValueKind.DATE else 1.0) for _, tail in ends]
+def _values(evidence: ReadEvidence, triples: Sequence[int]) -> list[list[float]]:
+    """The values of several triples by relation, dates in years; of several relations only of records."""
+    kinds, values = evidence.graph.values.kind, evidence.graph.values.value
+    by_relation: dict[int, list[float]] = {}
+    for triple in triples:
+        _, relation, tail = evidence.graph.triple(triple)
+        if kinds[tail] != ValueKind.NONE:
+            days = DAYS_A_YEAR if kinds[tail] == ValueKind.DATE else 1.0
+            by_relation.setdefault(relation, []).append(float(values[tail]) / days)
+    several = [of_one for of_one in by_relation.values() if len(of_one) > 1]
+    return several if evidence.whole or len(by_relation) == 1 else []
 
 
 def _counts(evidence: ReadEvidence, cited: Sequence[Fact]) -> Iterator[int]:
     """How many things the facts list: each list, and several together, if they are whole."""
-    lists = [set(fact.ends) for fact in cited if fact.ends and not fact.cut]
+    records = [fact for fact in cited if evidence.whole and len(fact.ends) == 1]
+    lists = [set(fact.ends) for fact in cited if fact.ends and not fact.cut and fact not in records]
     yield from (fact.total for fact in cited if fact.cut and fact.total)
     single = [fact.triples[0] for fact in cited if len(fact.triples) == 1 and not fact.ends]
-    lists += _lists_of(evidence, single)
+    lists += [*_lists_of(evidence, single), *_lists_of_records(evidence.graph, records)]
     yield from map(len, lists)
     for first, second in combinations(lists[:MOST_LISTS], 2):
         yield from (len(first | second), len(first & second), len(first - second), len(second - first))
     if lists:
         yield len(set[int]().union(*lists))
+
+
+def _lists_of_records(graph: Graph, records: Sequence[Fact]) -> list[set[int]]:
+    """What records list: the things of each kind, and what each relation leads to that is no value."""
+    things: dict[tuple[int, ...], set[int]] = {}
+    ends: dict[int, set[int]] = {}
+    for fact in records:
+        triples = [graph.triple(triple) for triple in fact.triples]
+        (thing,) = fact.ends
+        kind = graph.types.of(thing) or [-1 - relation for _, relation, _ in triples[:1]]
+        things.setdefault(tuple(kind), set()).add(thing)
+        for _, relation, tail in triples:
+            if graph.values.kind[tail] == ValueKind.NONE:
+                ends.setdefault(relation, set()).add(tail)
+    return [*things.values(), *ends.values()]
 
 
 def _lists_of(evidence: ReadEvidence, triples: Sequence[int]) -> list[set[int]]:
@@ -132,31 +153,28 @@ MOST_REJECTED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """A name that a reply states and that is no answer, and why."""
-
-    name: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class GroundedReply:
     """What is left of a stated answer: entities with proofs, or one value with the triples behind it.
 
-    `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `unproved` is
-    what it states where nothing of it is an answer. `readable` says whether the reply states an answer, or
-    that there is none, `cut` whether it was ended by the limit of tokens.
+    `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `rejected` are
+    names that it states and that are no answers. `unproved` is what it states where nothing of it is one.
+    `owners` are the things of which an answer was said in a pair (*Ann: 1970*). `shows_none`: it says that
+    the facts that it names show that there is none. `cited` are these facts. `readable` says whether it
+    states an answer, or that there is none, `cut` whether it was ended by the limit of tokens.
     """
 
     text: str
     proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
     value: str = ""
     rests_on: tuple[int, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[Linked, ...] = ()
     abstained: Abstention | None = None
     unproved: str = ""
     readable: bool = True
     cut: bool = False
+    owners: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    shows_none: bool = False
+    cited: tuple[Fact, ...] = ()
 
     @property
     def answered(self) -> bool:
@@ -186,29 +204,11 @@ class GroundedReply:
         return tuple(cite(graph, e, proof) for e, proof in self.proofs.items())
 
 
-def describe_rejected(rejected: Sequence[Rejected]) -> str:
+def describe_rejected(rejected: Sequence[Linked]) -> str:
     """Names with why, the first of them."""
-    description = "; ".join(f"{rejection.name} ({rejection.why})" for rejection in rejected[:MOST_REJECTED])
+    description = "; ".join(f"{rejection.item} ({rejection.why})" for rejection in rejected[:MOST_REJECTED])
     surplus = len(rejected) - MOST_REJECTED
     return f"{description}; and {surplus} more" if surplus > 0 else description
-
-
-def ask_and_ground(
-    talk: Talk, prompt: Prompt, sampling: Sampling, evidence: ReadEvidence, values: Mapping[str, str]
-) -> GroundedReply:
-    """Ask a model, and ground its reply; one without an answer is asked for again, once. Raises LlmError."""
-    reply = talk.ask(prompt, sampling, stop=(), **values)
-    grounded = ground_reply(stated_answer(reply), evidence)
-    if not grounded.readable:
-        second_statement = stated_answer(talk.ask_again(prompt, sampling, reply, REPAIR_PROMPT, values))
-        # What it said first is its explanation; the second reply was to be the two lines alone.
-        grounded = ground_reply(
-            replace(
-                second_statement, text=reply.strip() if second_statement.has_form else second_statement.text
-            ),
-            evidence,
-        )
-    return replace(grounded, cut=talk.cut)
 
 
 def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
@@ -216,47 +216,75 @@ def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedRep
 
     *All of 3* stands for whatever the line 3 lists.
     """
-    if not statement.has_form:
-        return _abstain(statement, UNREADABLE)
+    return replace(_grounded(statement, evidence), cited=evidence.lines(statement.facts))
+
+
+def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
+    if not statement.form:
+        return refused(statement, UNREADABLE)
     items, cited = statement.items, evidence.lines(statement.facts)
     single = items[0] if len(items) == 1 else ""
     plain_item = "" if evidence.names.called(single) else single
     if not items or (plain_item and is_none(plain_item)):
-        return _abstain(statement, "")
+        shows_none = evidence.whole and bool(cited) and is_nothing(plain_item)
+        return replace(refused(statement, ""), rests_on=triples_of(cited), shows_none=shows_none)
     if value := _truth(plain_item):
         return _truth_reply(statement, evidence, value, cited)
-    linked, listed = list[Linked](), list[Fact]()
-    for item in items:
-        fact = _whole_line(item, evidence)
-        if fact is not None:
-            listed.append(fact)
-        elif _ALL.fullmatch(item.strip(" .")) and not evidence.names.called(item):
-            linked.append(Linked(item, (), "there is no such line"))
-        else:
-            linked += (
-                evidence.names.exactly(item) if statement.form == "bare" else evidence.names.list_of(item)
-            )
+    linked, listed, owners = _items(statement, evidence)
     entities = dict.fromkeys(entity for fact in listed for entity in fact.ends)
-    entities |= dict.fromkeys(e for link in linked for e in _cited_entities(evidence, link.entities, cited))
-    if single and _is_other_number(evidence, list(entities), cited):
-        entities = {}
+    kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
+    for link in linked:
+        # Of entities that are called alike, those of the facts that the reply names, if any are.
+        alike = [entity for entity in link.entities if entity in ends] if len(link.entities) > 1 else []
+        entities |= dict.fromkeys(alike or link.entities)
+    if single and ends and all(kinds[entity] and entity not in ends for entity in entities):
+        entities = {}  # Numbers of other facts than those that the reply names: a count has none.
     number = "" if listed else _number(single, statement.form)
     if number and not entities:
         return _number_reply(statement, evidence, number, cited)
     if number and counts(evidence.question):
         # A number that stands in a fact may still not be the one that is asked for.
-        other = evidence.decides(number, frozenset())
+        other = evidence.judge.decides(evidence.question, number, frozenset())
         if other and isinstance(other, str):
             return _ungrounded(statement, number, says(other))
     if not linked and not listed:
-        return _abstain(statement, UNREADABLE)
-    return _entities(statement, evidence, linked, list(entities), (*listed, *cited))
+        return refused(statement, UNREADABLE)
+    grounded = _entities(statement, evidence, linked, list(entities), (*listed, *cited))
+    return replace(grounded, owners={e: each for e, each in owners.items() if e in grounded.proofs})
 
 
-def _is_other_number(evidence: ReadEvidence, entities: Sequence[int], cited: Sequence[Fact]) -> bool:
-    """Whether numbers of the evidence are not those of the facts that the reply names: a count has none."""
-    kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
-    return bool(entities and ends) and all(kinds[e] and e not in ends for e in entities)
+def _items(
+    statement: StatedAnswer, evidence: ReadEvidence
+) -> tuple[list[Linked], list[Fact], dict[int, tuple[int, ...]]]:
+    """What the items of a statement mean: names, whole lines, and the things that pairs say something of."""
+    linked, listed, owners = list[Linked](), list[Fact](), dict[int, tuple[int, ...]]()
+    for item in statement.items:
+        fact = _whole_line(item, evidence)
+        if pair := _pair(item, evidence):
+            for entity, owner in pair.items():
+                owners[entity] = tuple(dict.fromkeys((*owners.get(entity, ()), *owner)))
+                linked.append(Linked(item, (entity,)))
+        elif fact is not None:
+            listed.append(fact)
+        elif _ALL.fullmatch(item.strip(" .")) and not evidence.names.called(item):
+            linked.append(Linked(item, (), "there is no such line"))
+        else:
+            link = evidence.names.exactly if statement.form == "bare" else evidence.names.list_of
+            linked += link(item)
+    return linked, listed, owners
+
+
+def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
+    """What a pair says of a thing, with the thing: *Ann: 1970*; nothing where no fact joins the two."""
+    if ": " not in item or evidence.names.called(item) or not evidence.whole:
+        return {}
+    thing, _, values = item.partition(": ")
+    owners = evidence.names.link_name(thing).entities
+    entities = [entity for link in evidence.names.list_of(values) for entity in link.entities]
+    triples = [evidence.graph.triple(triple) for triple in evidence.triples]
+    ends = {(one, other) for head, _, tail in triples for one, other in ((head, tail), (tail, head))}
+    joined = {entity: tuple(o for o in owners if (o, entity) in ends) for entity in entities}
+    return {entity: owner for entity, owner in joined.items() if owner}
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:
@@ -279,28 +307,25 @@ def _entities(
     cited: Sequence[Fact],
 ) -> GroundedReply:
     """Keep the entities that the facts prove; those of the question only where there are no others."""
-    rejected = [Rejected(link.item, link.why) for link in linked if not link.entities]
+    rejected = [link for link in linked if not link.entities]
     misfits = {entity: why for entity in entities if (why := evidence.misfit(entity))}
-    rejected += [Rejected(readable(evidence.graph.labels[e]), why) for e, why in misfits.items()]
+    labels = evidence.graph.labels
+    rejected += [Linked(readable(labels[e]), (), why) for e, why in misfits.items()]
     entities = [entity for entity in entities if entity not in misfits]
     proofs = prove_stated(evidence, entities, cited)
-    answer_proofs = {
-        entity: proof for entity, proof in proofs.items() if entity not in evidence.named_entities
-    } or proofs
+    answer_proofs = {e: p for e, p in proofs.items() if e not in evidence.named_entities} or proofs
     unproved = [entity for entity in entities if entity not in proofs]
     for entity in (*unproved, *(entity for entity in proofs if entity not in answer_proofs)):
-        question_reason = "the question names it itself"
-        why = (
-            question_reason
-            if entity in evidence.named_entities
-            else "the facts do not connect it with what was asked about"
-        )
-        rejected.append(Rejected(readable(evidence.graph.labels[entity]), why))
+        why = "the facts do not connect it with what was asked about"
+        why = "the question names it itself" if entity in evidence.named_entities else why
+        rejected.append(Linked(readable(labels[entity]), (), why))
     if not answer_proofs:
         reason = "ungrounded" if misfits and len(misfits) == len(rejected) else "not_in_evidence"
-        return _abstain(statement, f"it answers {describe_rejected(rejected)}", rejected, reason)
-    names = [readable(evidence.graph.labels[entity]) for entity in answer_proofs]
-    rests_on = tuple(dict.fromkeys(triple for fact in cited for triple in fact.triples))
+        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, reason)
+    names = [readable(labels[entity]) for entity in answer_proofs]
+    if other := evidence.judge.answers_otherwise(evidence.question, list(answer_proofs)):
+        return _ungrounded(statement, "; ".join(names), says(other))
+    rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
 
@@ -311,12 +336,20 @@ def _truth_reply(
     if misfit := misfit_of_value(evidence.question, value):
         return _ungrounded(statement, value, misfit)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
-    decided = evidence.decides(value, frozenset(named))
+    decided = evidence.judge.decides(evidence.question, value, frozenset(named))
+    if not decided and evidence.whole and _holds_all(evidence, cited, all_=value == "yes"):
+        return GroundedReply(_text(statement, [value]), {}, value, named)
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
     # What is not so rests on what is recorded in its place, which the model names.
     triples = named if named and value == "no" else tuple(dict.fromkeys((*named, *decided)))
     return GroundedReply(_text(statement, [value]), {}, value, triples)
+
+
+def _holds_all(evidence: ReadEvidence, cited: Sequence[Fact], *, all_: bool) -> bool:
+    """Whether facts that a reply names hold what the question names: all of it, or something of it."""
+    named, nodes = evidence.named_entities, evidence.nodes_of(cited)
+    return bool(nodes) and (named <= nodes if all_ or not named else bool(named & nodes))
 
 
 def _number_reply(
@@ -334,25 +367,19 @@ def _number_reply(
     return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 
-def refused(statement: StatedAnswer, why: str) -> GroundedReply:
-    """A reply of which nothing is an answer, and why."""
-    return _abstain(statement, why)
-
-
 def _ungrounded(statement: StatedAnswer, value: str, why: str) -> GroundedReply:
-    return _abstain(statement, f'it answers "{value}", which nothing proves: {why}', (), "ungrounded")
+    return refused(statement, f'it answers "{value}", which nothing proves: {why}', (), "ungrounded")
 
 
-def _abstain(
+def refused(
     statement: StatedAnswer,
     why: str,
-    rejected: Sequence[Rejected] = (),
+    rejected: Sequence[Linked] = (),
     reason: Literal["not_in_evidence", "ungrounded"] = "not_in_evidence",
 ) -> GroundedReply:
-    finding = why or "it finds no answer in the facts"
-    detail = f"the model was asked, and {finding}" + (
-        f': "{short(statement.text)}"' if statement.text else ""
-    )
+    """A reply of which nothing is an answer, and why; where it says so itself, `why` is empty."""
+    said = f': "{short(statement.text)}"' if statement.text else ""
+    detail = f"the model was asked, and {why or 'it finds no answer in the facts'}{said}"
     return GroundedReply(
         statement.text,
         rejected=tuple(rejected),
@@ -368,11 +395,8 @@ def _text(statement: StatedAnswer, names: Sequence[str]) -> str:
     if not statement.text or statement.form == "bare":
         return statement.text or names_text
     normal_text = f" {normalise(statement.text)} "
-    return (
-        statement.text
-        if all(f" {normalise(n)} " in normal_text for n in names)
-        else f"{statement.text}\n{names_text}"
-    )
+    is_said = all(f" {normalise(name)} " in normal_text for name in names)
+    return statement.text if is_said else f"{statement.text}\n{names_text}"
 
 
 def _truth(item: str) -> str:
@@ -388,14 +412,6 @@ def _number(item: str, form: str) -> str:
     if len(numbers) != 1 or (form == "bare" and numbers[0] != item.strip(" .")):
         return ""
     return plain_number(numbers[0])
-
-
-def _cited_entities(
-    evidence: ReadEvidence, entities: tuple[int, ...], cited: Sequence[Fact]
-) -> tuple[int, ...]:
-    """Of entities that are called alike, those of the facts that the reply names, if any are."""
-    ends = evidence.nodes_of(cited) if len(entities) > 1 else ()
-    return tuple(e for e in entities if e in ends) or entities
 
 
 def _repeated_triples(evidence: ReadEvidence, text: str) -> tuple[int, ...]:

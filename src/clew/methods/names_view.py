@@ -20,14 +20,16 @@ import numpy as np
 
 from clew.foundation.arrays import Float32
 from clew.graph.graph import ValueKind
+from clew.graph.steps import tail_end
 from clew.llm.managed import data_line
 from clew.methods.question import NAME_CODE, named_by_part
 from clew.query.notation import stored_relation
-from clew.query.vocabulary import UNEXPLAINED
-from clew.reading.account import SPELT
+from clew.query.vocabulary import THING, UNEXPLAINED
 from clew.reading.english import FUNCTION
+from clew.reading.likeness import SPELT
 from clew.reading.mentions import NORMAL, PARTIAL, QUALITY, Candidate, Mention
 from clew.reading.reader import QuestionReader, Reading
+from clew.stores.cypher.tree import quote_text
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
 
@@ -53,22 +55,30 @@ class NamesView:
 
     reader: QuestionReader
 
-    def text(self, reading: Reading, notation: Notation) -> str:
-        """A line for each mention of a question, then for values that it says in other words."""
+    def text(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
+        """A line for each mention of a question, then for values that it says in other words.
+
+        Without `guesses` there is none for a number that stands in the graph as a value (*over 1000 kg*),
+        and none for words that are nearer to a relation or a type than to a value.
+        """
         mentions = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
         said = np.flatnonzero(reading.likeness.exact_types.max(axis=0, initial=0.0) >= SPELT)
         lines: dict[str, None] = {}
         for mention in sorted(mentions, key=lambda m: m.start)[:MOST_NAMES]:
             named = self._candidates(mention, set(said.tolist()))
+            if not guesses and mention.text.isdigit() and all(map(self._is_value, named)):
+                continue
             forms = dict.fromkeys(self._form(node, named, notation) for node in named)
             lines[f'"{_line(mention.text)}" = {" or ".join(forms)}'] = None
-        for words, node in self._values_in_other_words(reading, mentions):
+        for words, node, score in self._values_in_other_words(reading, mentions):
+            if not guesses and score <= _explained(reading, words):
+                continue
             lines[f'"{_line(words)}" may be {self._form(node, [node], notation)}'] = None
         return "\n".join(lines)
 
-    def block(self, reading: Reading, notation: Notation) -> str:
+    def block(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
         """The lines between tags, under a title, as prompts show them; empty where there are none."""
-        lines = self.text(reading, notation)
+        lines = self.text(reading, notation, guesses=guesses)
         title = "What the question may name, as the graph has it"
         return f"{title}:\n<names>\n{lines}\n</names>\n" if lines else ""
 
@@ -99,9 +109,8 @@ class NamesView:
         """Numbers that are a code without its letters: *3127* of *VOY-3127*."""
         codes: list[Mention] = []
         for match in _NUMBER.finditer(reading.question):
-            if any(
-                m.candidates and m.start < match.end() and match.start() < m.stop for m in reading.mentions
-            ):
+            linked = (m for m in reading.mentions if m.candidates)
+            if any(m.start < match.end() and match.start() < m.stop for m in linked):
                 continue
             nodes = [n for n in named_by_part(self.reader.names, match[0]) if self._is_code_of(match[0], n)]
             candidates = tuple(Candidate(n, PARTIAL, QUALITY[PARTIAL]) for n in nodes[:MOST_CANDIDATES])
@@ -133,36 +142,35 @@ class NamesView:
         about = [*kinds[:1], *(self._facts(node, named) if len(named) > 1 else [])]
         about_text = f" ({'; '.join(about)})" if about else ""
         if notation == "cypher":
-            return f"({{name: {_single_quoted(name)}}}){about_text}"
+            return f"({{name: {quote_text(name)}}}){about_text}"
         return (f"{{{name}}}" if notation == "clew" else name) + about_text
 
     def _is_value(self, node: int) -> bool:
-        graph = self.reader.graph
-        start, stop = graph.out.span(node)
-        return start == stop and not len(self.reader.vocabulary.types_of(node)) and self._is_plain_tail(node)
-
-    def _is_plain_tail(self, node: int) -> bool:
         """Whether a node is a number, a date, or a text of relations that lead to nothing else."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        if graph.values.kind[node] != ValueKind.NONE:
-            return True
-        start, stop = graph.into.span(node)
-        relations = np.unique(graph.into.relation[start:stop]).tolist()
-        return bool(relations) and all(vocabulary.ends[2 * r + 1] != 0 for r in relations)
+        start, stop = graph.out.span(node)
+        if start < stop or len(vocabulary.types_of(node)):
+            return False
+        relations = self._relations_to(node)
+        is_text = bool(relations) and all(vocabulary.ends[tail_end(r)] != THING for r in relations)
+        return is_text or graph.values.kind[node] != ValueKind.NONE
+
+    def _relations_to(self, node: int) -> list[int]:
+        graph = self.reader.graph
+        return np.unique(graph.into.relation[slice(*graph.into.span(node))]).tolist()
 
     def _value(self, node: int, name: str, notation: Notation) -> str:
         graph = self.reader.graph
-        start, stop = graph.into.span(node)
-        relations = np.unique(graph.into.relation[start:stop]).tolist()[:2]
         is_number = graph.values.kind[node] == ValueKind.NUMBER
         forms: list[str] = []
-        for relation in relations:
+        for relation in self._relations_to(node)[:2]:
             stored = _line(stored_relation(graph, relation))
             if notation == "clew":
                 written = stored if re.fullmatch(r"\w+", stored) else f'"{stored}"'
-                forms.append(f"[.{written} = {name if is_number else _double_quoted(name)}]")
+                quoted = '"' + name.replace('"', "'") + '"'
+                forms.append(f"[.{written} = {name if is_number else quoted}]")
             elif notation == "cypher":
-                text = f"-[:`{stored}`]->({{name: {_single_quoted(name)}}})"
+                text = f"-[:`{stored}`]->({{name: {quote_text(name)}}})"
                 forms.append(f"{{`{stored}`: {name}}}" if is_number else text)
             else:
                 forms.append(f"{name} (a value of {stored})")
@@ -172,21 +180,14 @@ class NamesView:
         """One fact of a node that the others with its name lack, of a relation that they have, too."""
         graph = self.reader.graph
         for side, of in ((graph.out, ""), (graph.into, "of ")):
-            others = [other for other in named if other != node]
-            shared = set[int]()
-            theirs = set[tuple[int, int]]()
-            for other in others:
-                start, stop = side.span(other)
-                shared |= set(side.relation[start:stop].tolist())
-                theirs |= set(
-                    zip(side.relation[start:stop].tolist(), side.neighbour[start:stop].tolist(), strict=True)
-                )
-            start, stop = side.span(node)
-            own = list(
-                zip(side.relation[start:stop].tolist(), side.neighbour[start:stop].tolist(), strict=True)
-            )
-            own = [fact for fact in own if fact not in theirs]
-            if own:
+            spans = {each: slice(*side.span(each)) for each in named}
+            facts = {
+                each: list(zip(side.relation[span].tolist(), side.neighbour[span].tolist(), strict=True))
+                for each, span in spans.items()
+            }
+            theirs = {fact for other in named if other != node for fact in facts[other]}
+            shared = {relation for relation, _ in theirs}
+            if own := [fact for fact in facts[node] if fact not in theirs]:
                 relation, end = min(own, key=lambda fact: (fact[0] not in shared, fact[0]))
                 return [f"{_line(stored_relation(graph, relation))} {of}{_line(graph.labels[end])}"]
         return []
@@ -204,8 +205,10 @@ class NamesView:
         vectors = self.reader.embedder.embed(labels) if labels else np.zeros((0, 1), np.float32)
         return nodes, vectors, [_content(label) for label in labels]
 
-    def _values_in_other_words(self, reading: Reading, mentions: Sequence[Mention]) -> list[tuple[str, int]]:
-        """Stored values like some words of a question, each with these words; the nearest first."""
+    def _values_in_other_words(
+        self, reading: Reading, mentions: Sequence[Mention]
+    ) -> list[tuple[str, int, float]]:
+        """Stored values like some words of a question, each with these words and how like; nearest first."""
         nodes, vectors, contents = self._column_values
         words = list(_WORD.finditer(reading.question))
         placed = [*self._as_labels(reading), *((m.start, m.stop) for m in mentions)]
@@ -231,19 +234,25 @@ class NamesView:
         scores = cosines.max(axis=1)
         named = {c.node for m in mentions for c in m.candidates}
         order = [at for at in np.argsort(-scores, kind="stable").tolist() if nodes[at] not in named]
-        return [(texts[best[at]], nodes[at]) for at in order[:MOST_VALUES] if scores[at] >= UNEXPLAINED]
+        likest = [at for at in order[:MOST_VALUES] if scores[at] >= UNEXPLAINED]
+        return [(texts[best[at]], nodes[at], float(scores[at])) for at in likest]
+
+
+def _explained(reading: Reading, words: str) -> float:
+    """How like the least explained of some words of a question is to a relation or a type."""
+    likeness = reading.likeness
+    nearest = np.maximum(likeness.relations.max(axis=1, initial=0.0), likeness.types.max(axis=1, initial=0.0))
+    start = reading.question.find(words)
+    inside = [
+        float(near)
+        for (begin, end, _), near in zip(likeness.words, nearest, strict=True)
+        if start <= begin and end <= start + len(words)
+    ]
+    return min(inside, default=0.0)
 
 
 def _content(text: str) -> frozenset[str]:
     return frozenset(word for word in normalise(text).split() if word not in FUNCTION)
-
-
-def _single_quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _double_quoted(text: str) -> str:
-    return '"' + text.replace('"', "'") + '"'
 
 
 def _line(text: str) -> str:

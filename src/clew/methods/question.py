@@ -9,19 +9,17 @@ from functools import cached_property
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.steps import relation_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
-from clew.index.store.directory import Index
 from clew.query.execute import Executor
+from clew.query.tree import Extreme, Query, parts_of
 from clew.reading.answer import answer_of, meanings_of
-from clew.reading.answer_kind import AnswerKinds
+from clew.reading.asked_for import AnswerKinds
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
-from clew.reading.left_open import is_capital
+from clew.reading.left_open import is_capital, near_names, unknown_names
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
-from clew.reading.near_names import near_names, unknown_names
-from clew.reading.reader import QuestionReader
-from clew.reading.shared_reader import reader_of
-from clew.text.embedders import Embedder
+from clew.reading.reader import QuestionReader, Reading
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, normalise, tokens
 from clew.text.verbalise import readable
@@ -51,38 +49,26 @@ def entities_of(called: Called) -> tuple[int, ...]:
 class FindTopicEntities:
     """Links the entities of a question for methods that retrieve around them, without reading it."""
 
-    graph: Graph
-    names: NamesIndex
     reader: QuestionReader
-
-    @classmethod
-    def of(cls, index: Index, embedder: Embedder) -> FindTopicEntities:
-        """Make it of an index, with the reader that all methods share."""
-        return cls(index.graph, index.names, reader_of(index, embedder))
 
     def called(self, text: str, entities: Sequence[str] = ()) -> Called:
         """The question's entities by mention; several of one mention where they are equally likely."""
-        nodes_by_mention: dict[str, tuple[int, ...]] = {}
+        called: dict[str, tuple[int, ...]] = {}
         for mention in self._mentions(text, entities):
             best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
-            nodes_by_mention[mention.text] = tuple(
-                dict.fromkeys((*nodes_by_mention.get(mention.text, ()), *best))
-            )
-        return nodes_by_mention
-
-    def is_name(self, text: str) -> bool:
-        """Whether a text is exactly the name of some entity."""
-        return bool(self.names.exact(text))
+            called[mention.text] = tuple(dict.fromkeys((*called.get(mention.text, ()), *best)))
+        return called
 
     def missing(self, text: str, entities: Sequence[str], topic_entities: Sequence[int]) -> Abstention | None:
         """Why retrieval cannot begin: no topic_entities, or an entity that is given but not in the graph."""
-        unknown = unknown_names(self.names, entities)
+        unknown = unknown_names(self.reader.names, entities)
         if topic_entities and not unknown:
             return None
         words = tokens(text)
         names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]
-        near = near_names(self.graph, self.names, [name for name in names if name])
-        quoted = " or ".join(f'"{name}"' for name in names if name)
+        names = [name for name in names if name]
+        near = near_names(self.reader.graph, self.reader.names, names)
+        quoted = " or ".join(f'"{name}"' for name in names)
         detail = f"it has no entity like {quoted}" if quoted else "it names no entity of this graph"
         return Abstention("no_entity", detail, near)
 
@@ -105,14 +91,13 @@ class FindTopicEntities:
 
     def _given_mentions(self, entities: Sequence[str]) -> list[Mention]:
         """The entities that the user names; names that the graph lacks are left out."""
-        hits = {name: self.names.exact(name) for name in entities}
-        return [
-            Mention(
-                0, 0, name, tuple(Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in name_hits)
-            )
-            for name, name_hits in hits.items()
-            if name_hits
-        ]
+        hits = {name: self.reader.names.exact(name) for name in entities}
+        linked = (
+            (name, [Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in found])
+            for name, found in hits.items()
+            if found
+        )
+        return [Mention(0, 0, name, tuple(candidates)) for name, candidates in linked]
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
@@ -122,7 +107,7 @@ class FindTopicEntities:
             inside = any(not m.text.isdigit() or m.start <= word.start() for m in overlapping)
             if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
-            nodes = named_by_part(self.names, word[0])
+            nodes = named_by_part(self.reader.names, word[0])
             if 0 < len(nodes) <= MOST_OF_PART:
                 candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
                 codes.append(Mention(word.start(), word.end(), word[0], candidates))
@@ -133,9 +118,8 @@ class FindTopicEntities:
     ) -> bool:
         """Whether a capitalised word outside all mentions is beside one, in no dictionary or also `known`."""
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
-        neighbours = (
-            [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
-        )
+        beside = (inside[0] - 1, inside[-1] + 1) if inside else ()
+        neighbours = [words[i] for i in beside if 0 <= i < len(words)]
         lexicon = Lexicon.load()
         outside = (w for w in neighbours if not any(m.start <= w.start < m.stop for m in mentions))
         return any(is_capital(w, words) and (known or not lexicon.known(w.norm)) for w in outside)
@@ -187,15 +171,14 @@ def names_of_graph(names: NamesIndex, texts: Sequence[str]) -> tuple[str, ...]:
 
     That is one alone, and one word must be a code.
     """
-    return tuple(name if names.exact(name) else _entity_called(names, name) or name for name in texts)
 
+    def name_of(text: str) -> str:
+        with_id = names.with_id(text)
+        is_part = with_id is None and (NAME_CODE.search(text) or " " in text.strip())
+        nodes = [with_id] if with_id is not None else named_by_part(names, text) if is_part else []
+        return names.graph.entities[nodes[0]] if len(nodes) == 1 else text
 
-def _entity_called(names: NamesIndex, part: str) -> str:
-    with_id = names.with_id(part)
-    if with_id is not None:
-        return names.graph.entities[with_id]
-    nodes = named_by_part(names, part) if NAME_CODE.search(part) or " " in part.strip() else []
-    return names.graph.entities[nodes[0]] if len(nodes) == 1 else ""
+    return tuple(name if names.exact(name) else name_of(name) for name in texts)
 
 
 def named_by_part(names: NamesIndex, part: str) -> list[int]:
@@ -218,8 +201,8 @@ def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple
     labels: dict[str, list[int]] = {}
     for entity in dict.fromkeys(entities):
         labels.setdefault(normalise(graph.labels[entity]), []).append(entity)
-    shared_labels = {label: same for label, same in labels.items() if len(same) > 1}
-    as_written = {n: [e for e in s if readable(graph.labels[e]) in text] for n, s in shared_labels.items()}
+    shared = {label: same for label, same in labels.items() if len(same) > 1}
+    as_written = {n: [e for e in same if readable(graph.labels[e]) in text] for n, same in shared.items()}
     places: list[tuple[int, list[int]]] = []
     for label in sorted((name for name in labels if name), key=lambda name: (-len(name), name)):
         at = words.find(f" {label} ")
@@ -302,7 +285,8 @@ def misfit_of_label(asked: Asked, label: str, *, is_value: bool) -> str:
         case "a number":
             is_fitting = is_value or has_digit
         case "a time":
-            is_fitting = is_value or has_digit or _is_time(label)
+            last = (label.split() or [""])[-1].lower()
+            is_fitting = is_value or has_digit or Lexicon.load().classes(last).get("time", 0.0) > 0.0
         case "a person" | "a place":
             is_fitting = not is_value
         case _:
@@ -359,7 +343,7 @@ class Judge:
         """What the likeliest readings of a question follow."""
         likeliest = self.reader.read(question).ranking.ranked[:MOST_LIKELY]
         contents = [ranked.option.query.contents for ranked in likeliest]
-        relations = dict.fromkeys(step // 2 for each in contents for step in each.steps)
+        relations = dict.fromkeys(relation_of(step) for each in contents for step in each.steps)
         if not contents:
             return AskedSteps()
         entities = tuple(anchor.node for anchor in contents[0].entities)
@@ -369,23 +353,41 @@ class Judge:
         """The triples by which a query graph of the question says a value (yes, no, a number).
 
         `named` are the triples of the facts that the model names for it. Where a likely one says another
-        value, that; where none decides it, an empty text.
+        value, that; where none decides it, an empty text. One that leaves words of the question out (*every*)
+        is of another question: it proves nothing.
         """
         reader = self.reader
         graph, vocabulary = reader.graph, reader.vocabulary
-        other = ""
-        for meaning in meanings_of(Executor(graph), vocabulary, reader.read(question)):
+        other, reading = "", reader.read(question)
+        for meaning in meanings_of(Executor(graph), vocabulary, reading):
             if meaning.query.ask == "list" or meaning.share < AGREES:
                 continue
             draft = answer_of(graph, vocabulary, meaning.query)
             triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))
-            if draft.text == value and (meaning.share >= DECIDES or named & set(triples)):
+            is_proved = meaning.share >= DECIDES or named & set(triples)
+            if draft.text == value and is_proved and not self._leaves_out(reading, meaning.query):
                 return triples
-            other = other or (draft.text if meaning.share >= DECIDES else "")
+            other = other or (draft.text if meaning.share >= DECIDES and draft.text != value else "")
         return other
 
+    def answers_otherwise(self, question: str, entities: Sequence[int]) -> str:
+        """What a likely query graph of a question answers, where code can tell that `entities` are wrong.
 
-def _is_time(label: str) -> bool:
-    """Whether a name ends with a word for a time: *March*, *Renaissance*."""
-    word = label.split()[-1].lower() if label.split() else ""
-    return Lexicon.load().classes(word).get("time", 0.0) > 0.0
+        It can of values (*2000* for *How long is Memento?*) and of what is the first by a value (*the longest
+        film*); empty where it cannot, or where one of them is right.
+        """
+        reader, reading = self.reader, self.reader.read(question)
+        graph, vocabulary = reader.graph, reader.vocabulary
+        likeliest = next(iter(meanings_of(Executor(graph), vocabulary, reading)), None)
+        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
+            return ""
+        is_ordered = any(isinstance(part, Extreme) for part in parts_of(likeliest.query.part))
+        if not is_ordered and not all(graph.values.kind[entity] != ValueKind.NONE for entity in entities):
+            return ""
+        draft = answer_of(graph, vocabulary, likeliest.query)
+        right = {name for answer in draft.answers for name in (answer.entity, answer.label)}
+        return "" if right & {graph.entities[entity] for entity in entities} else draft.text
+
+    def _leaves_out(self, reading: Reading, query: Query) -> bool:
+        """Whether words of a question have no place in a query graph."""
+        return any(word.as_ == "unplaced" for word in self.reader.account(reading, query).words)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from clew.errors import UsageError
 from clew.foundation.system import COMPILING, Bounds, OutOfTime, bounded
@@ -33,8 +33,7 @@ class MethodSpec:
         factory: Called with (index, embedder), and with `model` and `settings` where it has these parameters.
         settings: Its dataclass of settings, whose fields are its options; None for none.
         needs_model: Nothing is answered without a chat model.
-        verifier: Called as `factory`, makes what verifies claims; None where claims are not verified.
-        claim_settings: The settings of `verifier`.
+        verifier: Called as `factory`, makes what verifies claims with settings of SimGRAG; None for none.
         store: Called with (graph, embedder, model, settings), asks a database without an index.
         ranks_triples: Vectors of triples are compared, which an index may lack until the first question.
 
@@ -43,15 +42,14 @@ class MethodSpec:
     factory: str
     settings: str | None = None
     verifier: str | None = None
-    claim_settings: str | None = None
     store: str | None = None
     needs_model: bool = False
     ranks_triples: bool = False
 
     def settings_class(self, *, claims: bool = False) -> type | None:
         """Import the dataclass of the settings, or of those for claims."""
-        place = self.claim_settings if claims else self.settings
-        return None if place is None else cast(type, imported(place, "settings"))
+        place = self.verifier and CLAIM_SETTINGS if claims else self.settings
+        return cast(type, imported(place, "settings")) if place else None
 
 
 def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec:  # noqa: ANN401
@@ -60,16 +58,15 @@ def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec
     return MethodSpec(f"clew.methods.{folder}.{factory}", f"clew.methods.settings:{settings}", **fields)
 
 
-_CLAIMS = {"claim_settings": "clew.methods.settings:SimgragSettings"}
+CLAIM_SETTINGS = "clew.methods.settings:SimgragSettings"
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(
-        "auto", "method:make_auto", "AutoSettings", needs_model=False,
-        verifier="clew.claims.verify:Verify", **_CLAIMS,
+        "auto", "method:make_auto", "AutoSettings", needs_model=False, verifier="clew.claims.verify:Verify"
     ),
     "simgrag": _spec(
         "simgrag", "method:SimGRAG", "SimgragSettings",
-        verifier="clew.methods.simgrag.verify:VerifyWithModel", **_CLAIMS,
+        verifier="clew.methods.simgrag.verify:VerifyWithModel",
     ),
     "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True),
     "llm": _spec("baselines", "method:Llm", "LlmSettings"),
@@ -117,12 +114,8 @@ class Verifier(Protocol):
         ...
 
 
-class MethodFactory(Protocol):
-    """The class of a method."""
-
-    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:  # noqa: ANN401
-        """Make the method for an open index; a parameter `model` is a chat model, `settings` a dataclass."""
-        ...
+MethodFactory = Callable[..., Method]
+"""The class of a method, called with (index, embedder), and with `model` and `settings` if it takes them."""
 
 
 def method_named(name: str | MethodFactory) -> MethodFactory:
@@ -221,7 +214,7 @@ def make_store_method(
     from clew.methods.synaptiqa.queried import QueriedGraph
 
     factory = cast("Any", imported(factories[name], "method"))
-    return cast(Method, factory(QueriedGraph.of_store(store, embedder), embedder, model, settings))
+    return cast(Method, factory(QueriedGraph(store, embedder), embedder, model, settings))
 
 
 def make_method(
@@ -251,7 +244,12 @@ def make_verifier(
 
     Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
     """
-    spec = _verifier_spec(name, settings)
+    if name not in VERIFIERS:
+        raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
+    spec = METHODS[name]
+    expected = spec.settings_class(claims=True)
+    if settings is not None and (expected is None or not isinstance(settings, expected)):
+        raise UsageError(f"{settings!r} are no settings of {expected.__name__ if expected else name}")
     if spec.needs_model or model is not None:
         with_model = cast("Any", imported(str(METHODS["simgrag"].verifier), "verifier"))
         asked = cast(Verifier, with_model(index, embedder, model=model, settings=settings))
@@ -264,52 +262,12 @@ def make_verifier(
     return cast("Any", imported(str(spec.verifier), "verifier"))(index, embedder, asked)
 
 
-def _verifier_spec(name: str, settings: object) -> MethodSpec:
-    if name not in VERIFIERS:
-        raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
-    spec = METHODS[name]
-    expected = spec.settings_class(claims=True)
-    if settings is not None and (expected is None or not isinstance(settings, expected)):
-        raise UsageError(f"{settings!r} are no settings of {expected.__name__ if expected else name}")
-    return spec
-
-
 # What an open index and an open database share: methods are made once, and asked within bounds of time.
 
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
 MOST_OF_ONE_NAME = 4
-"""Entries of one name that are kept: a caller who alternates between settings gets a method that exists."""
-
-
-class MethodCache(Generic[T]):
-    """Methods or verifiers by name, model and settings; threads that ask for the same share one."""
-
-    def __init__(self) -> None:
-        self._entries: dict[Hashable, list[tuple[T, ChatModel | None, object]]] = {}
-        self._lock = RLock()
-
-    def get(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
-        """The method or verifier of a name, a model and settings; made if there is none."""
-        with self._lock:
-            entries = self._entries.setdefault(name, [])
-            for entry in entries:
-                if entry[1] is model and entry[2] == settings:
-                    return entry[0]
-            entries.append((make(), model, settings))
-            del entries[:-MOST_OF_ONE_NAME]
-            return entries[-1][0]
-
-    def clear(self) -> None:
-        """Drop all entries."""
-        self._entries.clear()
-
-
-def _settings(name: str | MethodFactory, settings: object, *, claims: bool = False) -> object:
-    if settings is None:
-        return None
-
-    return made_settings(name, settings, claims=claims)
+"""Methods of one name that are kept: a caller who alternates between settings gets one that exists."""
 
 
 class Asks:
@@ -317,8 +275,8 @@ class Asks:
 
     def __init__(self) -> None:
         self.bounds = Bounds()
-        self._methods: MethodCache[Method] = MethodCache()
-        self._verifiers: MethodCache[Verifier] = MethodCache()
+        self._made: dict[Hashable, list[tuple[ChatModel | None, object, Any]]] = {}
+        self._lock = RLock()
         self._models = NamedModels()
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
@@ -328,12 +286,23 @@ class Asks:
         raise NotImplementedError
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
-        made = _settings(name, settings)
-        return self._methods.get(name, model, made, lambda: self._make_method(name, model, made))
+        made = made_settings(name, settings)
+        return self._once(("method", name), model, made, lambda: self._make_method(name, model, made))
 
     def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        made = _settings(name, settings, claims=True)
-        return self._verifiers.get(name, model, made, lambda: self._make_verifier(name, model, made))
+        made = made_settings(name, settings, claims=True)
+        return self._once(("verifier", name), model, made, lambda: self._make_verifier(name, model, made))
+
+    def _once(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
+        """What is made of a name, a model and settings; threads that ask for the same share one."""
+        with self._lock:
+            entries = self._made.setdefault(name, [])
+            for made_with, own_settings, made in entries:
+                if made_with is model and own_settings == settings:
+                    return made
+            entries.append((model, settings, make()))
+            del entries[:-MOST_OF_ONE_NAME]
+            return entries[-1][2]
 
     def verify(
         self,
@@ -354,6 +323,8 @@ class Asks:
         model fails.
         """
         claim = clean_question(claim, "claim")
+        if not isinstance(cast("object", closed_world), bool):
+            raise UsageError(f"`closed_world` is True or False, not {closed_world!r:.80}")
         verifier = self._verifier(method, self._models.model(model), settings)
 
         def out_of_time(abstention: Abstention) -> Verification:
@@ -362,6 +333,14 @@ class Asks:
             )
 
         return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
+
+    def _answered(self, method: Method, question: str, id: str | None, work: Callable[[], Answer]) -> Answer:
+        """The answer to a question, or that it took too long."""
+
+        def out_of_time(abstention: Abstention) -> Answer:
+            return Answer(question, abstained=abstention, method=method.name, complete=False, id=id)
+
+        return self._in_time(work, out_of_time)
 
     def _in_time(self, work: Callable[[], OutcomeT], otherwise: Callable[[Abstention], OutcomeT]) -> OutcomeT:
         """What work returns in its time, to which making machine code does not count; else `otherwise`."""
@@ -395,8 +374,7 @@ class Asks:
 
     def close(self) -> None:
         """Drop the methods, verifiers and models."""
-        self._methods.clear()
-        self._verifiers.clear()
+        self._made.clear()
         self._models.close()
 
     def __enter__(self) -> Self:

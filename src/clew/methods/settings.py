@@ -136,7 +136,7 @@ _UNGROUNDED = "give what the model says where no triple proves it, marked ungrou
 
 @dataclass(frozen=True)
 class AutoSettings(MethodSettings):
-    """How sure the built-in reader must be, and which day it is."""
+    """How sure the built-in reader must be, which day it is, and how far a model is believed."""
 
     METHOD = "auto"
     confidence: float = option(0.5, "how likely a reading must be to be answered from", least=0, most=1)
@@ -146,6 +146,7 @@ class AutoSettings(MethodSettings):
     partial: bool = option(
         False, "answer the rest of a question where words of it have no place in the graph"
     )
+    second_look: bool = option(True, "ask a model once more what it chooses, where the reader is not with it")
 
     def __post_init__(self) -> None:
         """Check all. Raises UsageError for a value out of range, or a day that is none."""
@@ -168,12 +169,6 @@ def partial_settings(method: object, settings: object) -> AutoSettings:
     return replace(settings or AutoSettings(), partial=True)
 
 
-FITTING_GSD = 1.0
-"""GSD per edge up to which a pattern fits.
-
-With `PatternDistances`, 101 of 109 ways to say a relation of four graphs are nearer to it with the built-in
-embedder, 108 with MiniLM, and 1 and 3 of 24 relations that they lack (benchmarks/bound.py).
-"""
 _SCHEMA_HELP = "what the graph records, shown in the first prompt; none is the papers' letter"
 
 
@@ -200,9 +195,6 @@ class SimgragSettings(MethodSettings):
         reads="clew.methods.simgrag.write_pattern:read_shots",
     )
     schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
-    bound: float = option(
-        FITTING_GSD, "GSD per edge above which a match does not fit", least=0, offered=False
-    )
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
     def __post_init__(self) -> None:
@@ -231,9 +223,12 @@ class KgRagSettings(MethodSettings):
         choices=("facts", "sentences"),
     )  # fmt: skip
     lists: bool = option(True, "whole lists are read beside the nearest triples", offered=False)
+    records: Literal["once", "steps", "none"] = option(
+        "once", "whole records are read: at once where they fit, or step by step; none is the paper's",
+        choices=("once", "steps", "none"),
+    )  # fmt: skip
     schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
     directed: bool = option(False, "look for triples from head to tail alone", "3.4.2")
-    answer_hops: int = option(1, "hops around an earlier answer", least=1, offered=False)
     seed: int = option(0, "seed of the model's sampling", "4.2.1")
     temperature: float = option(0.3, "temperature of the model's sampling", "Table 3", least=0, most=2)
     shots: int = option(3, "examples in a prompt", "3.4.1", least=0)
@@ -311,11 +306,10 @@ class KgRetrievalSettings(MethodSettings):
 
 @dataclass(frozen=True)
 class KgGptSettings(MethodSettings):
-    """Relations that are chosen for a sub-sentence, and triples that are read at most."""
+    """Relations that are chosen for a sub-sentence."""
 
     METHOD = "kg-gpt"
     k: int = option(3, "relations of a sub-sentence", least=1)
-    most: int = option(200, "triples that are read", least=1, offered=False)
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
 

@@ -110,13 +110,11 @@ class NamedModels:
         A question takes at most `CALLS` calls. Raises UsageError for a spec or key that is wrong,
         MissingExtra if the provider's SDK is not installed.
         """
-        if model_or_spec is not None and not isinstance(model_or_spec, str):
-            if not hasattr(model_or_spec, "complete"):
+        if not isinstance(model_or_spec, str):
+            if model_or_spec is not None and not hasattr(model_or_spec, "complete"):
                 kind = type(model_or_spec).__name__
                 raise UsageError(f"A model is a spec, as ollama/llama3.1, or an open one, not {kind}")
             return model_or_spec
-        if model_or_spec is None:
-            return None
         if model_or_spec not in self._models:
             from clew.llm import open_model, settings_from
             from clew.llm.budget import Limits

@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from clew.errors import UsageError
 from clew.graph.graph import named_triple, triple_text
 from clew.opening.environment import keep_machine_code, make_embedder, milvus_access
 from clew.stores.opening import refuse_address
 from clew.text.normalise import clean_query, clean_question
-from clew.types import Entity, Match, MatchResult, Pattern, TripleText, triples_json
+from clew.types import (
+    Entity,
+    MatchesForm,
+    MatchForm,
+    MatchResult,
+    Pattern,
+    TripleText,
+    triples_json,
+)
 
 if TYPE_CHECKING:
     from clew.graph.match.distances import Distances
@@ -39,7 +47,7 @@ if TYPE_CHECKING:
 
 # Graph files → an index, an index changed by files, and whether something is an index.
 
-FilesOrTriples = Sequence[str | Path | tuple[str, str, str]]
+FilesOrTriples = str | Path | Sequence[str | Path | tuple[str, str, str]]
 """Graph files, or triples (head, relation, tail)."""
 
 
@@ -159,6 +167,7 @@ def update_index_by(
     """
     from clew.index.update.edits import EditFiles
 
+    add, remove = _changes("add", add), _changes("remove", remove)
     if not all(isinstance(change, str | Path) for change in (*add, *remove)):
         for name in {"format", "hints"} & edit_options.keys():
             raise UsageError(f"{name!r} is for files. Update with files and with triples apart")
@@ -170,7 +179,20 @@ def update_index_by(
         )
 
 
-def _files_of(changes: FilesOrTriples, triple_file: Path) -> list[Path]:
+def _changes(name: str, given: FilesOrTriples) -> Sequence[str | Path | tuple[str, str, str]]:
+    """What is added or removed, a file alone as one of several; UsageError for what is neither."""
+    if isinstance(given, str | Path):
+        return [given]
+    if isinstance(given, Iterable) and not (  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
+        isinstance(given, Mapping) or hasattr(given, "columns")
+    ):
+        return list(given)
+    kind = type(given).__name__
+    advice = "; of a data frame: list(frame.itertuples(index=False, name=None))" * (kind == "DataFrame")
+    raise UsageError(f"{name!r} is a file, several, or triples (head, relation, tail), not {kind}{advice}")
+
+
+def _files_of(changes: Sequence[str | Path | tuple[str, str, str]], triple_file: Path) -> list[Path]:
     """The files among changes, and one with the triples among them."""
     from clew.graph.readers.networks import write_triples
 
@@ -207,12 +229,22 @@ class GraphView:
 
         check_embedder(index.path, index.manifest, embedder)
         self.index, self.embedder, self.path = index, embedder, index.path
-        self._distances: Distances | None = None
-        self._explorer: Explorer | None = None
         self._tables: dict[tuple[object, ...], Table] = {}
+        self._keeping_tables = threading.Lock()
         self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
-        self._keeping_tables = threading.Lock()
+
+    @cached_property
+    def _distances(self) -> Distances:
+        from clew.index.vectors.entities import IndexDistances
+
+        return IndexDistances(self.index, self.embedder)
+
+    @cached_property
+    def _explorer(self) -> Explorer:
+        from clew.index.explore import Explorer
+
+        return Explorer(self.index)
 
     @sound
     def match(
@@ -227,37 +259,31 @@ class GraphView:
     ) -> MatchResult:
         """Find the `k` matches with the least graph semantic distance, or `all` that tie with the best.
 
-        `distances` are given ones (`Tables.of`) instead of those of the embedder.
+        `distances` are given ones instead of those of the embedder.
 
         A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
         after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
         """
-        from clew.graph.match.matcher import Budget, match
+        from clew.graph.match.matcher import match
         from clew.graph.match.patterns import pattern_from_json
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        if distances is None and self._distances is None:
-            from clew.index.vectors.entities import IndexDistances
-
-            self._distances = IndexDistances(self.index, self.embedder)
-        budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
-        graph_distances, graph = distances or cast("Distances", self._distances), self.index.graph
+        graph_distances, graph = distances or self._distances, self.index.graph
         if any(edge.where for edge in pattern.edges):
             from clew.graph.match.patterns import match_where
 
             def search(count: int) -> MatchResult:
-                return match(graph, pattern, graph_distances, k=count, budget=budget)
+                return match(graph, pattern, graph_distances, k=count, milliseconds=milliseconds)
 
             result = match_where(search, graph, pattern, None if all else k)
         else:
-            result = match(graph, pattern, graph_distances, k=k, all_tied=all, budget=budget)
-        return replace(result, matches=tuple(map(self._with_names, result.matches)))
-
-    def _with_names(self, graph_match: Match) -> Match:
-        """A match with what people read."""
-        labels = tuple(map(self.index.graph.label, graph_match.nodes))
-        return replace(graph_match, labels=labels, texts=tuple(map(self.triple, graph_match.triples)))
+            result = match(graph, pattern, graph_distances, k=k, all_tied=all, milliseconds=milliseconds)
+        matches = (
+            replace(m, labels=tuple(map(graph.label, m.nodes)), texts=tuple(map(self.triple, m.triples)))
+            for m in result.matches
+        )
+        return replace(result, matches=tuple(matches))
 
     @sound
     def edges(
@@ -279,7 +305,7 @@ class GraphView:
         """
         from clew.graph.match.patterns import conditions_of, find_edges
 
-        explorer = self._explore()
+        explorer = self._explorer
         ends = (
             None if head is None else explorer.node(head),
             None if relation is None else explorer.relation(relation),
@@ -289,23 +315,26 @@ class GraphView:
         edges = find_edges(self.index.graph, ends, conditions, order=order, smallest=smallest)
         return list(islice(edges, limit))
 
-    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
+    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> MatchesForm:
         """Make the stable JSON form of matches (docs/json.md)."""
+        forms: list[MatchForm] = []
+        for each in result.matches:
+            form: MatchForm = {
+                "gsd": each.gsd,
+                "direction_misses": each.direction_misses,
+                "nodes": list(each.labels),
+                **triples_json(each.texts),
+            }
+            if "ids" in form:
+                form["node_ids"] = [self.index.graph.entities[node] for node in each.nodes]
+            forms.append(form)
         return {
             "id": id,
-            "matches": [self._match_json(graph_match) for graph_match in result.matches],
+            "matches": forms,
             "complete": result.complete,
             "bound": None if result.bound == float("inf") else result.bound,
             "timings_ms": {"total": round(milliseconds, 3)},
         }
-
-    def _match_json(self, graph_match: Match) -> dict[str, Any]:
-        form: dict[str, Any] = {"gsd": graph_match.gsd, "direction_misses": graph_match.direction_misses}
-        form["nodes"] = list(graph_match.labels)
-        form |= triples_json(graph_match.texts)
-        if "ids" in form:
-            form["node_ids"] = [self.index.graph.entities[node] for node in graph_match.nodes]
-        return form
 
     def open_store(self, query: str, *, seconds: float = 10.0, rows: int = 1_000) -> EmbeddedStore:
         """Load the graph into a store of the language that `query` is in, for queries that only read.
@@ -353,7 +382,7 @@ class GraphView:
     @sound
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
-        return self._explore().find_entities(clean_question(text, "name"), limit=limit, typos=typos)
+        return self._explorer.find_entities(clean_question(text, "name"), limit=limit, typos=typos)
 
     @sound
     def neighbours(
@@ -369,7 +398,7 @@ class GraphView:
 
         Raises UsageError for an entity or a relation that the graph lacks.
         """
-        explorer = self._explore()
+        explorer = self._explorer
         return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
 
     @sound
@@ -403,7 +432,7 @@ class GraphView:
             raise UsageError("Give one of: type, query, entities")
         graph = self.index.graph
         if entities is not None:
-            nodes = np.array([self._explore().node(entity) for entity in entities], np.int64)
+            nodes = np.array([self._explorer.node(entity) for entity in entities], np.int64)
             return Table(graph, nodes)
         try:
             if query is not None:
@@ -419,14 +448,7 @@ class GraphView:
     @sound
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
         """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
-        return self._explore().paths(start, end, limit=limit, longest=longest)
-
-    def _explore(self) -> Explorer:
-        if self._explorer is None:
-            from clew.index.explore import Explorer
-
-            self._explorer = Explorer(self.index)
-        return self._explorer
+        return self._explorer.paths(start, end, limit=limit, longest=longest)
 
     @property
     def generation(self) -> int:
@@ -467,5 +489,6 @@ class GraphView:
         """Let go of what was made of the index that is open."""
         while self._stores:
             self._stores.popitem()[1].close()
-        self._distances = self._explorer = None
+        for made in ("_distances", "_explorer"):
+            self.__dict__.pop(made, None)
         self._tables.clear()

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph, ValueKind, listed_places
+from clew.graph.match.patterns import COMPARE
+from clew.graph.steps import End, Step, is_backward, opposite, relation_of, step_of
 from clew.graph.values import month_days
 from clew.query.tree import (
     Amount,
@@ -155,7 +157,7 @@ class Executor:
             case OfType(type_, end):
                 return self._of_type(type_, end)
             case Walk(source, step):
-                return self._walk(part, source, step)
+                return onward(part, distinct(self.edges(self.members(source), step)[1]))
             case Qualified(source, step, conditions):
                 return distinct(self.qualified(self.members(source), step, conditions)[1])
             case Related(source, step, how, targets):
@@ -174,31 +176,28 @@ class Executor:
             case Extreme(source):
                 return self._extreme(part, self.members(source))
 
-    def side(self, step: int) -> Adjacency:
-        """The adjacency that a step follows."""
-        return self.graph.into if step & 1 else self.graph.out
-
-    def spans(self, nodes: Nodes, relation: int, side: Adjacency) -> tuple[Nodes, Nodes]:
-        """First slot of one relation at each node, and how many slots it has there."""
+    def spans(self, nodes: Nodes, step: Step) -> tuple[Nodes, Nodes]:
+        """First slot of one step at each node, and how many slots it has there."""
+        side, relation = self.graph.side(step), relation_of(step)
         starts, stops = side.starts[nodes].astype(np.int64), side.stops[nodes].astype(np.int64)
         low = _first_not_below(side.relation, starts, stops, relation)
         high = _first_not_below(side.relation, low, stops, relation + 1)
         return low, high - low
 
-    def edges(self, nodes: Nodes, step: int) -> tuple[Nodes, Nodes]:
+    def edges(self, nodes: Nodes, step: Step) -> tuple[Nodes, Nodes]:
         """Places in `nodes` and the neighbours that a step leads to from there, one row an edge.
 
         Raises:
             OverBudget: there are more than may be followed.
 
         """
-        low, count = self.spans(nodes, step // 2, self.side(step))
+        low, count = self.spans(nodes, step)
         total = int(count.sum())
         self.edges_left -= total + len(nodes)
         if self.edges_left < 0:
             raise OverBudget
         place = np.repeat(np.arange(len(nodes)), count)
-        return place, self.side(step).neighbour[listed_places(low, count)].astype(np.int64)
+        return place, self.graph.side(step).neighbour[listed_places(low, count)].astype(np.int64)
 
     def around(self, nodes: Nodes) -> dict[int, Nodes] | None:
         """What each step leads to from some nodes, in one pass; None where that is too many edges to sort."""
@@ -217,38 +216,35 @@ class Executor:
                 neighbours = pairs - relation * size
             cuts = [0, *(np.flatnonzero(relation[1:] != relation[:-1]) + 1).tolist(), len(relation)]
             for name, start, stop in zip(relation[cuts[:-1]].tolist(), cuts[:-1], cuts[1:], strict=True):
-                neighbours_by_step[2 * name + side] = neighbours[start:stop]
+                neighbours_by_step[step_of(name, side)] = neighbours[start:stop]
         return neighbours_by_step
 
-    def steps(self, nodes: Nodes) -> set[int]:
+    def steps(self, nodes: Nodes) -> set[Step]:
         """The steps that leave some nodes."""
-        steps: set[int] = set()
+        steps: set[Step] = set()
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
             slots = _slots_of(adjacency, nodes)
             relations = _relations_at(adjacency, nodes) if slots is None else adjacency.relation[slots]
-            steps.update(2 * r + side for r in distinct(relations).tolist())
+            steps.update(step_of(r, side) for r in distinct(relations).tolist())
         return steps
 
-    def counts(self, nodes: Nodes, step: int, among: Part | None = None) -> Nodes:
+    def counts(self, nodes: Nodes, step: Step, among: Part | None = None) -> Nodes:
         """How many edges of a step each node has, to members of a set if there is one."""
         if among is None:
-            return self.spans(nodes, step // 2, self.side(step))[1]
+            return self.spans(nodes, step)[1]
         place, reached = self.edges(nodes, step)
         return np.bincount(place[np.isin(reached, self.members(among))], minlength=len(nodes))
 
-    def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
-        return onward(part, distinct(self.edges(self.members(source), step)[1]))
-
-    def qualified(self, nodes: Nodes, step: int, conditions: tuple[OnEdge, ...]) -> tuple[Nodes, Nodes]:
+    def qualified(self, nodes: Nodes, step: Step, conditions: tuple[OnEdge, ...]) -> tuple[Nodes, Nodes]:
         """The rows of `edges` of which one statement fulfils all conditions."""
         place, reached = self.edges(nodes, step)
         statements = self.graph.edge_properties
-        keep = statements.triples[:, 1] == step // 2
+        keep = statements.triples[:, 1] == relation_of(step)
         for condition in conditions:
             keep &= self._fulfilled(condition)
         ends = statements.triples[keep].astype(np.int64)
         allowed = distinct(ends[:, 0] << 32 | ends[:, 2])
-        heads, tails = (reached, nodes[place]) if step & 1 else (nodes[place], reached)
+        heads, tails = (reached, nodes[place]) if is_backward(step) else (nodes[place], reached)
         is_allowed = np.isin(heads << 32 | tails, allowed)
         return place[is_allowed], reached[is_allowed]
 
@@ -261,13 +257,12 @@ class Executor:
         if known is not None:
             return known
         walks, statements = last_walks(part), self.graph.edge_properties
-        places = self._places_of(key)
-        owners = np.searchsorted(statements.offsets, places, "right") - 1
+        places, owners = self._places_of(key)
         ends = statements.triples[owners].astype(np.int64)
         of_walk, members = np.full(len(places), -1), self.members(part)
         for number, walk in enumerate(walks):
-            heads, tails = (ends[:, 2], ends[:, 0]) if walk.step & 1 else (ends[:, 0], ends[:, 2])
-            keep = (ends[:, 1] == walk.step // 2) & np.isin(heads, self.members(walk.source))
+            heads, tails = (ends[:, 2], ends[:, 0]) if is_backward(walk.step) else (ends[:, 0], ends[:, 2])
+            keep = (ends[:, 1] == relation_of(walk.step)) & np.isin(heads, self.members(walk.source))
             keep &= np.isin(tails, members) & (of_walk < 0)
             for condition in walk.conditions if isinstance(walk, Qualified) else ():
                 keep &= self._fulfilled(condition)[owners]
@@ -277,7 +272,7 @@ class Executor:
         if self.edges_left < 0:
             raise OverBudget
         ends, places, of_walk = ends[found], places[found], of_walk[found]
-        is_back = np.array([walk.step & 1 for walk in walks], np.bool_)[of_walk]
+        is_back = np.array([is_backward(walk.step) for walk in walks], np.bool_)[of_walk]
         kinds = statements.kind[places]
         edges = OnEdges(
             np.where(is_back, ends[:, 0], ends[:, 2]),
@@ -290,11 +285,12 @@ class Executor:
         self._keyed[part, key] = edges
         return edges
 
-    def _places_of(self, key: str) -> Nodes:
-        """Where values of a property of edges stand."""
+    def _places_of(self, key: str) -> tuple[Nodes, Nodes]:
+        """Where values of a property of edges stand, and the statement of each."""
         statements = self.graph.edge_properties
         keys = [number for number, name in enumerate(statements.keys) if name == key]
-        return np.flatnonzero(np.isin(statements.key, keys))
+        places = np.flatnonzero(np.isin(statements.key, keys))
+        return places, np.searchsorted(statements.offsets, places, "right") - 1
 
     def _fulfilled(self, condition: OnEdge) -> NDArray[np.bool_]:
         """Which statements fulfil a condition, bool [statements]."""
@@ -302,8 +298,7 @@ class Executor:
         if known is not None:
             return known
         statements = self.graph.edge_properties
-        places = self._places_of(condition.key)
-        owners = np.searchsorted(statements.offsets, places, "right") - 1
+        places, owners = self._places_of(condition.key)
         if isinstance(condition.value, str):
             text = condition.value.casefold()
             same = np.array([statements.texts[at].casefold() == text for at in places.tolist()], np.bool_)
@@ -320,7 +315,7 @@ class Executor:
         self._on_edges[condition] = fulfilled
         return fulfilled
 
-    def _related(self, members: Nodes, step: int, how: str, targets: Nodes) -> Nodes:
+    def _related(self, members: Nodes, step: Step, how: str, targets: Nodes) -> Nodes:
         """Members that a step leads from to some of the targets: only to them, or to all of them."""
         place, reached = self.edges(members, step)
         inside = np.isin(reached, targets)
@@ -330,67 +325,63 @@ class Executor:
         counts = np.bincount(pairs >> 32, minlength=len(members))
         return members[(counts == len(targets)) & (len(targets) > 0)]
 
-    def _of_type(self, type_: int, end: int) -> Nodes:
+    def _of_type(self, type_: int, end: End) -> Nodes:
         key = type_ if type_ >= 0 else -2 - end
         nodes = self._types.get(key)
         if nodes is None:
-            if type_ >= 0:
+            if type_ < 0:
+                nodes = self.graph.side(end).nodes_with(relation_of(end))
+            else:
                 types = self.graph.types
                 places = np.flatnonzero(types.type == type_)
                 nodes = distinct(np.searchsorted(types.offsets, places, "right") - 1).astype(np.int64)
-            else:
-                nodes = self.side(end).nodes_with(end // 2)
             self._types[key] = nodes
         return nodes
 
-    def values(self, nodes: Nodes, steps: tuple[int, ...]) -> tuple[Nodes, Nodes, NDArray[np.float64]]:
-        """Places in `nodes`, value nodes that `steps` lead to, and their parsed values."""
+    def _follow(self, nodes: Nodes, steps: tuple[Step, ...]) -> tuple[Nodes, Nodes]:
+        """As `edges`, of several steps."""
         place, reached = np.arange(len(nodes)), nodes
         for step in steps:
             at, reached = self.edges(reached, step)
             place = place[at]
+        return place, reached
+
+    def values(self, nodes: Nodes, steps: tuple[Step, ...]) -> tuple[Nodes, Nodes, NDArray[np.float64]]:
+        """Places in `nodes`, value nodes that `steps` lead to, and their parsed values."""
+        place, reached = self._follow(nodes, steps)
         values = self.graph.values
         kind = values.kind[reached]
         has = kind == _usual(kind)
         return place[has], reached[has], values.value[reached[has]].astype(np.float64)
 
     def _compared(
-        self, members: Nodes, steps: tuple[int, ...], sign: Sign, value: Value | Part | Amount
+        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Value | Part | Amount
     ) -> Nodes:
-        place, _, numbers = self.values(members, steps)
+        place, reached, numbers = self.values(members, steps)
         if isinstance(value, Amount):
             amount = self.number(Query(value.ask, value.part))
             if amount is None:
                 return NO_NODES
             keep = stands(numbers, sign, amount)
         elif isinstance(value, Value):
-            keep = against(numbers, sign, value, self._are_dates(members, steps))
+            are_dates = bool((self.graph.values.kind[reached[:1]] == ValueKind.DATE).all())
+            keep = against(numbers, sign, value, are_dates)
         else:
-            _, _, other_numbers = self.values(self.members(value), ())
-            if not len(other_numbers):
+            _, _, others = self.values(self.members(value), ())
+            if not len(others):
                 return NO_NODES
-            keep = stands(
-                numbers, sign, float(other_numbers.max() if sign[0] == ">" else other_numbers.min())
-            )
+            keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
         return members[distinct(place[keep])]
-
-    def _are_dates(self, members: Nodes, steps: tuple[int, ...]) -> bool:
-        _, reached, _ = self.values(members, steps)
-        return bool(len(reached)) and int(self.graph.values.kind[reached[0]]) == ValueKind.DATE
 
     def _extreme(self, part: Extreme, members: Nodes) -> Nodes:
         place, score = self.scores(members, part)
         if part.largest:
             score = -score
-        if part.nth:
-            ranks = np.unique(score)
-            return (
-                members[distinct(place[score == ranks[part.number - 1]])]
-                if part.number <= len(ranks)
-                else NO_NODES
-            )
-        if not len(score):
+        ranks = np.unique(score) if part.nth else score
+        if not len(score) or (part.nth and part.number > len(ranks)):
             return NO_NODES
+        if part.nth:
+            return members[distinct(place[score == ranks[part.number - 1]])]
         bound = np.sort(score)[min(part.number or len(score), len(score)) - 1]
         return members[distinct(place[score <= bound])]
 
@@ -461,12 +452,9 @@ class Executor:
         The largest number first; members that lead to no group are in none.
         """
         part = query.part
-        valued = query.ask in ("sum", "average", "largest", "smallest") and isinstance(part, Walk)
-        members = self.members(part.source if valued and isinstance(part, Walk) else part)
-        place, reached = np.arange(len(members)), members
-        for step in query.by:
-            at, reached = self.edges(reached, step)
-            place = place[at]
+        valued = part if query.ask in _REDUCE and isinstance(part, Walk) else None
+        members = self.members(part if valued is None else valued.source)
+        place, reached = self._follow(members, query.by)
         pairs = distinct(reached.astype(np.int64) << 32 | place)
         if not len(pairs):
             return []
@@ -477,8 +465,8 @@ class Executor:
             nodes, number = members[inside], None
             if query.ask == "count":
                 number = float(len(nodes))
-            elif valued and isinstance(part, Walk):
-                _, values = self.edges(nodes, part.step)
+            elif valued is not None:
+                _, values = self.edges(nodes, valued.step)
                 number = _aggregate(query.ask, self._numbers(values))
             if number is not None or query.ask == "list":
                 rows.append((group, nodes, number))
@@ -486,11 +474,8 @@ class Executor:
 
     def _valued(self, part: Part, members: Nodes) -> NDArray[np.float64]:
         """The values of a set; of a walk, one for each member of its source (equal values count each)."""
-        if isinstance(part, Walk):
-            _, reached = self.edges(self.members(part.source), part.step)
-        else:
-            reached = members
-        return self._numbers(reached)
+        is_walk = isinstance(part, Walk)
+        return self._numbers(self.edges(self.members(part.source), part.step)[1] if is_walk else members)
 
     def _numbers(self, nodes: Nodes) -> NDArray[np.float64]:
         kind = self.graph.values.kind[nodes]
@@ -506,9 +491,7 @@ _REDUCE = {"sum": np.sum, "average": np.mean, "largest": np.max, "smallest": np.
 
 
 def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
-    if not len(numbers):
-        return None
-    return float(_REDUCE[ask](numbers))
+    return float(_REDUCE[ask](numbers)) if len(numbers) else None
 
 
 def onward(part: Walk, reached: Nodes) -> Nodes:
@@ -523,25 +506,13 @@ def onward(part: Walk, reached: Nodes) -> Nodes:
     if not isinstance(source, Anchor) or length == 1:
         return reached
     other_nodes = reached[reached != source.node]
-    is_back = isinstance(part.source, Walk) and part.source.step == part.step ^ 1
+    is_back = isinstance(part.source, Walk) and part.source.step == opposite(part.step)
     return other_nodes if len(other_nodes) or is_back else reached
 
 
 def stands(numbers: NDArray[np.float64] | Nodes, sign: Sign, value: float) -> NDArray[np.bool_]:
     """Which numbers stand so to a value."""
-    match sign:
-        case "=":
-            return np.asarray(numbers == value)
-        case "!=":
-            return np.asarray(numbers != value)
-        case ">":
-            return np.asarray(numbers > value)
-        case ">=":
-            return np.asarray(numbers >= value)
-        case "<":
-            return np.asarray(numbers < value)
-        case "<=":
-            return np.asarray(numbers <= value)
+    return np.asarray(COMPARE[sign](numbers, value))
 
 
 def against(numbers: NDArray[np.float64], sign: Sign, value: Value, are_dates: bool) -> NDArray[np.bool_]:
@@ -581,7 +552,7 @@ def _slots_of(adjacency: Adjacency, nodes: Nodes) -> slice | Nodes | None:
         return None
     if len(nodes) == 1:
         return slice(int(starts[0]), int(starts[0]) + total)
-    return np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
+    return listed_places(starts, count)
 
 
 def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
@@ -595,12 +566,10 @@ def _relations_at(adjacency: Adjacency, nodes: Nodes) -> NDArray[np.int32]:
     return np.array(relations, np.int32)
 
 
-def relations_of_list(
-    relation: NDArray[np.int32], start: int, stop: int, jumps: int = MOST_JUMPS
-) -> list[int]:
-    """The relations of one sorted list of edges, by at most so many jumps."""
+def relations_of_list(relation: NDArray[np.int32], start: int, stop: int) -> list[int]:
+    """The relations of one sorted list of edges, by at most `MOST_JUMPS` jumps."""
     relations: list[int] = []
-    while start < stop and len(relations) < jumps:
+    while start < stop and len(relations) < MOST_JUMPS:
         current = int(relation[start])
         relations.append(current)
         start += int(np.searchsorted(relation[start:stop], current + 1))

@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from clew.graph.graph import Graph
+from clew.graph.steps import Step, forward, is_backward, opposite, relation_of, step_of
 from clew.graph.values import time_of_day
 from clew.index.names import NamesIndex
 from clew.query.tree import (
@@ -61,16 +62,9 @@ _TOKEN = re.compile(
     r"|\d{4}-\d\d(?:-\d\d)?|-?\d+(?:\.\d+)?(?:\.\.-?\d+(?:\.\d+)?)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]"
     r'|[.^](?:"[^"]+"|\w[\w.:/-]*\w|\w)|\w[\w.:/]*)'
 )
-_ASK_OF: dict[str, Ask] = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "average",
-    "max": "largest",
-    "min": "smallest",
-    "ask": "yes",
-}
-_OF_TWO: dict[str, Ask] = {"share": "share", "diff": "difference", "every": "every"}
 _AMOUNTS: dict[str, Statistic] = {"sum": "sum", "avg": "average", "max": "largest", "min": "smallest"}
+_ASK_OF: dict[str, Ask] = {"count": "count", "ask": "yes", **_AMOUNTS}
+_OF_TWO: dict[str, Ask] = {"share": "share", "diff": "difference", "every": "every"}
 _SIGN_OF: dict[str, Sign] = {s: s for s in ("=", "!=", ">", ">=", "<", "<=")}
 LONGEST_NOTATION = 600
 """Characters of a text that is read."""
@@ -105,8 +99,8 @@ def read_query(text: str, names: NameLookup) -> Query:
     reader = _Reader([token for token, _ in tokens], names)
     try:
         query = reader.query()
-        if reader.unread:
-            raise NotationError(f"left over: {' '.join(reader.unread[:6])}")
+        if reader.at < len(tokens):
+            raise NotationError(f"left over: {' '.join(token for token, _ in tokens[reader.at :][:6])}")
     except NotationError as error:
         begin = tokens[reader.at][1] if reader.at < len(tokens) else len(text.rstrip())
         raise NotationError(f"{error} (at character {begin + 1})") from None
@@ -149,17 +143,9 @@ class _Reader:
     """A recursive descent over the tokens of one query."""
 
     def __init__(self, tokens: list[str], names: NameLookup) -> None:
-        self._tokens, self._names, self._at, self._depth = tokens, names, 0, 0
-
-    @property
-    def at(self) -> int:
+        self._tokens, self._names, self._depth = tokens, names, 0
+        self.at = 0
         """The token that is read next; where a name is not of the graph, its token."""
-        return self._at
-
-    @property
-    def unread(self) -> list[str]:
-        """What is not read yet."""
-        return self._tokens[self._at :]
 
     def query(self) -> Query:
         """A whole query."""
@@ -201,14 +187,17 @@ class _Reader:
         return key
 
     def _peek(self, ahead: int = 0) -> str:
-        at = self._at + ahead
+        at = self.at + ahead
         return self._tokens[at] if at < len(self._tokens) else ""
+
+    def _is_at_step(self) -> bool:
+        return self._peek()[:1] in (".", "^")
 
     def _take(self, expected: str = "") -> str:
         token = self._peek()
         if not token or (expected and token != expected):
             raise NotationError(f"expected {expected or 'more'}, found {token or 'the end'}")
-        self._at += 1
+        self.at += 1
         return token
 
     def _bracketed(self) -> Part:
@@ -236,11 +225,11 @@ class _Reader:
             part = Anchor(self._id_of(self._names.entity, self._take()[1:-1].strip(), "entity"))
         elif word in ("argmax", "argmin", "top", "bottom", "nth") and self._peek(1) == "(":
             part = self._extreme()
-        elif word[:1] in (".", "^") and word:
-            part = OfType(-1, self._step() ^ 1)
+        elif self._is_at_step():
+            part = OfType(-1, opposite(self._step()))
         else:
             part = OfType(self._id_of(self._names.type, self._take().strip('"'), "type"))
-        while self._peek()[:1] in (".", "^", "[") and self._peek():
+        while self._is_at_step() or self._peek() == "[":
             if self._peek() != "[":
                 part = Walk(part, self._step())
             elif self._peek(1).startswith("@"):
@@ -252,16 +241,16 @@ class _Reader:
     def _id_of(self, find: Callable[[str], int | None], name: str, kind: str) -> int:
         identifier = find(name)
         if identifier is None:
-            self._at -= 1  # its token was taken
+            self.at -= 1  # its token was taken
             raise NotationError(f"the graph has no {kind} {name!r}")
         return identifier
 
-    def _step(self) -> int:
-        token = self._take()
-        if token[:1] not in (".", "^"):
+    def _step(self) -> Step:
+        is_step, token = self._is_at_step(), self._take()
+        if not is_step:
             raise NotationError(f"expected .relation or ^relation, found {token}")
         relation = self._id_of(self._names.relation, token[1:].strip('"'), "relation")
-        return 2 * relation + (token[0] == "^")
+        return step_of(relation, token[0] == "^")
 
     def _extreme(self) -> Part:
         word, number, largest = self._take(), 1, True
@@ -286,13 +275,13 @@ class _Reader:
         largest = largest if word == "nth" else word in ("argmax", "top")
         return Extreme(of, steps, counted, largest, number, word == "nth", key=key)
 
-    def _steps(self) -> tuple[int, ...]:
+    def _steps(self) -> tuple[Step, ...]:
         steps = [self._step()]
-        while self._peek()[:1] in (".", "^") and self._peek():
+        while self._is_at_step():
             steps.append(self._step())
         return tuple(steps)
 
-    def _counted_step(self) -> int:
+    def _counted_step(self) -> Step:
         self._take("count")
         self._take("(")
         step = self._step()
@@ -325,10 +314,10 @@ class _Reader:
             step = self._counted_step()
             part: Part = Counted(of, step, self._sign(), self._whole_number(self._take()))
         else:
-            if self._peek()[:1] in (".", "^"):
+            if self._is_at_step():
                 steps = self._steps()
             else:
-                steps = (2 * self._id_of(self._names.relation, self._take().strip('"'), "relation"),)
+                steps = (forward(self._id_of(self._names.relation, self._take().strip('"'), "relation")),)
             if self._peek() in ("only", "all") and len(steps) == 1:
                 how = "only" if self._take() == "only" else "all"
                 part = Related(of, steps[0], how, self._set())
@@ -338,7 +327,7 @@ class _Reader:
         self._take("]")
         return part
 
-    def _compared(self, of: Part, steps: tuple[int, ...]) -> Part:
+    def _compared(self, of: Part, steps: tuple[Step, ...]) -> Part:
         sign = self._sign()
         if self._peek() in _AMOUNTS and self._peek(1) == "(":
             return Compared(of, steps, sign, Amount(_AMOUNTS[self._take()], self._bracketed()))
@@ -350,12 +339,12 @@ class _Reader:
             return Compared(of, steps, sign, value)
         return self._against(of, steps, sign, Anchor(self._id_of(self._names.entity, text, "entity")))
 
-    def _against(self, of: Part, steps: tuple[int, ...], sign: Sign, compared: Part) -> Part:
+    def _against(self, of: Part, steps: tuple[Step, ...], sign: Sign, compared: Part) -> Part:
         """Compared with the members of a set: the same ones, or by their values."""
         if sign not in ("=", "!="):
             return Compared(of, steps, sign, compared)
         for step in reversed(steps):
-            compared = Walk(compared, step ^ 1)
+            compared = Walk(compared, opposite(step))
         return Both(of, compared) if sign == "=" else Without(of, compared)
 
     def _sign(self) -> Sign:
@@ -414,7 +403,7 @@ class _Writer:
             case Anchor(node):
                 return "{" + _plain(self.graph.label(node), "{}") + "}"
             case OfType(type_, end):
-                return self.step(end ^ 1) if type_ < 0 else _quoted(self.graph.types.names[type_])
+                return self.step(opposite(end)) if type_ < 0 else _quoted(self.graph.types.names[type_])
             case Walk(source, step):
                 return f"{self.term(source)} {self.step(step)}"
             case Qualified(source, step, conditions):
@@ -449,11 +438,11 @@ class _Writer:
             raise NotationError("the values of a set cannot be equal in the notation")
         return f"({self.set(value)})"
 
-    def steps(self, steps: Sequence[int]) -> str:
+    def steps(self, steps: Sequence[Step]) -> str:
         return " ".join(map(self.step, steps))
 
-    def step(self, step: int) -> str:
-        return ".^"[step & 1] + _quoted(self.graph.relations[step // 2])
+    def step(self, step: Step) -> str:
+        return ("^" if is_backward(step) else ".") + _quoted(self.graph.relations[relation_of(step)])
 
 
 def _on_edge(condition: OnEdge) -> str:

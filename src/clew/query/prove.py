@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.query.execute import Executor, against, distinct, intersection, stands
+from clew.graph.steps import Step, edge_of, is_backward, opposite, relation_of
+from clew.query.execute import Executor, Nodes, against, distinct, intersection, stands
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -51,10 +52,8 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
             before = int(sources[place[reached == member][0]])
             return [*_prove(executor, source, before), triple_of(executor.graph, before, step, member)]
         case Related(source, step, how, targets):
-            _, neighbours = executor.edges(np.array([member], np.int64), step)
-            shown = (
-                intersection(distinct(neighbours), executor.members(targets)) if how == "all" else neighbours
-            )
+            found = _neighbours(executor, member, step)
+            shown = found if how == "only" else intersection(distinct(found), executor.members(targets))
             edges = [triple_of(executor.graph, member, step, int(n)) for n in shown[:MOST_EDGES_CITED]]
             return [*_prove(executor, source, member), *edges]
         case Both(left, right):
@@ -89,41 +88,43 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
 
 def recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
     """What a member has by the last step of a set that it is not in."""
-    return _edges(executor, member, part.step ^ 1, FEW_COMPARED) if isinstance(part, Walk) else []
+    return _edges(executor, member, opposite(part.step), FEW_COMPARED) if isinstance(part, Walk) else []
 
 
-def triple_of(graph: Graph, node: int, step: int, neighbour: int) -> int:
+def triple_of(graph: Graph, node: int, step: Step, neighbour: int) -> int:
     """The id of the triple by which a step leads from one node to another."""
-    head, tail = (neighbour, node) if step & 1 else (node, neighbour)
-    return graph.find_triple(head, step // 2, tail)
+    return graph.find_triple(*edge_of(node, step, neighbour))
 
 
-def _before(executor: Executor, source: Part, step: int, member: int) -> int:
+def _before(executor: Executor, source: Part, step: Step, member: int) -> int:
     """The first member of a set from which a step leads to `member`."""
-    _, back = executor.edges(np.array([member], np.int64), step ^ 1)
+    back = _neighbours(executor, member, opposite(step))
     smaller, larger = sorted((back, executor.members(source)), key=len)
     places = np.minimum(larger.searchsorted(smaller), len(larger) - 1)
     return int(smaller[larger[places] == smaller][0])
 
 
-def _counted(executor: Executor, member: int, step: int, among: Part | None) -> list[int]:
+def _counted(executor: Executor, member: int, step: Step, among: Part | None) -> list[int]:
     """The edges that are counted, each with why its other end counts."""
     if among is None:
         return _edges(executor, member, step, MOST_EDGES_CITED)
-    _, neighbours = executor.edges(np.array([member], np.int64), step)
-    proof: list[int] = []
-    for node in intersection(distinct(neighbours), executor.members(among))[:MOST_EDGES_CITED].tolist():
+    neighbours, proof = distinct(_neighbours(executor, member, step)), list[int]()
+    for node in intersection(neighbours, executor.members(among))[:MOST_EDGES_CITED].tolist():
         proof += [triple_of(executor.graph, member, step, node), *_prove(executor, among, node)]
     return proof
 
 
-def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:
-    _, neighbours = executor.edges(np.array([member], np.int64), step)
-    return [triple_of(executor.graph, member, step, int(o)) for o in neighbours[:most]]
+def _edges(executor: Executor, member: int, step: Step, most: int) -> list[int]:
+    neighbours = _neighbours(executor, member, step)[:most].tolist()
+    return [triple_of(executor.graph, member, step, node) for node in neighbours]
+
+
+def _neighbours(executor: Executor, member: int, step: Step) -> Nodes:
+    return executor.edges(np.array([member], np.int64), step)[1]
 
 
 def _value_path(
-    executor: Executor, part: Compared | Extreme, member: int, steps: tuple[int, ...]
+    executor: Executor, part: Compared | Extreme, member: int, steps: tuple[Step, ...]
 ) -> list[int]:
     """The triples from a member to the value for which it was chosen; of a value itself those it beats."""
     if len(steps) > 1 or (not steps and isinstance(part, Extreme)):
@@ -144,11 +145,10 @@ def _value_path(
     elif isinstance(part.value, Value):
         keep = against(numbers, part.sign, part.value, part.value.date)
     else:
-        other_values = executor.values(executor.members(part.value), ())
-        bound = float(other_values[2].max() if part.sign[0] == ">" else other_values[2].min())
-        keep = stands(numbers, part.sign, bound)
-        bound_node = int(other_values[1][np.flatnonzero(other_values[2] == bound)[0]])
-        bound_proof = list(_prove(executor, part.value, bound_node))
+        _, others, other_numbers = executor.values(executor.members(part.value), ())
+        best = int(other_numbers.argmax() if part.sign[0] == ">" else other_numbers.argmin())
+        keep = stands(numbers, part.sign, float(other_numbers[best]))
+        bound_proof = _prove(executor, part.value, int(others[best]))
     values = reached[keep] if keep.any() else reached
     if step < 0:
         return bound_proof
@@ -186,8 +186,8 @@ def _lay_out(
                 number = 1 + sum(not node.known for node in nodes)
                 nodes.append(PatternNode(f"UNKNOWN {number}", known=False))
                 at = len(nodes) - 1
-            head, tail = (at, before) if step & 1 else (before, at)
-            edges.append(PatternEdge(head, graph.relation_labels[step // 2], tail, step // 2))
+            head, tail = (at, before) if is_backward(step) else (before, at)
+            edges.append(PatternEdge(head, graph.relation_labels[relation_of(step)], tail, relation_of(step)))
             return at
         case Anchor(node, _) if at is not None and not nodes[at].known:
             nodes[at] = PatternNode(graph.label(node), known=True, entity=node)

@@ -14,15 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import UsageError
+from clew.foundation.forms import fields_json
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.steps import Step, is_backward, relation_of, step_of
 from clew.query.execute import Executor, Nodes, OverBudget, stands
 from clew.query.tree import OfType
+from clew.query.values import value_of
 
 MOST_FACETS = 30
 """Values of a column that are counted one by one."""
@@ -65,8 +68,58 @@ class Column:
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
-        names = ("name", "label", "kind", "filled", "distinct", "low", "high")
-        return {name: getattr(self, name) for name in names}
+        return fields_json(self)
+
+
+class CellForm(TypedDict):
+    """The names of the first values of a cell; `more` counts the others."""
+
+    values: list[str]
+    more: int
+
+
+class RowForm(TypedDict):
+    """An entity with a cell a column."""
+
+    entity: str
+    label: str
+    types: list[str]
+    cells: list[CellForm]
+
+
+class ColumnNameForm(TypedDict):
+    """A column that was asked for, and what it is called."""
+
+    name: str
+    label: str
+
+
+class PageForm(TypedDict):
+    """A page of `count` rows; `next` is the offset of the next page."""
+
+    count: int
+    columns: list[ColumnNameForm]
+    rows: list[RowForm]
+    next: int | None
+
+
+class ValueCountForm(TypedDict):
+    """A value, and how many rows have it."""
+
+    label: str
+    count: int
+
+
+BarForm = TypedDict("BarForm", {"from": float | str, "to": float | str, "count": int})
+"""A bar of a histogram: numbers, or days of which `to` is the first after it."""
+
+
+class FacetsForm(TypedDict):
+    """The commonest values of a column, how many others there are, and bars of numbers and dates."""
+
+    values: list[ValueCountForm]
+    left: int
+    bars: list[BarForm]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +146,13 @@ class Table:
     def columns(self) -> list[Column]:
         """The columns that nodes have, those that most have first, at most `MOST_COLUMNS`."""
         sample = self.nodes[np.linspace(0, len(self.nodes) - 1, min(len(self.nodes), 2_000)).astype(np.int64)]
-        steps = Executor(self.graph).steps(np.unique(sample)) if len(sample) else set[int]()
+        steps = Executor(self.graph).steps(np.unique(sample)) if len(sample) else set[Step]()
         columns = [self.column(self._name(step)) for step in sorted(steps)]
         columns.sort(key=lambda column: (column.name.endswith(BACK), -column.filled))
         return columns[:MOST_COLUMNS]
 
-    def _name(self, step: int) -> str:
-        return self.graph.relations[step // 2] + BACK * (step & 1)
+    def _name(self, step: Step) -> str:
+        return self.graph.relations[relation_of(step)] + (BACK if is_backward(step) else "")
 
     def column(self, name: str) -> Column:
         """Describe one column. Raises UsageError if there is no such relation."""
@@ -125,7 +178,7 @@ class Table:
                 raise UsageError(f'The graph has no relation "{name.removesuffix(BACK)}"')
             executor = Executor(self.graph, self.most_edges)
             try:
-                row, node = executor.edges(self.nodes, 2 * relation + name.endswith(BACK))
+                row, node = executor.edges(self.nodes, step_of(relation, name.endswith(BACK)))
             except OverBudget as error:
                 raise UsageError(f'"{name}" has too many values to show them as a column') from error
             cells = self._cells[name] = _Cells(row, node)
@@ -133,17 +186,12 @@ class Table:
 
     def _kind(self, cells: _Cells) -> ColumnKind:
         kinds = self.graph.values.kind[cells.node]
-        for kind, name in ((ValueKind.NUMBER, "number"), (ValueKind.DATE, "date")):
-            if len(kinds) and 2 * int((kinds == kind).sum()) > len(kinds):
-                return name  # pyright: ignore[reportReturnType]
-        return "text"
+        _, numbers, dates = np.bincount(kinds, minlength=len(ValueKind)).tolist()
+        return "number" if 2 * numbers > len(kinds) else "date" if 2 * dates > len(kinds) else "text"
 
     def keep(self, filters: Sequence[ColumnFilter]) -> NDArray[np.bool_]:
         """Which rows pass all filters, bool [nodes]. Raises UsageError for a value that is none."""
-        kept = np.ones(len(self.nodes), np.bool_)
-        for one in filters:
-            kept &= self._passes(one)
-        return kept
+        return np.all([np.ones(len(self.nodes), np.bool_), *map(self._passes, filters)], axis=0)
 
     def _passes(self, one: ColumnFilter) -> NDArray[np.bool_]:
         passes = np.zeros(len(self.nodes), np.bool_)
@@ -159,7 +207,7 @@ class Table:
         if bound is None:
             raise UsageError(f'"{one.value}" is neither a number nor a date to compare {one.column} with')
         has = self.graph.values.kind[cells.node] != ValueKind.NONE
-        good = has & stands(self.graph.values.value[cells.node], one.comparison, bound)
+        good = has & stands(self.graph.values.value[cells.node], one.comparison, bound.number)
         passes[cells.row[good]] = True
         return passes
 
@@ -174,15 +222,11 @@ class Table:
     def order(self, sort: str, *, descending: bool) -> NDArray[np.int64]:
         """The rows by a column, those without a value last; `""` is by name."""
         if not sort:
-            keys: Sequence[Any] = [self.graph.labels[node].casefold() for node in self.nodes.tolist()]
-            return np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending), np.int64)
+            return self._by_name(self.nodes, descending=descending)
         cells = self._of(sort)
         rows, first = np.unique(cells.row, return_index=True)
-        kind = self._kind(cells)
-        if kind == "text":
-            labels = [self.graph.labels[node].casefold() for node in cells.node[first].tolist()]
-            ranked = sorted(range(len(rows)), key=labels.__getitem__, reverse=descending)
-            ordered = rows[np.array(ranked, np.int64)] if ranked else rows
+        if self._kind(cells) == "text":
+            ordered = rows[self._by_name(cells.node[first], descending=descending)]
         else:
             values = self.graph.values.value[cells.node].astype(np.float64)
             best = np.full(len(self.nodes), -math.inf if descending else math.inf)
@@ -191,6 +235,10 @@ class Table:
             ordered = rows[np.argsort(key, kind="stable")]
         rest = np.setdiff1d(np.arange(len(self.nodes)), rows)
         return np.concatenate([ordered, rest]).astype(np.int64)
+
+    def _by_name(self, nodes: Nodes, *, descending: bool) -> NDArray[np.int64]:
+        labels = [self.graph.labels[node].casefold() for node in nodes.tolist()]
+        return np.array(sorted(range(len(labels)), key=labels.__getitem__, reverse=descending), np.int64)
 
     def page(
         self,
@@ -201,13 +249,15 @@ class Table:
         filters: Sequence[ColumnFilter] = (),
         offset: int = 0,
         limit: int = 50,
-    ) -> dict[str, Any]:
+    ) -> PageForm:
         """One page as JSON: `{"count", "columns", "rows", "next"}`.
 
         A row is `{"entity", "label", "types", "cells"}`. Rows are in the order of the nodes unless
         `sort` names a column ("" is the name). A cell is a list of the labels of its first values;
-        `"more"` counts the others.
+        `"more"` counts the others. Raises UsageError.
         """
+        if limit < 1 or offset < 0:
+            raise UsageError(f"A page has at least 1 row, from row 0 on, not {limit} from {offset}")
         for name in columns:
             self._of(name)
         rows = np.arange(len(self.nodes)) if sort is None else self.order(sort, descending=descending)
@@ -221,18 +271,16 @@ class Table:
             "next": after if after < len(rows) else None,
         }
 
-    def _row(self, row: int, columns: Sequence[str]) -> dict[str, Any]:
+    def _row(self, row: int, columns: Sequence[str]) -> RowForm:
         node = int(self.nodes[row])
-        cells: list[dict[str, Any]] = []
+        cells: list[CellForm] = []
         for name in columns:
             values = self._of(name)
             low, high = np.searchsorted(values.row, [row, row + 1]).tolist()
             labels = [self.graph.label(n) for n in values.node[low:high][:MOST_IN_CELL].tolist()]
             cells.append({"values": labels, "more": max(0, high - low - MOST_IN_CELL)})
         types = self.graph.types
-        own = (
-            types.type[slice(*types.offsets[node : node + 2].tolist())].tolist() if len(types.offsets) else []
-        )
+        own = types.of(node) if len(types.offsets) else []
         return {
             "entity": self.graph.entities[node],
             "label": self.graph.label(node),
@@ -240,7 +288,7 @@ class Table:
             "cells": cells,
         }
 
-    def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> dict[str, Any]:
+    def facets(self, name: str, filters: Sequence[ColumnFilter] = ()) -> FacetsForm:
         """The values of a column with how many rows have each; of numbers and dates a histogram too.
 
         `{"values": [{"label", "count"}], "left", "bars": [{"from", "to", "count"}]}`. A bar of dates ends
@@ -253,12 +301,12 @@ class Table:
         pairs = np.unique(row * np.int64(self.graph.nodes) + node) % max(1, self.graph.nodes)
         values, counts = np.unique(pairs, return_counts=True)
         best = np.argsort(-counts, kind="stable")[:MOST_FACETS]
-        listed = [
+        listed: list[ValueCountForm] = [
             {"label": self.graph.label(int(values[at])), "count": int(counts[at])} for at in best.tolist()
         ]
         return {"values": listed, "left": max(0, len(values) - MOST_FACETS), "bars": self._bars(cells, node)}
 
-    def _bars(self, cells: _Cells, node: Nodes) -> list[dict[str, Any]]:
+    def _bars(self, cells: _Cells, node: Nodes) -> list[BarForm]:
         kind = self._kind(cells)
         if kind == "text" or not len(node):
             return []
@@ -271,7 +319,7 @@ class Table:
         return [{"from": low, "to": high, "count": count} for low, high, count in spans]
 
 
-def _bars_of_days(numbers: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _bars_of_days(numbers: NDArray[np.float64]) -> list[BarForm]:
     """Bars of whole days, each up to the first of the next; none for years that are not of four digits."""
     days = np.floor(numbers).astype(np.int64)
     if not len(days) or days.min() < 0 or days.max() >= date.max.toordinal() - 1:
@@ -290,22 +338,8 @@ def all_of(graph: Graph, name: str) -> OfType:
             return OfType(number)
     end, of, relation = name.partition(" of ")
     if of and end in ("head", "tail") and relation in (relations := list(graph.relations)):
-        return OfType(-1, 2 * relations.index(relation) + (end == "tail"))
+        return OfType(-1, step_of(relations.index(relation), end == "tail"))
     raise UsageError(f'The graph has no type "{name}"')
-
-
-def value_of(text: str, *, dates: bool) -> float | None:
-    """A number, or a date in days since 0001-01-01, as a person writes it; None if it is none."""
-    from clew.query.values import date_of
-
-    if dates:
-        day = date_of(text.strip())
-        return None if day is None else day.number
-    try:
-        number = float(text.replace(",", "").strip())
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def filters_of(rows: Sequence[Mapping[str, str]]) -> list[ColumnFilter]:

@@ -3,8 +3,8 @@
 A *set* part stands for nodes: one entity, all of a type, what a step leads to, what two sets share, and
 so on. A `Query` asks something of a set: its members, how many there are, whether there are any, or a sum,
 an average, the largest or the smallest of its values; of two sets, the share of one in the other, their
-difference, or whether every member of one is in the other; any of it by group. Steps are those of
-`graph.schema`: step 2r follows relation r from head to tail, 2r + 1 from tail to head.
+difference, or whether every member of one is in the other; any of it by group. Steps and ends are those of
+`graph.steps`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
+
+from clew.graph.steps import End, Step, opposite
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
 Ask = Literal[
@@ -34,7 +37,7 @@ class OfType:
     """All nodes of a declared type; with `type` -1, all at the end `end` (heads or tails of a relation)."""
 
     type: int
-    end: int = -1
+    end: End = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Walk:
     """What one step leads to from a set; see `execute.onward` for the way back."""
 
     source: Part
-    step: int
+    step: Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Qualified:
     """What one step leads to from a set, over edges whose properties fulfil all conditions."""
 
     source: Part
-    step: int
+    step: Step
     conditions: tuple[OnEdge, ...]
 
 
@@ -114,7 +117,7 @@ class Related:
     """Members of a set that one step leads from to members of `targets` *only*, or to *all* of them."""
 
     source: Part
-    step: int
+    step: Step
     how: Literal["only", "all"]
     targets: Part
 
@@ -132,7 +135,7 @@ class Compared:
     """Members of a set whose value, `steps` away, stands so to a value, a set's values, or an amount."""
 
     source: Part
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     sign: Sign
     value: Value | Part | Amount
 
@@ -145,7 +148,7 @@ class Counted:
     """
 
     source: Part
-    step: int
+    step: Step
     sign: Sign
     number: int
     mention: int = -1
@@ -161,7 +164,7 @@ class Extreme:
     """
 
     source: Part
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     counted: bool
     largest: bool
     number: int = 1
@@ -183,7 +186,7 @@ class Contents:
     parts: tuple[Part, ...]
     entities: tuple[Anchor, ...]
     mentions: tuple[int, ...]
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     types: tuple[int, ...]
 
 
@@ -200,7 +203,7 @@ class Query:
     ask: Ask
     part: Part
     other: Part | None = None
-    by: tuple[int, ...] = ()
+    by: tuple[Step, ...] = ()
     key: str = ""
     said: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
@@ -219,7 +222,7 @@ def contents_of(part: Part) -> Contents:
     parts = parts_of(part)
     entities: list[Anchor] = []
     mentions: set[int] = set()
-    steps: list[int] = []
+    steps: list[Step] = []
     types: list[int] = []
     for inner in parts:
         match inner:
@@ -247,28 +250,26 @@ def contents_of(part: Part) -> Contents:
     return Contents(tuple(parts), tuple(entities), used, tuple(steps), tuple(types))
 
 
-_OF_ONE, _OF_TWO = (Walk, Qualified, Counted, Extreme), (Both, Either, Without)
+_INSIDE: dict[type[Any], tuple[str, ...]] = {
+    **dict.fromkeys((Anchor, OfType), ()), **dict.fromkeys((Walk, Qualified), ("source",)),
+    **dict.fromkeys((Both, Either, Without), ("left", "right")),
+    Related: ("source", "targets"), Compared: ("source", "value"), Amount: ("part",),
+    **dict.fromkeys((Counted, Extreme), ("source", "among")),
+}  # fmt: skip
+"""The fields in which parts stand inside a part."""
 
 
 def parts_of(part: Part) -> list[Part]:
     """The part and all parts inside it, outer ones first."""
     parts: list[Part] = []
-    stack = [part]
+    stack: list[Part | Amount] = [part]
     while stack:
         inner = stack.pop()
-        parts.append(inner)
-        if isinstance(inner, _OF_ONE):
-            among = inner.among if isinstance(inner, Counted | Extreme) else None
-            stack += (inner.source,) if among is None else (among, inner.source)
-        elif isinstance(inner, _OF_TWO):
-            stack += (inner.right, inner.left)
-        elif isinstance(inner, Related):
-            stack += (inner.targets, inner.source)
-        elif isinstance(inner, Compared):
-            value = inner.value.part if isinstance(inner.value, Amount) else inner.value
-            if not isinstance(value, Value):
+        if not isinstance(inner, Amount):
+            parts.append(inner)
+        for name in _INSIDE[type(inner)][::-1]:
+            if type(value := getattr(inner, name)) in _INSIDE:
                 stack.append(value)
-            stack.append(inner.source)
     return parts
 
 
@@ -283,12 +284,13 @@ def with_entity(part: Part, node: int, replacement: int) -> Part:
 
 def mapped(part: Part, change: Callable[[Part], Part]) -> Part:
     """The part with each part inside it, and then itself, changed."""
-    inner = {f.name: getattr(part, f.name) for f in fields(part)}
-    changed: dict[str, Any] = {n: mapped(p, change) for n, p in inner.items() if isinstance(p, Part)}
-    amount = inner.get("value")
-    if isinstance(amount, Amount):
-        changed["value"] = replace(amount, part=mapped(amount.part, change))
-    return change(replace(part, **changed) if changed else part)
+
+    def changed(inner: Any) -> Any:  # noqa: ANN401
+        inside = {name: getattr(inner, name) for name in _INSIDE.get(type(inner), ())}
+        result = replace(inner, **{name: changed(p) for name, p in inside.items()}) if inside else inner
+        return change(result) if isinstance(result, Part) else result
+
+    return changed(part)
 
 
 def mentions_of(query: Query) -> tuple[int, ...]:
@@ -301,7 +303,7 @@ def entities_of(query: Query) -> tuple[int, ...]:
     return tuple(dict.fromkeys(anchor.node for anchor in query.contents.entities))
 
 
-def steps_of(query: Query) -> tuple[int, ...]:
+def steps_of(query: Query) -> tuple[Step, ...]:
     """All steps of a query, outer ones first."""
     return query.contents.steps
 
@@ -318,7 +320,7 @@ def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:
         case Walk() | Qualified():
             return (part,)
         case OfType(type_, end) if type_ < 0:
-            return (Walk(OfType(-1, end ^ 1), end ^ 1),)
+            return (Walk(OfType(-1, opposite(end)), opposite(end)),)
         case Both(left, right) | Either(left, right):
             return (*last_walks(left), *last_walks(right))
         case Compared(source) | Counted(source) | Extreme(source) | Related(source) | Without(source):
@@ -327,40 +329,22 @@ def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:
             return ()
 
 
-def _key(part: Part) -> tuple[object, ...]:
-    match part:
-        case Anchor(node, _):
-            return ("entity", node)
-        case OfType(type_, end):
-            return ("type", type_, end)
-        case Walk(source, step):
-            return ("walk", _key(source), step)
-        case Qualified(source, step, conditions):
-            on_edges = sorted((c.key, c.sign, _value_key(c.value), c.or_none) for c in conditions)
-            return ("qualified", _key(source), step, *on_edges)
-        case Related(source, step, how, targets):
-            return ("related", _key(source), step, how, _key(targets))
-        case Both(left, right) | Either(left, right):
-            name = "both" if isinstance(part, Both) else "either"
-            return (name, *sorted((_key(left), _key(right)), key=repr))
-        case Without(left, right):
-            return ("without", _key(left), _key(right))
-        case Compared(source, steps, sign, value):
-            return ("compared", _key(source), steps, sign, _value_key(value))
-        case Counted(source, step, sign, number, _, among):
-            return ("counted", _key(source), step, sign, number, *_among_key(among))
-        case Extreme(source, steps, counted, largest, number, nth, among, key):
-            of = (steps, key) if key else (steps,)
-            return ("extreme", _key(source), *of, counted, largest, number, nth, *_among_key(among))
+_ALIKE = ("mention", "width", "unit")
+"""Fields in which parts may differ that mean the same."""
+_TOLD_APART_BY = {
+    kind: attrgetter("__class__", *(f.name for f in fields(kind) if f.name not in _ALIKE))
+    for kind in (*_INSIDE, Value, OnEdge)
+}
 
 
-def _among_key(among: Part | None) -> tuple[object, ...]:
-    return () if among is None else (_key(among),)
-
-
-def _value_key(value: Value | Part | Amount | str) -> tuple[object, ...]:
-    if isinstance(value, Value):
-        return (value.number, value.date, value.yearly)
-    if isinstance(value, str):
-        return (value,)
-    return (value.ask, _key(value.part)) if isinstance(value, Amount) else _key(value)
+def _key(part: object) -> object:
+    """The kind of a part and what tells two of it apart; what is joined in one order."""
+    if isinstance(part, tuple):  # steps, or conditions
+        of_conditions = bool(part) and isinstance(part[0], OnEdge)
+        return tuple(sorted(map(_key, part), key=repr)) if of_conditions else part
+    told_apart = _TOLD_APART_BY.get(type(part))
+    if told_apart is None:
+        return part
+    kind, *inside = told_apart(part)
+    keys = map(_key, inside)
+    return kind, *(sorted(keys, key=repr) if kind in (Both, Either) else keys)

@@ -10,13 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import isfinite
 
+from clew.graph.graph import ValueKind
 from clew.graph.values import (
+    FIRST_YEAR,
+    LAST_YEAR,
     MONTHS,
     SCALES,
     UNITS,
     counted_in,
     days_since_epoch,
     factor_to,
+    parse_value,
     time_of_day,
     unit_behind,
 )
@@ -56,20 +60,18 @@ _OF_EVERY_YEAR = re.compile(
     rf"|(?:in|during|every|each|of|last|next|this) (?P<m3>{_MONTH})\b(?!\.? \d))",
     re.IGNORECASE,
 )
-_TENS: tuple[str, ...] = tuple("twenty thirty forty fifty sixty seventy eighty ninety".split())
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-        " sixteen seventeen eighteen nineteen".split()
-    )
-}
-_WORDS.update({word: 10 * number for number, word in enumerate(_TENS, 2)})
-_WORDS.update({"once": 1, "twice": 2, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6})
+SMALL_NUMBERS: tuple[str, ...] = tuple(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen""".split()
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS = {word: number for number, word in enumerate(SMALL_NUMBERS)}
+NUMBER_WORDS.update({word: 10 * number for number, word in enumerate(_TENS, 2)})
+NUMBER_WORDS.update({"once": 1, "twice": 2, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6})
 _QUANTITY = re.compile(
     r"(?:(?<![\w.\u2212-])|(?<=\bpre-)|(?<=\bpost-))[$£€]?(?P<sign>minus |negative |[-\u2212])?"
     rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?"
-    rf"|(?P<word>{'|'.join(_WORDS)}))"
+    rf"|(?P<word>{'|'.join(NUMBER_WORDS)}))"
     rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
     re.IGNORECASE,
 )
@@ -77,9 +79,7 @@ _SHARES = {"half": 0.5, "quarter": 0.25}
 _SHARE = re.compile(
     rf"\b(?P<share>{'|'.join(_SHARES)}) (?:of )?an? (?P<scale>dozen|{'|'.join(SCALES)})\b", re.IGNORECASE
 )
-_DECADES: tuple[str, ...] = tuple(
-    "twenties thirties forties fifties sixties seventies eighties nineties".split()
-)
+_DECADES = tuple(f"{word[:-1]}ies" for word in _TENS)
 ORDINALS: tuple[str, ...] = tuple(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
     fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
@@ -102,12 +102,11 @@ _ONE = re.compile(
     rf"(?P<all>(?P<half>half )?an? (?P<unit>{_LONG_UNITS})(?P<more> and a half)?)\b",
     re.IGNORECASE,
 )
-"""One of a unit; *than a second film* is none."""
+"""*An hour*, *half a mile*, *a kilo and a half* behind a word of comparison; *than a second film* is none."""
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 _TO_NEXT = re.compile(r"\s*(?:and|to|or|[-–])\s*[$£€]?", re.I)
 """Between two numbers of which the first is counted as the second one is."""
-FIRST_YEAR, LAST_YEAR, _LAST_CENTURY = 1000, 2100, 2000
-"""Whole numbers in this range may be years."""
+_LAST_CENTURY = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,10 @@ def _counted_as(value: Written, following: Written) -> Written:
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
     written = written_in(question)
-    written += [_one_of_a_unit(hit) for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)]
+    for hit in (hit for hit in _ONE.finditer(question) if not _overlaps_any(written, hit)):
+        number = (0.5 if hit["half"] else 1.0) + (0.5 if hit["more"] else 0.0)
+        unit = hit["unit"].lower()
+        written.append(Written(hit.start("all"), hit.end(), number, number, spelt=True, of=unit))
     return {
         (value.start, value.stop): tuple(values_of(value))
         for value in sorted(written, key=lambda value: value.start)
@@ -192,6 +194,15 @@ def date_of(text: str) -> Value | None:
     return None if date is None else next(values_of(date))
 
 
+def value_of(text: str, *, dates: bool) -> Value | None:
+    """The number, or the date, that a whole text is, a unit may stand behind it; None for other texts."""
+    for (start, stop), values in values_in(text := text.strip()).items():
+        if start == 0 and len(text[stop:].split()) <= 1:
+            return next((value for value in values if value.date == dates and not value.yearly), None)
+    kind, number = parse_value(text)
+    return Value(number, date=dates) if kind == (ValueKind.DATE if dates else ValueKind.NUMBER) else None
+
+
 def in_unit_of(label: str, value: Value) -> Value:
     """A number in the unit that a label says: 5 million *copies sold in millions* are 5, an hour 60 *min*."""
     words = label.split()
@@ -200,12 +211,6 @@ def in_unit_of(label: str, value: Value) -> Value:
         value = replace(value, number=float(f"{value.number * factor_to(value.unit, words):.12g}"), unit="")
     scale = counted_in(words)
     return value if value.date or abs(value.number) < scale else replace(value, number=value.number / scale)
-
-
-def _one_of_a_unit(hit: re.Match[str]) -> Written:
-    """*An hour*, *half a mile*, *a kilo and a half* behind a word of comparison."""
-    number = (0.5 if hit["half"] else 1.0) + (0.5 if hit["more"] else 0.0)
-    return Written(hit.start("all"), hit.end(), number, number, spelt=True, of=hit["unit"].lower())
 
 
 def values_of(value: Written) -> Iterator[Value]:
@@ -228,25 +233,19 @@ def _date(hit: re.Match[str]) -> Written | None:
     group = next(i for i in "123456" if hit[f"y{i}"])
     year, month = int(hit[f"y{group}"]), _month(hit[f"m{group}"])
     if group in "45":
-        first, after = (
-            days_since_epoch(year, month, 1),
-            days_since_epoch(year + month // 12, month % 12 + 1, 1),
-        )
-        days = None if first is None or after is None else (first, after - 1)
-        return None if days is None else Written(hit.start(), hit.end(), days=days)
+        return _of_months(hit, year, month, 1)
     day = int(hit[f"d{group}"])
-    day_numbers = [days_since_epoch(year, month, day)]
-    if group == "6":
-        day_numbers.append(days_since_epoch(year, day, month))
-    known_days = [number for number in day_numbers if number is not None]
-    if not known_days:
-        return None
-    return Written(
-        hit.start(),
-        hit.end(),
-        days=(known_days[0], known_days[0]),
-        or_day=known_days[1] if len(known_days) > 1 else None,
-    )
+    ways = [(month, day), (day, month)][: 1 + (group == "6")]
+    days = [number for way in ways if (number := days_since_epoch(year, *way)) is not None]
+    or_day = days[1] if len(days) > 1 else None
+    return Written(*hit.span(), days=(days[0], days[0]), or_day=or_day) if days else None
+
+
+def _of_months(hit: re.Match[str], year: int, first: int, count: int) -> Written | None:
+    """The days of so many months of a year, or of the years behind it, from the first on."""
+    start = days_since_epoch(year, first, 1)
+    after = days_since_epoch(year + (first + count - 1) // 12, (first + count - 1) % 12 + 1, 1)
+    return None if start is None or after is None else Written(*hit.span(), days=(start, after - 1))
 
 
 def _date_before(text: str, second: re.Match[str]) -> Written | None:
@@ -269,12 +268,11 @@ def _of_era(hit: re.Match[str]) -> Written | None:
     """A year before or after Christ, or a month or a day of it; the year before 1 is 1 BC."""
     year = int(hit["year"] or hit["after"])
     year = 1 - year if (hit["era"] or "")[:1] == "B" else year
-    month, day = _month(hit["month"]) if hit["month"] else 0, int(hit["day"] or 0)
-    following = month + 1 if month else 13
-    first = days_since_epoch(year, month or 1, day or 1)
-    after = days_since_epoch(year + following // 13, (following - 1) % 12 + 1, 1)
-    last = first if day or after is None else after - 1
-    return None if first is None or last is None else Written(*hit.span(), days=(first, last))
+    month = _month(hit["month"]) if hit["month"] else 0
+    if not hit["day"]:
+        return _of_months(hit, year, month or 1, 1 if month else 12)
+    day = days_since_epoch(year, month or 1, int(hit["day"]))
+    return None if day is None else Written(*hit.span(), days=(day, day))
 
 
 def _time(hit: re.Match[str]) -> Written | None:
@@ -283,9 +281,9 @@ def _time(hit: re.Match[str]) -> Written | None:
         hours, minutes, half = _WORDS_OF_TIME[hit["word"]], 0, None
     elif hit["past"]:
         full = hit["full"].lower()
-        if not full.isdigit() and full not in _WORDS:
+        if not full.isdigit() and full not in NUMBER_WORDS:
             return None
-        hours, half = int(full) if full.isdigit() else int(_WORDS[full]), hit["after"]
+        hours, half = int(full) if full.isdigit() else int(NUMBER_WORDS[full]), hit["after"]
         minutes = 30 if hit["past"].lower() == "half" else 15
         if hit["way"].lower() == "to":
             hours, minutes = (hours - 1) % 24 or 12, 60 - minutes
@@ -305,12 +303,8 @@ def _part_of_year(hit: re.Match[str]) -> Written | None:
     halves = bool(hit["half"] or hit["h"])
     word = (hit["half"] or hit["quarter"] or "").lower()
     part = 4 if word == "last" else ORDINALS.index(word) + 1 if word else int(hit["q"] or hit["h"])
-    months, year = 6 if halves else 3, int(hit["year"])
-    after = part * months + 1
-    first = days_since_epoch(year, after - months, 1)
-    last = days_since_epoch(year + after // 13, (after - 1) % 12 + 1, 1)
-    days = None if first is None or last is None else (first, last - 1)
-    return None if days is None else Written(hit.start(), hit.end(), days=days)
+    months = 6 if halves else 3
+    return _of_months(hit, int(hit["year"]), (part - 1) * months + 1, months)
 
 
 def _of_every_year(hit: re.Match[str]) -> Written | None:
@@ -340,7 +334,7 @@ def _period(hit: re.Match[str]) -> Written:
 def _share(hit: re.Match[str]) -> Written:
     """*Half a million*, *a quarter of a billion*."""
     scale = hit["scale"].lower()
-    number = _SHARES[hit["share"].lower()] * (SCALES.get(scale) or _WORDS[scale])
+    number = _SHARES[hit["share"].lower()] * (SCALES.get(scale) or NUMBER_WORDS[scale])
     return Written(hit.start(), hit.end(), number, number, spelt=True)
 
 
@@ -348,7 +342,7 @@ def _number(hit: re.Match[str]) -> Written | None:
     """A number as it is written; None for one that no graph holds."""
     word_scale = scale = SCALES.get((hit["scale"] or "").lower(), 1.0)
     if hit["word"]:
-        number, digits = float(_WORDS[hit["word"].lower()]), 0
+        number, digits = float(NUMBER_WORDS[hit["word"].lower()]), 0
     else:
         written = hit["digits"].replace(",", "")
         number, digits = float(written), len(written.partition(".")[2])
@@ -356,17 +350,14 @@ def _number(hit: re.Match[str]) -> Written | None:
     number, unit = (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
     if not (isfinite(number) and isfinite(unit)):
         return None
-    width = _years_behind(number) if hit["decade"] else 0.0
+    # Of *the 1980s* nine years, of *the 1700s* ninety-nine; *the 2000s* are a decade.
+    is_century = FIRST_YEAR <= number < _LAST_CENTURY and number % 100 == 0
+    width = (99.0 if is_century else 9.0) if hit["decade"] else 0.0
     plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]
     days = years(number, number + width) if plain and FIRST_YEAR <= number <= LAST_YEAR else None
     return Written(
         hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]), scale=word_scale
     )
-
-
-def _years_behind(first: float) -> float:
-    """Of *the 1980s* nine, of *the 1700s* ninety-nine; *the 2000s* are a decade."""
-    return 99.0 if FIRST_YEAR <= first < _LAST_CENTURY and first % 100 == 0 else 9.0
 
 
 def years(first: float, last: float) -> tuple[float, float]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.forms import local_name
-from clew.graph.graph import Adjacency, Graph
+from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import Schema
+from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
 from clew.query.execute import SetCache
 from clew.text.inflection import Shape, indefinite, is_person, nouns_of, plural, shape_of, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
@@ -67,12 +69,9 @@ LEAST_LETTERS = 3
 def written_out(label: str) -> str:
     """A label in words without its usual short forms, of which each stays that is a word of its own alone."""
     words = label.split()
-    return " ".join(_written_out(word, alone=len(words) == 1) for word in words)
-
-
-def _written_out(word: str, *, alone: bool) -> str:
-    stays = alone and word in Lexicon.load()
-    return word if stays else WRITTEN_OUT.get(word, word)
+    if len(words) == 1 and words[0] in Lexicon.load():
+        return words[0]
+    return " ".join(WRITTEN_OUT.get(word, word) for word in words)
 
 
 def initials_of(labels: Iterable[str]) -> dict[str, str]:
@@ -147,6 +146,12 @@ class Vocabulary:
     """Relations and types in words as they are; `relations` and `types` have short forms written out."""
     further: tuple[tuple[int, str], ...] = ()
     """What a team also says for a relation or type: its number, types behind relations, and the words."""
+    denies: Mapping[int, int] = field(default_factory=dict[int, int])
+    """The relation that each denies of which a team says so."""
+    cached_sets: SetCache = field(init=False, default_factory=SetCache)
+    """Sets that do not depend on a question."""
+    cached_neighbours: SetCache = field(init=False, default_factory=partial(SetCache, 1_000_000))
+    """What lies around sets that do not depend on a question."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
@@ -157,10 +162,14 @@ class Vocabulary:
         further: Sequence[tuple[int, str]] = (),
         type_labels: Mapping[str, str] | None = None,
         terms: Collection[str] = (),
+        denies: Mapping[str, str] | None = None,
     ) -> Vocabulary:
-        """Read the words of a graph, with a team's further words, labels of types by name, and terms."""
-        relations = tuple(map(words_of_label, graph.relation_labels))
-        shown = type_labels or {}
+        """Read the words of a graph, with a team's further words, labels of types by name, and terms.
+
+        `denies` are relations by name with those that they deny.
+        """
+        relations, shown = tuple(map(words_of_label, graph.relation_labels)), type_labels or {}
+        numbers = {name: number for number, name in enumerate(graph.relations)} if denies else {}
         types = tuple(words_of_label(shown.get(name, name)) for name in graph.types.names)
         # What a thing is called is its own type, and no term that is true of it.
         is_term = np.array([name in terms for name in graph.types.names], np.bool_)
@@ -175,9 +184,10 @@ class Vocabulary:
             relations,
             types,
             tuple((number, words_of_label(words)) for number, words in further),
+            {numbers[one]: numbers[other] for one, other in (denies or {}).items()},
         )
 
-    def may_meet(self, end: int, other_end: int) -> bool:
+    def may_meet(self, end: End, other_end: End) -> bool:
         """Whether some node stands at both of two ends; an end of -1 - type is all of a type."""
         if end < 0 and other_end < 0:
             return True
@@ -196,19 +206,19 @@ class Vocabulary:
         types = self.types_of(node)
         return int(types[0]) if len(types) else -1
 
-    def all_of_type(self, end: int, type_: int) -> bool:
+    def all_of_type(self, end: End, type_: int) -> bool:
         """Whether all nodes at an end are of a declared type."""
         return bool(self.schema.typed[end, type_] == self.schema.nodes[end])
 
     @cached_property
-    def cached_sets(self) -> SetCache:
-        """Sets that do not depend on a question."""
-        return SetCache()
+    def kinds_reached(self) -> tuple[int, ...]:
+        """The kind of the end at which each step arrives."""
+        return tuple(self.ends[opposite(step)] for step in range(len(self.ends)))
 
     @cached_property
-    def cached_neighbours(self) -> SetCache:
-        """What lies around sets that do not depend on a question."""
-        return SetCache(1_000_000)
+    def types_reached(self) -> tuple[int, ...]:
+        """The type of the end at which each step arrives, -1 for none."""
+        return tuple(self.end_types[opposite(step)] for step in range(len(self.end_types)))
 
     @cached_property
     def types_at_ends(self) -> NDArray[np.int64]:
@@ -227,9 +237,9 @@ class Vocabulary:
             if inverse < 0 or self.schema.inverse[inverse] != relation:
                 continue
             if self._is_inverse_name(inverse, relation):
-                same[2 * inverse], same[2 * inverse + 1] = 2 * relation + 1, 2 * relation
+                same[forward(inverse)], same[backward(inverse)] = backward(relation), forward(relation)
             elif not self._is_inverse_name(relation, inverse):
-                same[2 * relation + 1] = 2 * inverse
+                same[backward(relation)] = forward(inverse)
         return same
 
     def _is_inverse_name(self, relation: int, inverse: int) -> bool:
@@ -237,18 +247,28 @@ class Vocabulary:
         words, other_words = set(self.relations[relation].split()), set(self.relations[inverse].split())
         return other_words < words and words - other_words <= INVERTED
 
-    def back_over(self, step: int) -> int:
+    def is_of_time(self, end: End) -> bool:
+        """Whether the values of an end are dates, times or years."""
+        return self.ends[end] == DATE or bool(self.schema.years[end])
+
+    def back_over(self, step: Step) -> Step:
         """The step that leads back over another."""
         return self._back[step]
 
     @cached_property
     def _back(self) -> tuple[int, ...]:
-        return tuple(self.canonical[np.arange(len(self.canonical)) ^ 1].tolist())
+        return tuple(self.canonical[opposite(np.arange(len(self.canonical)))].tolist())
+
+    @cached_property
+    def value_steps(self) -> dict[Step, int]:
+        """The steps to numbers and dates, with their kind."""
+        kinds = enumerate(self.ends[TAILS])
+        return {forward(relation): kind for relation, kind in kinds if kind in (NUMBER, DATE)}
 
     @cached_property
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
-        relations = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
+        relations = np.flatnonzero(self.schema.nodes[TAILS] <= len(TRUTH)).tolist()
         flag_by_relation = {r: self._flag(self.some_tails(r)) for r in relations}
         return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
@@ -261,27 +281,32 @@ class Vocabulary:
 
         Of a graph of many triples those of some.
         """
-        is_of_few = (self.schema.nodes[1::2] <= most) & (np.array(self.ends[1::2]) == LEAF)
+        is_of_few = (self.schema.nodes[TAILS] <= most) & (np.array(self.ends[TAILS]) == LEAF)
         tails = self._tails_by_relation
-        relations = np.repeat(np.arange(len(is_of_few)), np.diff(np.array([0, *tails.stops])))
+        relations = np.repeat(np.arange(len(is_of_few)), np.diff(tails.offsets))
         return np.unique(tails.nodes[is_of_few[relations]])
 
     @cached_property
     def _tails_by_relation(self) -> _ByRelation:
-        return _ByRelation.of(*_sampled(self.graph.out, self.graph.triples), len(self.relations))
+        return self._by_relation(self.graph.out)
 
     @cached_property
     def _heads_by_relation(self) -> _ByRelation:
-        return _ByRelation.of(*_sampled(self.graph.into, self.graph.triples), len(self.relations))
+        return self._by_relation(self.graph.into)
 
-    def are_words(self, end: int) -> bool:
+    def _by_relation(self, side: Adjacency) -> _ByRelation:
+        relation, nodes = _sampled(side)
+        offsets = counted_offsets(relation, len(self.relations))
+        return _ByRelation(nodes[np.argsort(relation, kind="stable")], offsets)
+
+    def are_words(self, end: End) -> bool:
         """Whether what stands at an end is written in small letters, where things are written otherwise.
 
         *Exam* is nobody in a graph that has `exam` and `Ann Lee`.
         """
-        if not end & 1 or not self._has_capitals:
+        if not is_tail(end) or not self._has_capitals:
             return False
-        nodes = dict.fromkeys(self.some_tails(end // 2)[:MOST_READ].tolist())
+        nodes = dict.fromkeys(self.some_tails(relation_of(end))[:MOST_READ].tolist())
         return len(nodes) > 1 and all(self.graph.labels[node].islower() for node in nodes)
 
     @cached_property
@@ -290,7 +315,7 @@ class Vocabulary:
         of_relations = (noun for label in self.relations for noun in nouns_of(label))
         return frozenset((*map(singular_noun, self.types), *of_relations))
 
-    def are_codes(self, end: int) -> bool:
+    def are_codes(self, end: End) -> bool:
         """Whether what stands at an end has codes for names, where others have full ones.
 
         *RES-007* is nobody in a graph that has `Ann Lee`.
@@ -298,25 +323,22 @@ class Vocabulary:
         if not self._has_full_names or self.ends[end] in (NUMBER, DATE):
             return False
         if end not in self._coded:
-            side = self._tails_by_relation if end & 1 else self._heads_by_relation
-            nodes = dict.fromkeys(side.at(end // 2)[:MOST_READ].tolist())
+            side = self._tails_by_relation if is_tail(end) else self._heads_by_relation
+            nodes = dict.fromkeys(side.at(relation_of(end))[:MOST_READ].tolist())
             coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in nodes]
             self._coded[end] = sum(coded) > MOSTLY_CODES * len(coded)
         return self._coded[end]
 
     @cached_property
     def _has_full_names(self) -> bool:
-        labels = [label for label, _ in zip(self.graph.labels, range(MOST_READ), strict=False)]
+        labels = list(islice(self.graph.labels, MOST_READ))
         return sum(bool(_FULL_NAME.fullmatch(label)) for label in labels) > FULL_NAMES * len(labels)
 
     @cached_property
     def _has_capitals(self) -> bool:
-        initials = [self.graph.labels[n][:1] for n in range(min(self.graph.nodes, MOST_READ))]
-        return (
-            sum(initial.isupper() for initial in initials)
-            >= MOSTLY * sum(initial.isalpha() for initial in initials)
-            > 0
-        )
+        initials = [label[:1] for label in islice(self.graph.labels, MOST_READ)]
+        letters = sum(initial.isalpha() for initial in initials)
+        return sum(initial.isupper() for initial in initials) >= MOSTLY * letters > 0
 
     def _flag(self, tails: NDArray[np.int32]) -> tuple[int, int] | None:
         nodes = [-1, -1]
@@ -340,19 +362,26 @@ class Vocabulary:
     @cached_property
     def relations_by_words(self) -> dict[tuple[str, ...], list[int]]:
         """Relations by the words of their labels, as they are and written out, and by what a team says."""
-        by_words = _by_words(self.relations, self.short_relations)
-        for number, words in self.further:
-            if number < len(self.relations):
-                by_words.setdefault(tuple(words.split()), []).append(number)
-        return by_words
+        return self._by_words(self.relations, self.short_relations, 0)
 
     @cached_property
     def types_by_words(self) -> dict[tuple[str, ...], list[int]]:
         """Types by the words of their labels, as they are and written out, and by what a team says."""
-        by_words = _by_words(self.types, self.short_types)
+        return self._by_words(self.types, self.short_types, len(self.relations))
+
+    def _by_words(
+        self, texts: Sequence[str], short: Sequence[str], first: int
+    ) -> dict[tuple[str, ...], list[int]]:
+        """Labels by their words, also without *has* or *is*; the team numbers the first of them `first`."""
+        by_words: dict[tuple[str, ...], list[int]] = {}
+        for at, label_forms in enumerate(zip(texts, short, strict=True)):
+            written = {tuple(text.split()) for text in label_forms}
+            forms = {words[1:] for words in written if len(words) > 1 and words[0] in _HAVING} | written
+            for form in forms:
+                by_words.setdefault(form, []).append(at)
         for number, words in self.further:
-            if number >= len(self.relations):
-                by_words.setdefault(tuple(words.split()), []).append(number - len(self.relations))
+            if first <= number < first + len(texts):
+                by_words.setdefault(tuple(words.split()), []).append(number - first)
         return by_words
 
     @cached_property
@@ -363,30 +392,15 @@ class Vocabulary:
         return frozenset(w for text in texts for w in text.split())
 
 
-def _by_words(texts: Sequence[str], short: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
-    """Labels by their words; also without *has* or *is* before them."""
-    labels_by_words: dict[tuple[str, ...], list[int]] = {}
-    for at, label_forms in enumerate(zip(texts, short, strict=True)):
-        written = {tuple(text.split()) for text in label_forms}
-        forms = {words[1:] for words in written if len(words) > 1 and words[0] in _HAVING} | written
-        for form in forms:
-            labels_by_words.setdefault(form, []).append(at)
-    return labels_by_words
-
-
 def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:
-    kinds: list[int] = []
-    only_leaves = _only_leaves(graph)
-    for end in range(2 * len(schema.triples)):
-        if schema.dates[end] >= MOSTLY:
-            kinds.append(DATE)
-        elif schema.numbers[end] >= MOSTLY:
-            kinds.append(NUMBER)
-        elif end & 1 and end_types[end] < 0 and only_leaves[end // 2]:
-            kinds.append(LEAF)
-        else:
-            kinds.append(THING)
-    return tuple(kinds)
+    ends, count = np.arange(len(end_types)), len(graph.relations)
+    relation, tail = _sampled(graph.out)
+    # Of relations that nearly only have tails from which nothing goes on.
+    leaves = np.bincount(relation, graph.out.degrees()[tail] == 0, minlength=count)
+    only_leaves = leaves > 0.9 * np.bincount(relation, minlength=count)
+    is_leaf = is_tail(ends) & (np.array(end_types, np.int64) < 0) & only_leaves[relation_of(ends)]
+    chosen = [schema.dates >= MOSTLY, schema.numbers >= MOSTLY, is_leaf]
+    return tuple(np.select(chosen, [DATE, NUMBER, LEAF], THING).tolist())
 
 
 _SAMPLE = 200_000
@@ -394,34 +408,20 @@ _SAMPLE = 200_000
 
 @dataclass(frozen=True)
 class _ByRelation:
-    """Nodes at one end, those of relation r before those of r + 1; `stops` where each ends."""
+    """Some nodes at one end: those of relation r are `offsets[r]` to `offsets[r + 1]`."""
 
     nodes: NDArray[np.int32]
-    stops: list[int]
-
-    @classmethod
-    def of(cls, relation: NDArray[np.int32], nodes: NDArray[np.int32], count: int) -> _ByRelation:
-        """Put nodes in order of their relations, of which there are `count`."""
-        stops = np.cumsum(np.bincount(relation, minlength=count)).tolist()
-        return cls(nodes[np.argsort(relation, kind="stable")], stops)
+    offsets: NDArray[np.int64]
 
     def at(self, relation: int) -> NDArray[np.int32]:
         """The nodes of a relation."""
-        return self.nodes[self.stops[relation - 1] if relation else 0 : self.stops[relation]]
+        return self.nodes[self.offsets[relation] : self.offsets[relation + 1]]
 
 
-def _sampled(side: Adjacency, triples: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _sampled(side: Adjacency) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Relations and neighbours of the triples, of some of them where there are many."""
-    slots = np.arange(0, side.edges, max(1, triples // _SAMPLE))
+    slots = np.arange(0, side.edges, max(1, side.edges // _SAMPLE))
     return side.relation[slots], side.neighbour[slots]
-
-
-def _only_leaves(graph: Graph) -> NDArray[np.bool_]:
-    """Which relations have nearly only tails from which nothing goes on, bool [R]."""
-    relation, tail = _sampled(graph.out, graph.triples)
-    leaves = (graph.out.stops[tail] - graph.out.starts[tail]) == 0
-    triples = np.bincount(relation, minlength=len(graph.relations))
-    return np.bincount(relation, leaves, minlength=len(graph.relations)) > 0.9 * triples
 
 
 def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
@@ -447,44 +447,56 @@ def questions_about(triple: TripleText, head_type: str = "", tail_type: str = ""
     `head_type` and `tail_type` are what most nodes are there: a type, `number`, `date`, a datatype, or empty.
     Whether the reader of a graph understands a question is for the caller to see.
     """
-    words, tail = words_of_label(triple.relation), _kind_of(tail_type)
-    shape = shape_of(words, of_values=tail in ("number", "date"))
-    ask = {"noun": _of_noun, "role": _of_role, "post": _of_participle, "verb": _of_verb}[shape.form]
-    return list(ask(triple, shape, words, words_of_label(head_type) if head_type else "", tail))
+    return list(_questions(triple, words_of_label(head_type) if head_type else "", _kind_of(tail_type)))
+
+
+_KINDS_OF_COLUMNS = {
+    **{"date": "date", "dateTime": "date", "year": "date", "integer": "number", "decimal": "number"},
+    **{"time": "", "boolean": "", "text": "", "id": ""},
+}
+"""What columns are, as `ColumnType.in_words` says it."""
 
 
 def _kind_of(type_: str) -> str:
     """A type in words; of a datatype of values `date`, `number`, or nothing where it is text."""
     name = local_name(type_)
     if "XMLSchema#" not in type_ and name != "langString":
-        return words_of_label(type_) if type_ else ""
+        # *decimal, USD*: a column of a table
+        column = _KINDS_OF_COLUMNS.get(type_.partition(",")[0])
+        return (words_of_label(type_) if type_ else "") if column is None else column
     if name.startswith(("date", "gYear")):
         return "date"
     return "" if name in ("string", "langString", "boolean") else "number"
 
 
-_Questions = Iterator[tuple[str, str]]
-
-
-def _of_noun(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
-    """*Genre*, *spouse*, *runtime minutes*."""
-    noun = words.removeprefix("has ").removeprefix("have ")
-    last_word = singular_noun(noun).split()[-1]
-    if not Lexicon.load().uses(last_word, NOUN):
-        return
-    who = "Who" if is_person(noun) else "What"
-    yield f"{who} {'is' if shape.one == noun else 'are'} the {noun} of {triple.head}?", triple.tail
-
-
-def _of_role(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
-    """*Member of*, *capital of*."""
-    yield f"What is {triple.head} {indefinite(shape.one)} of?", triple.tail
-    yield f"Which {plural(head_type) or 'ones'} are {shape.many} of {triple.tail}?", triple.head
+def _questions(triple: TripleText, head_type: str, tail_type: str) -> Iterator[tuple[str, str]]:
+    words, head, tail = words_of_label(triple.relation), triple.head, triple.tail
+    shape = shape_of(words, of_values=tail_type in ("number", "date"))
+    match shape.form:
+        case "noun":  # *genre*, *spouse*, *runtime minutes*
+            noun = words.removeprefix("has ").removeprefix("have ")
+            if Lexicon.load().uses(singular_noun(noun).split()[-1], NOUN):
+                who = "Who" if is_person(noun) else "What"
+                yield f"{who} {'is' if shape.one == noun else 'are'} the {noun} of {head}?", tail
+        case "role":  # *member of*, *capital of*
+            yield f"What is {head} {indefinite(shape.one)} of?", tail
+            yield f"Which {plural(head_type) or 'ones'} are {shape.many} of {tail}?", head
+        case "post":
+            yield from _of_participle(triple, shape, head_type, tail_type)
+        case "verb":  # *works at*, *manages*, *treats*, *shows symptom*
+            object_ = f"the {shape.noun} {tail}" if shape.noun else tail
+            if head_type and is_person(head_type):
+                yield f"Who {shape.one} {object_}?", head
+            elif head_type:
+                yield f"Which {plural(head_type)} {shape.many} {object_}?", head
+            if shape.one != shape.many:
+                of = f"Which {shape.noun}" if shape.noun else "What"
+                yield f"{of} does {head} {shape.many}?", tail
 
 
 def _of_participle(
-    triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str
-) -> _Questions:
+    triple: TripleText, shape: Shape, head_type: str, tail_type: str
+) -> Iterator[tuple[str, str]]:
     """*Directed by*, *written by*, *filmed in*, *starring*, *founded* (of a date)."""
     said, _, rest = shape.one.partition(" ")
     if rest == "by":
@@ -502,15 +514,3 @@ def _of_participle(
         yield f"Who is {said} in {triple.head}?", triple.tail
     if head_type and rest:
         yield f"Which {plural(head_type)} are {shape.many} {triple.tail}?", triple.head
-
-
-def _of_verb(triple: TripleText, shape: Shape, words: str, head_type: str, tail_type: str) -> _Questions:
-    """*Works at*, *manages*, *treats*, *shows symptom*."""
-    object_ = f"the {shape.noun} {triple.tail}" if shape.noun else triple.tail
-    if head_type and is_person(head_type):
-        yield f"Who {shape.one} {object_}?", triple.head
-    elif head_type:
-        yield f"Which {plural(head_type)} {shape.many} {object_}?", triple.head
-    if shape.one != shape.many:
-        of = f"Which {shape.noun}" if shape.noun else "What"
-        yield f"{of} does {triple.head} {shape.many}?", triple.tail

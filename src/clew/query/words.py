@@ -12,7 +12,18 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from clew.graph.values import year_of
+from clew.graph.steps import (
+    End,
+    Step,
+    backward,
+    forward,
+    is_backward,
+    is_tail,
+    opposite,
+    relation_of,
+    tail_end,
+)
+from clew.graph.values import unit_in, year_of
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -32,9 +43,10 @@ from clew.query.tree import (
     Walk,
     Without,
 )
-from clew.query.values import ORDINALS
+from clew.query.values import ORDINALS, SMALL_NUMBERS
 from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary, words_of_label
 from clew.text.inflection import (
+    PREPOSITIONS,
     Shape,
     indefinite,
     is_participle,
@@ -70,24 +82,15 @@ _MEASURES: dict[str, tuple[str, str, str, str]] = {
 }  # fmt: skip
 """What is said of a thing with more and with less of a measure, and with most and least."""
 _TIME_WORDS = frozenset("year date day time month since until".split())
-_SMALL = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+LEAST_OF_UNIT = 2
+"""Letters of a unit at the end of a relation's name: *m* may be anything."""
+_NO_MEASURE = PREPOSITIONS | frozenset("of per the a an and or is are was has have many every".split())
+"""Words that end no name of what is measured: *open every day*."""
 NEARLY_ALL = 0.95
 """Share of the nodes of an end that are of a type, from which they are called by it."""
 
+SPELT_OUT = 12
+"""The largest number of things that is said in letters."""
 GROUPED = 10_000
 """Numbers from which thousands are set apart: no years."""
 
@@ -180,9 +183,19 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
             return words.amount(query.ask, part)
 
 
-def column_of(steps: Sequence[int], vocabulary: Vocabulary) -> str:
+def column_of(steps: Sequence[Step], vocabulary: Vocabulary) -> str:
     """What stands at the end of steps from a thing, as the head of a column: *team*, *release date*."""
     return _Words(vocabulary).group(steps)
+
+
+def measure_of(label: str) -> tuple[str, str]:
+    """What a relation measures, and its unit: `runtime minutes`, `length in metres`; "" for no unit."""
+    *words, last = label.split()
+    if len(last) < LEAST_OF_UNIT or not words or not unit_in([last]):
+        return label, ""
+    if words[-1] in ("in", "of") and len(words) > 1:
+        words.pop()
+    return (" ".join(words), last) if words[-1] not in _NO_MEASURE else (label, "")
 
 
 class _Words:
@@ -228,7 +241,7 @@ class _Words:
             return replace(phrase, one=f"things that {said}") if what else phrase
         return replace(phrase, is_many=True)
 
-    def _noun(self, end: int) -> str:
+    def _noun(self, end: End) -> str:
         """What the nodes of an end are called: their type, or *thing*."""
         type_ = self._vocabulary.end_types[end]
         schema = self._vocabulary.schema
@@ -236,52 +249,66 @@ class _Words:
             return singular_noun(self._vocabulary.types[type_])
         return "thing"
 
-    def _shape(self, step: int) -> Shape:
-        return shape_of(
-            self._vocabulary.relations[step // 2], self._vocabulary.ends[step | 1] in (NUMBER, DATE)
+    def _shape(self, step: Step) -> Shape:
+        label, kind = self._vocabulary.relations[relation_of(step)], self._kind(step)
+        if kind == THING and label.endswith(" id"):
+            label = label.removesuffix(" id")  # of a key: what it leads to is not called by its id
+        return shape_of(measure_of(label)[0] if kind == NUMBER else label, kind in (NUMBER, DATE))
+
+    def _unit(self, step: Step) -> str:
+        """The unit that the name of a relation says: "minutes" of `runtime minutes`."""
+        return (
+            measure_of(self._vocabulary.relations[relation_of(step)])[1] if self._kind(step) == NUMBER else ""
         )
 
-    def _all(self, type_: int, end: int) -> _Phrase:
+    def _kind(self, step: Step) -> int:
+        return int(self._vocabulary.ends[tail_end(relation_of(step))])
+
+    def _all(self, type_: int, end: End) -> _Phrase:
         if type_ >= 0:
             noun = singular_noun(self._vocabulary.types[type_])
             return _Phrase(noun, plural(noun), is_many=True)
-        shape, noun, other = self._shape(end), self._noun(end), self._noun(end ^ 1)
-        if (end & 1 and shape.form == "noun") or (not end & 1 and shape.form == "role"):
-            noun = shape.one
-        elif end & 1 and shape.form == "post" and shape.noun:
-            noun = shape.noun
-        else:
-            things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
-            if not end & 1 and shape.form == "verb" and self._vocabulary.ends[end ^ 1] in (NUMBER, DATE):
-                return things.narrow(_that(shape.one, shape.many))
-            return things.narrow(self._counted(end, ">=", 1))
-        phrase = _Phrase(noun, plural(noun), is_many=True)
-        return phrase if other == "thing" else phrase.narrow(_of(plural(other)))
+        shape, other = self._shape(end), self._noun(opposite(end))
+        own = _value_noun(shape) if is_tail(end) else shape.one if shape.form == "role" else ""
+        if own:
+            phrase = _Phrase(own, plural(own), is_many=True)
+            return phrase if other == "thing" else phrase.narrow(_of(plural(other)))
+        things, is_valued = _things(self._noun(end)), self._vocabulary.kinds_reached[end] in (NUMBER, DATE)
+        if is_valued and not is_tail(end) and shape.form == "verb":
+            return things.narrow(_that(shape.one, shape.many))
+        return things.narrow(self._counted(end, ">=", 1))
 
-    def _walk(self, source: Part, step: int) -> _Phrase:
+    def _walk(self, source: Part, step: Step) -> _Phrase:
         """What a step leads to from a set."""
         match source:
-            case Walk(first, back) if back == step ^ 1 and isinstance(first, Anchor):
-                same = self._same(first, back)
-                if same is not None:
-                    return same
+            case Walk(Anchor() as first, back) if back == opposite(step) and is_backward(step):
+                if same := _value_noun(self._shape(back)):
+                    other = _things(self._noun(back), before="other")
+                    return other.narrow(_alike("with", f"with the same {same} as {self.phrase(first).text}"))
             case _:
                 pass
-        if step & 1:
-            return self._backward(source, step)
-        of, shape, noun = self._source(source, step), self._shape(step), self._noun(step ^ 1)
-        is_many = not self._leads_to_one(source, step)
-        if shape.form == "noun" or (shape.form == "post" and shape.noun):
-            one = shape.one if shape.form == "noun" else shape.noun
-            return _Phrase(one, plural(one), is_many).narrow(_of(of.text))
+        truth = self._truth(source, step) if is_backward(step) else None
+        if truth is not None:
+            return _things(self._noun(opposite(step))).narrow(truth)
+        return self._stepped(self._source(source, step), step, is_many=not self._leads_to_one(source, step))
+
+    def _stepped(self, of: _Phrase, step: Step, *, is_many: bool) -> _Phrase:
+        """What a step leads to: "members of X", "directors of X"; "films directed by X"."""
+        shape, noun = self._shape(step), self._noun(opposite(step))
+        if is_backward(step):
+            if shape.form == "role":
+                return _Phrase(shape.one, shape.many, is_many).narrow(_of(of.text))
+            return _things(noun).narrow(self._has(step, of))
+        if value := _value_noun(shape):
+            return _Phrase(value, plural(value), is_many).narrow(_of(of.text))
         return self._reached(of, shape, step, noun, is_many)
 
-    def _reached(self, of: _Phrase, shape: Shape, step: int, noun: str, is_many: bool) -> _Phrase:
+    def _reached(self, of: _Phrase, shape: Shape, step: Step, noun: str, is_many: bool) -> _Phrase:
         """What a relation that is no noun leads to: "cities that Ann lives in", "when Acme was founded"."""
         said, are = (of.is_many, "are" if of.is_many else "is")
-        kind, text = self._vocabulary.ends[step ^ 1], shape.many if said else shape.one
+        kind, text = self._vocabulary.kinds_reached[step], shape.many if said else shape.one
         if shape.form == "role":
-            is_only = not self._vocabulary.schema.repeated[step ^ 1]
+            is_only = not self._vocabulary.schema.repeated[opposite(step)]
             role = shape.many if said else f"the {shape.one}" if is_only else indefinite(shape.one)
             text = f"{are} {role} of"
         elif shape.form == "post":
@@ -300,45 +327,30 @@ class _Words:
             return _Phrase(f"what {of.text} {text}")
         return _Phrase(noun, plural(noun), is_many).narrow(_alike("object", f"{of.text} {text}"))
 
-    def _source(self, source: Part, step: int) -> _Phrase:
+    def _source(self, source: Part, step: Step) -> _Phrase:
         """Where a step begins; of all from which it leads somewhere, only what they are."""
         if isinstance(source, OfType) and source.type < 0 and source.end == step:
-            noun = self._noun(step)
-            return _Phrase(noun, plural(noun), is_many=True, is_implied=True)
+            return _things(self._noun(step))
         return self.phrase(source)
 
-    def _leads_to_one(self, source: Part, step: int) -> bool:
+    def _leads_to_one(self, source: Part, step: Step) -> bool:
         """Whether a step leads from one thing to at most one."""
         schema = self._vocabulary.schema
         if self._is_plural(step) or 2 * schema.repeated[step] >= schema.nodes[step]:
             return False
         if not isinstance(source, Anchor):
             return isinstance(source, Extreme) and source.number == 1
-        graph = self._vocabulary.graph
-        first, stop = (graph.into if step & 1 else graph.out).relation_span(source.node, step // 2)
+        side = self._vocabulary.graph.side(step)
+        first, stop = side.relation_span(source.node, relation_of(step))
         return stop - first <= 1
 
-    def _is_plural(self, step: int) -> bool:
+    def _is_plural(self, step: Step) -> bool:
         """Whether a relation is named in the plural, from head to tail: *starred actors*."""
-        shape, label = self._shape(step), self._vocabulary.relations[step // 2]
-        return (
-            not step & 1 and shape.form == "noun" and shape.one != shape.many and label.endswith(shape.many)
-        )
+        shape, label = self._shape(step), self._vocabulary.relations[relation_of(step)]
+        is_noun = shape.form == "noun" and shape.one != shape.many
+        return is_noun and not is_backward(step) and label.endswith(shape.many)
 
-    def _backward(self, source: Part, step: int) -> _Phrase:
-        """What has a relation to a set: "films directed by X", "members of X"."""
-        shape, of = self._shape(step), self._source(source, step)
-        truth = self._truth(source, step)
-        noun = self._noun(step ^ 1)
-        things = _Phrase(noun, plural(noun), is_many=True, is_implied=True)
-        if truth is not None:
-            return things.narrow(truth)
-        if shape.form == "role":
-            is_many = not self._leads_to_one(source, step)
-            return _Phrase(shape.one, shape.many, is_many).narrow(_of(of.text))
-        return things.narrow(self._has(step, of))
-
-    def _has(self, step: int, of: _Phrase) -> _Narrowed:
+    def _has(self, step: Step, of: _Phrase) -> _Narrowed:
         """What is said of a thing that a relation leads from to something; `step` leads back."""
         shape, text = self._shape(step), of.text
         kind = self._vocabulary.ends[step]
@@ -356,70 +368,50 @@ class _Words:
             case "noun":
                 return self._whose(step, of)
 
-    def _whose(self, step: int, of: _Phrase) -> _Narrowed:
+    def _whose(self, step: Step, of: _Phrase) -> _Narrowed:
         """*Whose genre is Drama*, *whose genres include Drama*."""
         shape = self._shape(step)
         text = f"one of the {of.bare}" if of.is_many and not of.is_name else of.text
-        if self._is_plural(step & ~1):
-            return _Narrowed(
-                "whose", f"whose {shape.many} include {text}", f"whose {shape.many} include {text}"
-            )
-        return _alike("whose", f"whose {shape.one} is {text}")
+        said = f"{shape.many} include" if self._is_plural(forward(relation_of(step))) else f"{shape.one} is"
+        return _alike("whose", f"whose {said} {text}")
 
-    def _truth(self, source: Part, step: int) -> _Narrowed | None:
+    def _truth(self, source: Part, step: Step) -> _Narrowed | None:
         """What is said of things by a relation whose values are yes and no."""
-        if not isinstance(source, Anchor) or step // 2 not in self._vocabulary.flags:
+        if not isinstance(source, Anchor) or relation_of(step) not in self._vocabulary.flags:
             return None
         truth = self._vocabulary.truths.get(source.node)
-        return None if truth is None else self._flagged(step, truth)
-
-    def _flagged(self, step: int, truth: bool) -> _Narrowed:
-        label = self._vocabulary.relations[step // 2]
+        if truth is None:
+            return None
+        label = self._vocabulary.relations[relation_of(step)]
         shape, first = self._shape(step), label.split()[0]
+        no = "" if truth else "not "
         if first in ("is", "are", "was"):
-            rest = label.partition(" ")[2]
-            return _that(f"is {rest}", f"are {rest}") if truth else _that(f"is not {rest}", f"are not {rest}")
+            label = label.partition(" ")[2]
+            return _that(f"is {no}{label}", f"are {no}{label}")
         if shape.form in ("noun", "role") and first not in ("can", "does") and not _is_quality(label):
             noun = label.partition(" ")[2] if first in ("has", "have") else label
             return _alike("with", f"{'with' if truth else 'without'} {noun}")
         if shape.form == "verb":
-            said = _that(shape.one, shape.many)
-            return said if truth else _not(said)
-        return _that(f"is {label}", f"are {label}") if truth else _that(f"is not {label}", f"are not {label}")
-
-    def _same(self, first: Anchor, step: int) -> _Phrase | None:
-        """Others that share something: "other films with the same director as Memento"."""
-        shape, noun = self._shape(step), self._noun(step)
-        if step & 1:
-            return None
-        same = shape.one if shape.form == "noun" else shape.noun if shape.form == "post" else ""
-        if not same:
-            return None
-        name = self.phrase(first).text
-        phrase = _Phrase(noun, plural(noun), is_many=True, before="other")
-        return phrase.narrow(_alike("with", f"with the same {same} as {name}"))
+            verb = _that(shape.one, shape.many)
+            return verb if truth else _not(verb)
+        return _that(f"is {no}{label}", f"are {no}{label}")
 
     # several sets
 
     def _both(self, left: Part, right: Part) -> _Phrase:
         if isinstance(right, Anchor):
             left, right = right, left
-        match left, right:
-            case (Walk(a, step), Walk(b, other)) if step == other:
-                both = self._joined("both {} and {}", a, b, step)
-                if both is not None:
-                    return both
-            case _:
-                pass
+        both = self._joined("both {} and {}", left, right)
+        if both is not None:
+            return both
         first, second = self.phrase(left), self.phrase(right)
-        if first.is_name:
-            return first.narrow(_that(*self._being(second)))
-        if isinstance(right, OfType) and (first.is_implied or first.one == second.one):
-            return replace(first, one=second.one, many=second.many)
-        if second.is_implied and not second.before:
-            return first.narrow(*second.narrowed)
-        if first.is_implied and not first.before:
-            return second.narrow(*first.narrowed)
+        if not first.is_name:
+            if isinstance(right, OfType) and (first.is_implied or first.one == second.one):
+                return replace(first, one=second.one, many=second.many)
+            if second.is_implied and not second.before:
+                return first.narrow(*second.narrowed)
+            if first.is_implied and not first.before:
+                return second.narrow(*first.narrowed)
         return first.narrow(_that(*self._being(second)))
 
     def _being(self, phrase: _Phrase) -> tuple[str, str]:
@@ -430,28 +422,23 @@ class _Words:
         article = f"the {one.bare}" if phrase.before or not phrase.is_many else indefinite(one.bare)
         return f"is {article}", f"are {replace(phrase, is_many=True).bare}"
 
-    def _joined(self, pattern: str, a: Part, b: Part, step: int) -> _Phrase | None:
-        """One step from two things at once: "films directed by Ann or Ben"."""
-        first, second = self.phrase(a), self.phrase(b)
-        if not (first.is_name and second.is_name) or self._truth(a, step) is not None:
-            return None
-        name = _Phrase(pattern.format(first.text, second.text), is_many=True)
-        shape, noun = self._shape(step), self._noun(step ^ 1)
-        if not step & 1 and (shape.form == "noun" or (shape.form == "post" and shape.noun)):
-            one = shape.one if shape.form == "noun" else shape.noun
-            return _Phrase(one, plural(one), is_many=True).narrow(_of(name.text))
-        if not step & 1:
-            return self._reached(name, shape, step, noun, is_many=True)
-        if shape.form == "role":
-            return _Phrase(shape.one, shape.many, is_many=True).narrow(_of(name.text))
-        return _Phrase(noun, plural(noun), is_many=True, is_implied=True).narrow(self._has(step, name))
+    def _joined(self, pattern: str, left: Part, right: Part) -> _Phrase | None:
+        """One step from two things at once: "films directed by Ann or Ben"; None of any others."""
+        match left, right:
+            case (Walk(a, step), Walk(b, other)) if step == other and self._truth(a, step) is None:
+                first, second = self.phrase(a), self.phrase(b)
+                if first.is_name and second.is_name:
+                    name = _Phrase(pattern.format(first.text, second.text), is_many=True)
+                    return self._stepped(name, step, is_many=True)
+            case _:
+                pass
+        return None
 
     def _either(self, left: Part, right: Part) -> _Phrase:
+        either = self._joined("{} or {}", left, right)
+        if either is not None:
+            return either
         match left, right:
-            case (Walk(a, step), Walk(b, other)) if step == other:
-                either = self._joined("{} or {}", a, b, step)
-                if either is not None:
-                    return either
             case (Compared(a, steps, sign, value), Compared(b, others, other_sign, other_value)) if (
                 a == b and steps == others
             ):
@@ -460,8 +447,7 @@ class _Words:
                 said = _Narrowed(first.kind, f"{first.one} or {second.one}", f"{first.many} or {second.many}")
                 return self.phrase(a).narrow(said)
             case _:
-                pass
-        return _Phrase(f"{self.phrase(left).text} or {self.phrase(right).text}", is_many=True)
+                return _Phrase(f"{self.phrase(left).text} or {self.phrase(right).text}", is_many=True)
 
     def _without(self, left: Part, right: Part) -> _Phrase:
         first, second = self.phrase(left), self.phrase(right)
@@ -473,12 +459,12 @@ class _Words:
 
     # conditions
 
-    def _compared(self, steps: Sequence[int], sign: Sign, value: Value | Part | Amount) -> _Narrowed:
+    def _compared(self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount) -> _Narrowed:
         """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*."""
         if not steps:
             return _alike("edge", f"({_NUMBER_SIGNS[sign]}{self._bound(-1, value)[0]})")
         if len(steps) > 1:
-            noun = self._noun(steps[0] ^ 1)
+            noun = self._noun(opposite(steps[0]))
             inner = _Phrase(noun, plural(noun), is_many=True).narrow(self._compared(steps[1:], sign, value))
             return self._related(steps[0], inner)
         step, shape = steps[0], self._shape(steps[0])
@@ -490,52 +476,51 @@ class _Words:
         bound = f"that of {bound}" if same else bound
         if shape.form in ("post", "verb") and self._is_time(step, shape):
             event, event_many = _without_preposition(shape.one), _without_preposition(shape.many)
-            signed = self._when(sign, value, bound)
+            signed = f"{_TIME_SIGNS[sign]}{bound}"
+            if sign in ("=", "!="):
+                is_day = isinstance(value, Value) and value.date and not value.width
+                clock = isinstance(value, Value) and value.is_time
+                signed = f"{_TIME_SIGNS[sign]}{'at' if clock else 'on' if is_day else 'in'} {bound}"
             if shape.form == "verb":
                 return _that(f"{event} {signed}", f"{event_many} {signed}")
             return _post(f"{event} {signed}", is_past=True)
         signs = _TIME_SIGNS if self._is_time(step, shape) else _NUMBER_SIGNS
-        noun = shape.one if shape.form == "noun" else self._vocabulary.relations[step // 2]
-        if step & 1:
-            noun = self._noun(step ^ 1)
+        noun, be = self._vocabulary.relations[relation_of(step)], "is"
+        if is_backward(step):
+            noun = self._noun(opposite(step))
+        elif shape.form == "noun":
+            noun, be = (shape.many, "are") if self._is_plural(step) else (shape.one, "is")
         said = f"{signs[sign]}{bound}"
         if signs is _TIME_SIGNS and sign in (">=", "<="):
             said = f"{bound} or {'later' if sign == '>=' else 'earlier'}"
         elif signs is _TIME_SIGNS and sign in ("=", "!=") and isinstance(value, Value) and value.width:
             said = f"{signs[sign]}in {bound}"
-        said = f"whose {noun} is {said}"
-        return _alike("whose", said)
+        return _alike("whose", f"whose {noun} {be} {said}")
 
-    def _when(self, sign: Sign, value: Value | Part | Amount, bound: str) -> str:
-        if sign not in ("=", "!="):
-            return f"{_TIME_SIGNS[sign]}{bound}"
-        is_day = isinstance(value, Value) and value.date and not value.width
-        clock = isinstance(value, Value) and value.is_time
-        word = "at" if clock else "on" if is_day else "in"
-        return f"{_TIME_SIGNS[sign]}{word} {bound}"
-
-    def _bound(self, step: int, value: Value | Part | Amount) -> tuple[str, bool]:
+    def _bound(self, step: Step, value: Value | Part | Amount) -> tuple[str, bool]:
         """What a value is compared with, and whether it is what the same relation says of another."""
         if isinstance(value, Value):
-            return _value_text(value), False
+            unit = self._unit(step) if step >= 0 and not value.date and not value.unit else ""
+            return f"{_value_text(value)} {unit}".strip(), False
         if isinstance(value, Amount):
             return self.amount(value.ask, value.part), False
         if isinstance(value, Walk) and value.step == step:
             return self.phrase(value.source).text, True
         return self.phrase(value).text, False
 
-    def _is_year(self, step: int) -> bool:
-        return bool(self._vocabulary.schema.years[step ^ 1]) and self._shape(step).form in ("post", "verb")
+    def _is_year(self, step: Step) -> bool:
+        leads_to_years = bool(self._vocabulary.schema.years[opposite(step)])
+        return leads_to_years and self._shape(step).form in ("post", "verb")
 
-    def _is_time(self, step: int, shape: Shape) -> bool:
+    def _is_time(self, step: Step, shape: Shape) -> bool:
         """Whether values of a relation are dates, times or years."""
-        end = step ^ 1
+        end = opposite(step)
         if self._vocabulary.ends[end] == DATE:
             return True
-        words = _TIME_WORDS.intersection(self._vocabulary.relations[step // 2].split())
+        words = _TIME_WORDS.intersection(self._vocabulary.relations[relation_of(step)].split())
         return bool(self._vocabulary.schema.years[end]) and (bool(words) or shape.form in ("post", "verb"))
 
-    def _counted(self, step: int, sign: Sign, number: int, among: Part | None = None) -> _Narrowed:
+    def _counted(self, step: Step, sign: Sign, number: int, among: Part | None = None) -> _Narrowed:
         """*With at least two directors*, *that treat no disease*."""
         single = number == 1 and sign in ("=", ">=", ">")
         if number == 0 and sign == "=":
@@ -543,7 +528,7 @@ class _Words:
         elif sign == ">=" and number == 1:
             many_text = "a "
         else:
-            many_text = f"{_COUNT_SIGNS[sign]}{_small(number)} "
+            many_text = f"{_COUNT_SIGNS[sign]}{_count(number)} "
         return self._related(step, self._among(among, is_many=not single), many_text)
 
     def _among(self, among: Part | None, *, is_many: bool) -> _Phrase:
@@ -552,52 +537,54 @@ class _Words:
             return _Phrase("", "-", is_many)
         return replace(self.phrase(among), is_many=is_many)
 
-    def _related(self, step: int, things: _Phrase, quantity: str = "") -> _Narrowed:
+    def _related(self, step: Step, things: _Phrase, quantity: str = "") -> _Narrowed:
         """What is said of a thing that a step leads from, to some things or to so many of them."""
         shape = self._shape(step)
         things = things if things.one else self._counted_noun(step, shape, things.is_many)
         said = f"{quantity}{things.bare}" if quantity else things.text
         said = indefinite(things.bare) if quantity == "a " else said
-        if not step & 1:
-            if shape.form == "noun" or (shape.form == "post" and shape.noun and quantity):
-                if quantity:
-                    return _alike("with", f"with {said}")
-                return self._whose(step | 1, things)
-            return self._has(step | 1, _Phrase(said, is_many=True))
+        if not is_backward(step):
+            if quantity and _value_noun(shape):
+                return _alike("with", f"with {said}")
+            if shape.form == "noun":
+                return self._whose(backward(relation_of(step)), things)
+            return self._has(backward(relation_of(step)), _Phrase(said, is_many=True))
         match shape.form:
             case "role":
                 if not quantity:
                     return _that(f"has {said} as {shape.one}", f"have {said} as {shape.one}")
                 return _alike("with", f"with {said}")
             case "post":
-                return _Narrowed(
-                    "with", f"with {said} {shape.many} {self._it(step)}", f"with {said} {shape.many} them"
-                )
+                it = "them" if is_person(self._noun(step)) else "it"
+                return _Narrowed("with", f"with {said} {shape.many} {it}", f"with {said} {shape.many} them")
             case "verb":
                 verb = shape.many if things.is_many else shape.one
                 return _that(f"{said} {verb}", f"{said} {verb}")
             case "noun":
                 return _that(f"is the {shape.one} of {said}", f"are the {shape.one} of {said}")
 
-    def _it(self, step: int) -> str:
-        return "them" if is_person(self._noun(step)) else "it"
+    def _own_noun(self, step: Step) -> str:
+        """What a step leads to by the name of its relation: *genre*, *member*; empty without."""
+        shape = self._shape(step)
+        if is_backward(step):
+            return shape.one if shape.form == "role" else ""
+        return shape.one if shape.form == "noun" else shape.noun
 
-    def _counted_noun(self, step: int, shape: Shape, is_many: bool) -> _Phrase:
-        noun = self._noun(step ^ 1)
-        if not step & 1 and (shape.form == "noun" or shape.noun):
-            noun = shape.one if shape.form == "noun" else shape.noun
-        elif (step & 1 and shape.form == "role") or (noun == "thing" and shape.form == "verb" and shape.noun):
-            noun = shape.noun or shape.one
+    def _counted_noun(self, step: Step, shape: Shape, is_many: bool) -> _Phrase:
+        noun = self._noun(opposite(step))
+        if noun == "thing" and shape.form == "verb" and shape.noun:
+            noun = shape.noun
+        noun = self._own_noun(step) or noun
         return _Phrase(noun, plural(noun), is_many)
 
-    def _only_or_all(self, step: int, how: str, targets: Part) -> _Narrowed:
+    def _only_or_all(self, step: Step, how: str, targets: Part) -> _Narrowed:
         """*That treat only diseases of the lung*, *that treat all of Flu or Cold*."""
         said = self.phrase(targets)
         before = "only " if how == "only" else "all of "
         text = said.text if said.is_name else replace(said, is_many=True).bare
         shape = self._shape(step)
-        if not step & 1 and shape.form != "noun":
-            return self._has(step | 1, _Phrase(before + text, is_many=True))
+        if not is_backward(step) and shape.form != "noun":
+            return self._has(backward(relation_of(step)), _Phrase(before + text, is_many=True))
         return self._related(step, _Phrase(before + text, is_many=True))
 
     def _extreme(self, of: _Phrase, part: Extreme) -> _Phrase:
@@ -605,22 +592,23 @@ class _Words:
         steps, largest, number = part.steps, part.largest, part.number
         if of.is_name:
             of = _Phrase("one", "ones").narrow(_of(of.text))
+        rank = f"{_nth(number)} " if part.nth and number > 1 else ""
         if part.key:
-            rank = f"{_nth(number)} " if part.nth and number > 1 else ""
             noun = words_of_label(part.key)
-            ends = ("latest", "earliest") if _TIME_WORDS.intersection(noun.split()) else ("highest", "lowest")
-            said = f"with the {rank}{ends[not largest]} {noun}"
+            first, last = _ends(bool(_TIME_WORDS.intersection(noun.split())), largest)
+            said = f"with the {rank}{first} {noun}"
             chosen = replace(of, is_many=number != 1 and not part.nth)
             if not number:
-                said = f"from the {ends[not largest]} to the {ends[largest]} {noun}"
+                said = f"from the {first} to the {last} {noun}"
             return chosen.narrow(_alike("edge", said))
         if not steps:
             return replace(of, before=f"{'highest' if largest else 'lowest'} {of.before}".strip())
         shape, step = self._shape(steps[-1]), steps[-1]
+        first, last = _ends(self._is_time(step, shape), largest)
         if not number:
-            return self._in_order(of, steps, largest=largest)
+            noun = shape.one if shape.form == "noun" else "date"
+            return replace(of, is_many=True).narrow(_alike("edge", f"from the {first} to the {last} {noun}"))
         chosen = replace(of, is_many=number > 1 and not part.nth)
-        rank = f"{_nth(number)} " if part.nth and number > 1 else ""
         count = f"{number} " if number > 1 and not part.nth else ""
         if part.counted:
             most = f"the {rank}{'most' if largest else 'fewest'} "
@@ -633,30 +621,24 @@ class _Words:
             return replace(chosen, before=ranked.strip())
         chosen = replace(chosen, before=f"{count}{of.before}".strip())
         if self._is_time(step, shape) and shape.form != "noun":
-            last = f"{rank}{'last' if largest else 'first'}"
-            said = f"{_without_preposition(shape.one)} {f'the {last}' if rank else last}"
+            last = f"the {rank}" * bool(rank) + ("last" if largest else "first")
+            said = f"{_without_preposition(shape.one)} {last}"
             return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
-        words = ("latest", "earliest") if self._is_time(step, shape) else ("highest", "lowest")
         noun = " of the ".join(self._shape(s).one for s in reversed(steps))
-        return chosen.narrow(_alike("with", f"with the {rank}{words[not largest]} {noun}"))
-
-    def _in_order(self, of: _Phrase, steps: Sequence[int], *, largest: bool) -> _Phrase:
-        """*Films from the highest to the lowest rating*."""
-        step, shape = steps[-1], self._shape(steps[-1])
-        ends = ("latest", "earliest") if self._is_time(step, shape) else ("highest", "lowest")
-        first, last = ends if largest else ends[::-1]
-        noun = shape.one if shape.form == "noun" else "date"
-        return replace(of, is_many=True).narrow(_alike("edge", f"from the {first} to the {last} {noun}"))
+        return chosen.narrow(_alike("with", f"with the {rank}{first} {noun}"))
 
     # what is asked
 
     def amount(self, ask: str, part: Part) -> str:
         """*The total price of orders by Ann*, *the average age of employees*."""
         word = {"sum": "total", "average": "average", "largest": "highest", "smallest": "lowest"}[ask]
-        if isinstance(part, Walk) and not part.step & 1:
+        if isinstance(part, Walk) and not is_backward(part.step):
             shape = self._shape(part.step)
-            noun = shape.one if shape.form == "noun" else self._vocabulary.relations[part.step // 2]
-            return f"the {word} {noun} of {self.many(part.source).text}"
+            noun = self._vocabulary.relations[relation_of(part.step)]
+            if shape.form == "noun":
+                noun = shape.many if self._is_plural(part.step) else shape.one
+            unit = f" in {self._unit(part.step)}" if self._unit(part.step) else ""
+            return f"the {word} {noun}{unit} of {self.many(part.source).text}"
         return f"the {word} of {self.many(part).text}"
 
     def on_edges(self, ask: str, key: str, part: Part) -> str:
@@ -677,21 +659,18 @@ class _Words:
         match part, other:
             case (Walk(_, step), Walk(source, other_step)) if step == other_step and first.one == second.one:
                 theirs = self.phrase(source).text
-                if self._vocabulary.ends[step ^ 1] in (NUMBER, DATE):
+                if self._vocabulary.kinds_reached[step] in (NUMBER, DATE):
                     return f"the difference between {first.text} and that of {theirs}"
                 return f"how many more there are of {self.many(part).bare} than of {theirs}"
             case _:
                 return f"the difference between {first.text} and {second.text}"
 
-    def group(self, steps: Sequence[int]) -> str:
+    def group(self, steps: Sequence[Step]) -> str:
         """What a group is called: *department*, *manager*."""
         step = steps[-1]
-        shape, noun = self._shape(step), self._noun(step ^ 1)
-        if not step & 1 and (shape.form == "noun" or shape.noun):
-            return shape.one if shape.form == "noun" else shape.noun
-        if step & 1 and shape.form == "role":
-            return shape.one
-        return noun if noun != "thing" else self._vocabulary.relations[step // 2]
+        noun = self._noun(opposite(step))
+        noun = noun if noun != "thing" else self._vocabulary.relations[relation_of(step)]
+        return self._own_noun(step) or noun
 
     def all_are(self, part: Part, other: Part) -> str:
         """*All members of Red are older than 30*, *Ann and Bob live in Oslo*, *only Ann wrote Tides*."""
@@ -712,21 +691,16 @@ class _Words:
         """What is true if a set has a member: *Tenet is longer than Memento*, *there are films by Nolan*."""
         match part:
             case Both(left, Anchor() as anchor) | Both(Anchor() as anchor, left):
-                return self._said_of(self.phrase(anchor).text, left)
+                name, phrase = self.phrase(anchor).text, self.phrase(left)
+                if phrase.is_implied and len(phrase.narrowed) == 1 and not phrase.before:
+                    return self._predicate(name, phrase.narrowed[0])
+                return f"{name} {self._being(phrase)[0]}"
             case Compared(Anchor() as anchor, _, _, _) | Counted(Anchor() as anchor, _, _, _, _):
                 return self._predicate(self.phrase(anchor).text, self.phrase(part).narrowed[-1])
             case _:
                 phrase = self.many(part)
                 are = "is" if phrase.is_name and not phrase.is_many else "are"
                 return f"there {are} {phrase.bare}"
-
-    def _said_of(self, name: str, part: Part) -> str:
-        phrase = self.phrase(part)
-        if phrase.is_implied and len(phrase.narrowed) == 1 and not phrase.before:
-            return self._predicate(name, phrase.narrowed[0])
-        if phrase.is_name:
-            return f"{name} is {phrase.text}"
-        return f"{name} {self._being(phrase)[0]}"
 
     def _predicate(self, name: str, said: _Narrowed) -> str:
         match said.kind:
@@ -760,6 +734,22 @@ def _not(said: _Narrowed) -> _Narrowed:
             return replace(said, one=said.one.replace(word, new, 1), many=said.many.replace(word, new, 1))
         case "with":
             return replace(said, one=f"not {said.one}", many=f"not {said.many}")
+
+
+def _things(noun: str, before: str = "") -> _Phrase:
+    """Several things, of which the noun says no more than what narrows it; not if a word stands before it."""
+    return _Phrase(noun, plural(noun), is_many=True, before=before, is_implied=not before)
+
+
+def _value_noun(shape: Shape) -> str:
+    """What a relation leads to by its own name: *genre*, *director* (of *directed by*); or empty."""
+    return shape.one if shape.form == "noun" else shape.noun if shape.form == "post" else ""
+
+
+def _ends(is_time: bool, largest: bool) -> tuple[str, str]:
+    """What comes first, and last, of values in order."""
+    ends = ("latest", "earliest") if is_time else ("highest", "lowest")
+    return ends if largest else (ends[1], ends[0])
 
 
 def _post(text: str, *, is_past: bool = False) -> _Narrowed:
@@ -814,25 +804,20 @@ def _nth(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _small(number: int) -> str:
-    return _SMALL[number] if 0 < number < len(_SMALL) else f"{number:,}"
-
-
-def _before_christ(value: Value) -> str:
-    """*50 BC*, and of a span the years of its ends."""
-    years = [f"{1 - year_of(days):.0f} BC" for days in (value.number, value.number + value.width)]
-    return years[0] if years[0] == years[1] else f"{years[0]} to {years[1]}"
+def _count(number: int) -> str:
+    return SMALL_NUMBERS[number] if 0 < number <= SPELT_OUT else f"{number:,}"
 
 
 def _value_text(value: Value) -> str:
-    """A number or a date as people write it: *2.5*, *the 1980s*, *March 1988*, *1 March 1988*, *10:30*."""
+    """A number or a date as people write it: *2.5*, *the 1980s*, *March 1988*, *1 March 1988*, *50 BC*."""
     if not value.date:
         return _number_text(value)
     if value.yearly:
         month, day = divmod(int(value.number), 100)
         return month_name[month] if value.width else f"{day} {month_name[month]}"
     if value.number < 0:
-        return _before_christ(value)
+        ends = [f"{1 - year_of(days):.0f} BC" for days in (value.number, value.number + value.width)]
+        return " to ".join(dict.fromkeys(ends))
     if value.is_time:
         minutes = round(value.number * 24 * 60)
         return f"{minutes // 60:02}:{minutes % 60:02}"

@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import opposite, relation_of
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
@@ -35,32 +37,47 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
+from clew.reading.asked_for import AnswerKinds
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
-from clew.reading.english import ANY_PEOPLE, FUNCTION, GOING, LIGHT
+from clew.reading.english import ANY_PEOPLE, ANYONE, FUNCTION, GOING, LIGHT
+from clew.reading.features import final_type
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
-from clew.reading.likeness import Likeness
-from clew.reading.mentions import PARTIAL, TYPO, WORDS, Mention, spans_of
+from clew.reading.likeness import SPELT, Likeness
+from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
+from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
 from clew.text.inflection import singular
 from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
-SPELT = 0.79
-"""From this likeness by spelling on a word is a label's."""
+SAYS_IT = 0.6
+"""From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
+LEAST_OF_NAME = 0.97
+"""How likely a word must be carried that is the name of a thing of which a query does not speak."""
+LEAST_OF_GOOD = 0.5
+"""And *best* and its like, which do not say by what."""
+_GOOD = frozenset(("best", "worst", "better", "worse"))
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
 _YES_OF = re.compile(r"\W*(is|are|was|were|does|do|did|has|have|had|can)\s+", re.I)
+_YES_OF_THE = re.compile(r"\W*(is|are|was|were|does|did|has|had)\s+(?:the|an?|all|both|every|each)\b", re.I)
 _BEFORE_NAME = re.compile(r"\b(?:before|after)(?=\s+[\"'“]?[A-Z])")
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
+_HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
     r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
     re.I,
 )
+_SAYS_LITTLE = (LIGHT - GOING) | ANYONE
+_MEN, _NEXT_WORD = frozenset(("man", "men")), 5
+_THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
+_DEGREE = re.compile(r"\w{3,}(?:est|er)|best|worst|better|worse")
+"""Superlatives and comparatives that say by what is ranked or compared."""
 _PERIOD = (
     "(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring"
     "|autumn)"
@@ -80,6 +97,7 @@ class _Carried:
     nothing: bool = False
 
 
+_EXACTLY = ("exactly", "precisely")
 _RESTRICTIONS = (
     (rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b", "nothing"),
     (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
@@ -96,11 +114,13 @@ _RESTRICTIONS = (
         rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
         "nothing",
     ),
+    (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:only|solely|exclusively)\b", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\bdifference\b", "subtracts"),
+    (rf"\b(?:{'|'.join(_EXACTLY)})\b", "compares"),
     (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
     (
         r"(?<!list )(?<!show )(?<!name )(?<!give )(?<!find )(?<!me )(?<!us )(?<!for )(?<!in )\bevery\b",
@@ -178,7 +198,7 @@ class _Name:
     def __init__(self, names: Sequence[str]) -> None:
         self._words = {word for name in names for word in _name_words(name)}
         self._stems = {Lexicon.load().stem(word) for word in self._words}
-        self._families = [name.partition(",")[0] for name in names if _is_last_first(name)]
+        self._families = [name.partition(",")[0] for name in names if _LAST_FIRST.fullmatch(name)]
         self._all_inverted = len(self._families) == len(names)
 
     def says(self, norm: str) -> bool:
@@ -205,10 +225,6 @@ class _Name:
 
 
 _LAST_FIRST = re.compile(r"[^\W\d_][^\d,]*, [^\W\d_][^\d,]*")
-
-
-def _is_last_first(name: str) -> bool:
-    return _LAST_FIRST.fullmatch(name) is not None
 
 
 def _name_words(name: str) -> set[str]:
@@ -297,6 +313,10 @@ class _Account:
         self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
         self.placed: dict[int, tuple[Place, str]] = {}
         self.shares = np.zeros(0, np.float32)
+        self.carried_words: set[int] = set()
+        """Where words are said by code to be carried: of operators, and *the Bakery Goods category*."""
+        self.degrees: dict[int, str] = {}
+        """Words of operators that say by what is ranked or compared, which must be carried: *nicest*."""
         self.names = {a: self._mention_of(a) for a in query.contents.entities}
         self.used = sorted({*query.contents.mentions, *self.names.values()} - {-1})
         parts = query.contents.parts
@@ -320,6 +340,7 @@ class _Account:
         self._place_values()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
+            self.carried_words.add(token.start)
         self._place_restrictions()
         self._place_written_as_names()
         self._place_content()
@@ -369,11 +390,21 @@ class _Account:
                     self._put(token, "unplaced", "")
 
     def _place_kind(self, node: int, mention: Mention) -> None:
-        """A word beside a name that spells what the entity is not: *the genre Drama* of a tag is no place."""
+        """A word beside a name that spells a type of the entity; *the genre Drama* of a tag has no place."""
         for token in self.tokens:
             before = token.stop <= mention.start and _NAMING.fullmatch(self.text, token.stop, mention.start)
             behind = mention.stop <= token.start and not self.text[mention.stop : token.start].strip(_QUOTES)
-            if (before or behind) and not self._is_kind_of(token, node) and self._is_left_unsaid(token):
+            if not before and not behind:
+                continue
+            relations, types = self._spelt(token)
+            if np.isin(self.vocabulary.types_of(node), types).any():
+                self._put(token, "type", token.norm)
+                self.carried_words.add(token.start)
+            elif (
+                len(relations) + len(types)
+                and not self._stands_at(node, relations)
+                and self._is_left_unsaid(token)
+            ):
                 self._put(token, "unplaced", "")
 
     def _is_left_unsaid(self, token: Token) -> bool:
@@ -382,17 +413,18 @@ class _Account:
         said = [near[rest].max(initial=0.0) for kind, _, near, _ in self.own if kind == "relation"]
         return not self._is_near(token) and min(said, default=0.0) < UNEXPLAINED
 
-    def _is_kind_of(self, token: Token, node: int) -> bool:
-        """Whether a word spells no label, or a type of a node, or a relation at whose end it stands."""
-        like, graph = self.likeness, self.vocabulary.graph
+    def _spelt(self, token: Token) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The relations and the declared types that a word spells."""
+        like = self.likeness
         rows = [i for i, (a, b, _) in enumerate(like.words) if a < token.stop and token.start < b]
-        relations = np.flatnonzero(like.exact_relations[rows].max(0, initial=0.0) >= SPELT)
-        types = np.flatnonzero(like.exact_types[rows].max(0, initial=0.0) >= SPELT)
-        edges = [side.relation[slice(*side.span(node))] for side in (graph.out, graph.into)]
-        is_one = np.isin(self.vocabulary.types_of(node), types).any() or any(
-            np.isin(e, relations).any() for e in edges
-        )
-        return bool(is_one) or not len(relations) + len(types)
+        tables = like.exact_relations[rows], like.exact_types[rows]
+        relations, types = (np.flatnonzero(table.max(0, initial=0.0) >= SPELT) for table in tables)
+        return relations, types
+
+    def _stands_at(self, node: int, relations: NDArray[np.int64]) -> bool:
+        """Whether an entity is the head or the tail of one of some relations."""
+        sides = (self.vocabulary.graph.out, self.vocabulary.graph.into)
+        return any(np.isin(side.relation[slice(*side.span(node))], relations).any() for side in sides)
 
     def _names_of(self, node: int) -> list[str]:
         graph = self.vocabulary.graph
@@ -422,6 +454,8 @@ class _Account:
     def _is_of_name(self, token: Token) -> bool:
         """Whether a word is written as one of a name: a capital, or the first one and no verb."""
         if token.norm in FUNCTION or token.norm in HONORIFICS or not token.text[:1].isupper():
+            return False
+        if any(start <= token.start < stop for start, stop in self._denials):
             return False
         return token is not self.tokens[0] or not Lexicon.load().verb(token.norm)
 
@@ -478,22 +512,26 @@ class _Account:
         self._place_yes_or_no()
         self._place_sexes()
         self._place_types()
+        self._place_pronouns()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
         for match in _RANKS.finditer(self.text):
             if _is_superlative(match[0].lower()):
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
+        if self._lists_times() and not _WHEN.search(self.text):
+            for match in _HOW_OLD.finditer(self.text):
+                self._restrict(*match.span(1), "age", carried=False)
         if self.query.ask == "list" and not self._lists_numbers():
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
-        labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
+        labels = [self.vocabulary.relations[relation_of(step)] for step in steps_of(self.query)]
         outside = [t for t in self.tokens if not self._is_used(t)]
         opposites = [t for t in outside if self._is_opposite(t, labels)]
-        spans = [*denial_spans(self.text, self.mentions), *((t.start, t.stop) for t in opposites)]
+        spans = [*self._denials, *((t.start, t.stop) for t in opposites)]
         room = denials(self.vocabulary, self.query)
         for label in labels:
             denied = denied_words(label)
@@ -512,6 +550,10 @@ class _Account:
                 self._put(token, "unplaced", "")
             self._restrict(start, stop, "not", number < room)
 
+    @cached_property
+    def _denials(self) -> tuple[tuple[int, int], ...]:
+        return tuple(denial_spans(self.text, self.mentions))
+
     def _is_opposite(self, token: Token, labels: Sequence[str]) -> bool:
         """Whether a word is one of a label with a prefix that denies it: *dislikes* of `likes`."""
         stems = frozenset[str]() if has_denying_word(token.norm) else denied_words(token.norm)
@@ -525,7 +567,7 @@ class _Account:
 
         *Mum and dad* are both `parent`; what has no sex may be told by several steps: *grandparents*.
         """
-        labels = [self.vocabulary.relations[step // 2] for step in steps_of(self.query)]
+        labels = [self.vocabulary.relations[relation_of(step)] for step in steps_of(self.query)]
         unnamed: dict[str, Token] = {}
         for token, after in zip(self.tokens, [*self.tokens[1:], None], strict=False):
             if not kin_terms(token.norm) or self._is_used(token) or self._is_label(token):
@@ -546,30 +588,48 @@ class _Account:
             self._restrict(*match.span(), "compared", is_timed)
         if opening is None or self.query.ask in ("yes", "every") or self.query.key:
             return
-        if any(m.strong and m.candidates and m.start == opening.end() for m in self.mentions):
+        is_of_name = any(m.strong and m.candidates and m.start == opening.end() for m in self.mentions)
+        if is_of_name or _YES_OF_THE.match(self.text):
             self._restrict(*opening.span(1), "yes or no", carried=False)
 
     def _place_sexes(self) -> None:
-        """*Women* where sexes are recorded, and the query does not ask for them, are unplaced."""
+        """*Women* are unplaced, if the query does not ask for them.
+
+        Where no sexes are recorded *men* may be people, and *the woman who* is one for whoever says it.
+        """
         for token in self.tokens:
             sex = sex_said(token.norm)
-            if (
-                sex
-                and recorded_sex(self.vocabulary, sex) is not None
-                and not self._is_used(token)
-                and not self._is_near(token)
-            ):
+            if not sex or self._is_used(token) or self._is_near(token):
+                continue
+            is_known = token.norm in _MEN or _THE_ONE_WHO.search(self.text[: token.stop + _NEXT_WORD])
+            if recorded_sex(self.vocabulary, sex) is not None or not is_known:
                 self._put(token, "unplaced", "")
+
+    def _place_pronouns(self) -> None:
+        """Pronouns that stand for nothing in the text are unplaced: *Who directed her?*."""
+        if any(m.start == m.stop for m in self.mentions):
+            return  # it is given what they stand for
+        names = [(m.start, m.stop) for i, m in enumerate(self.mentions) if i in self.used or m.strong]
+        for token in unresolved_pronouns(self.text, names):
+            self._put(token, "unplaced", "")
 
     def _place_types(self) -> None:
         """Words that spell a declared type which is not that of the query are unplaced: *which persons*."""
-        types = self._types_that_hold()
+        types, counts_others = self._types_that_hold(), self._counts_nobody()
         for start, (begin, end, _) in enumerate(self.likeness.words):
             spelt = np.flatnonzero(self.likeness.exact_types[start] >= SPELT).tolist()
             for token in self._inside(begin, end) if spelt and not types & set(spelt) else ():
-                is_said = self._is_used(token) or self._is_near(token) or token.norm in ANY_PEOPLE
+                is_anyone = token.norm in ANY_PEOPLE and not counts_others
+                is_said = self._is_used(token) or self._is_near(token) or is_anyone
                 if not is_said and not self._are_all_of(spelt):
                     self._put(token, "unplaced", "")
+
+    def _counts_nobody(self) -> bool:
+        """Whether the query counts what is no person: *how many people* are not as many as their orders."""
+        if self.query.ask != "count":
+            return False
+        type_ = final_type(self.query.part, self.vocabulary)
+        return type_ >= 0 and AnswerKinds(self.vocabulary).is_nobody(type_)
 
     def _are_all_of(self, types: Sequence[int]) -> bool:
         """Whether all that some step of the query leads to is of some types, though it does not say so."""
@@ -585,7 +645,7 @@ class _Account:
         """The declared types that the query asks for, or that nearly all have to which its steps lead."""
         schema, types = self.vocabulary.schema, set(self.query.contents.types)
         for step in steps_of(self.query):
-            for end in (step, step ^ 1):
+            for end in (step, opposite(step)):
                 type_ = int(self.vocabulary.end_types[end])
                 if type_ >= 0 and schema.typed[end, type_] >= NEARLY_ALL * schema.nodes[end]:
                     types.add(type_)
@@ -603,20 +663,29 @@ class _Account:
             return False
         return after.text.islower() and Lexicon.load().uses(after.norm, NOUN) > 0
 
+    def _lists_times(self) -> bool:
+        """Whether dates or years are listed, which are no ages."""
+        query, part = self.query, self.query.part
+        return (
+            query.ask == "list" and isinstance(part, Walk) and self.vocabulary.is_of_time(opposite(part.step))
+        )
+
     def _lists_numbers(self) -> bool:
         steps = steps_of(self.query)
-        return bool(steps) and self.vocabulary.ends[steps[0] ^ 1] not in (THING, LEAF)
+        return bool(steps) and self.vocabulary.kinds_reached[steps[0]] not in (THING, LEAF)
 
     def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
         inside = list(self._inside(start, stop))
         is_label = any(map(self._is_label, inside))
         for token in inside:
-            if self.least and token.norm.endswith("er") and token.norm not in FUNCTION:
-                continue  # what is compared must be said: *taller*
             if is_label and token.norm == "than":
                 continue  # *broader than*, of a relation `broader`
-            if carried:
+            if carried and _DEGREE.fullmatch(token.norm) and token.norm not in FUNCTION:
+                self.degrees[token.start] = part
+            elif carried:
                 self._put(token, "operator", part)
+                if token.norm in _EXACTLY:
+                    self.carried_words.add(token.start)
             elif not self._is_label(token) and not (
                 token.norm in FUNCTION
                 and " " in self.text[start:stop].strip()
@@ -632,7 +701,7 @@ class _Account:
         ends = [p.end for p in self.query.contents.parts if isinstance(p, OfType) and p.type < 0]
         own: list[tuple[Place, str, Float32, Float32]] = [
             ("relation", self.vocabulary.relations[r], like.relations[:, r], like.exact_relations[:, r])
-            for r in sorted({step // 2 for step in (*steps_of(self.query), *ends)})
+            for r in sorted({relation_of(step) for step in (*steps_of(self.query), *ends)})
         ]
         for t in sorted(self._types_that_hold()):
             own.append(("type", self.vocabulary.types[t], like.types[:, t], like.exact_types[:, t]))
@@ -657,10 +726,28 @@ class _Account:
     def _is_near(self, token: Token) -> bool:
         return self._best_label(token)[2] >= UNEXPLAINED
 
+    def _is_other_name(self, token: Token) -> bool:
+        """Whether a word is the name of a thing that the query does not speak of: *comedies* of the genre.
+
+        Where no types are declared it may as well say what things are: *films*, which is a tag as well.
+        """
+        has_types = bool(self.vocabulary.types)
+        if not has_types or self._best_label(token)[2] >= SAYS_IT or token.norm in FUNCTION:
+            return False
+        return any(
+            m.start <= token.start and token.stop <= m.stop and m.candidates[0].how <= PLURAL
+            for m in self.mentions
+            if m.candidates
+        )
+
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
         rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
-        self.shares = carried = shipped_placing().of(rows)
+        carried = shipped_placing().of(rows)
+        starts = [self.likeness.words[place][0] for place in rows.places]
+        self.shares = np.where([start in self.carried_words for start in starts], 1, carried).astype(
+            np.float32
+        )
         by_start = {
             self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)
         }
@@ -670,9 +757,15 @@ class _Account:
                 continue
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least
+            if self._is_other_name(token):
+                least = LEAST_OF_NAME
+            elif token.norm in _GOOD:
+                least = LEAST_OF_GOOD
             near = 0.0 if token.norm in GOING else near
-            is_idle = near >= UNEXPLAINED or token.norm in LIGHT - GOING
+            is_idle = near >= UNEXPLAINED or token.norm in _SAYS_LITTLE
             if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):
                 self._put(token, "unplaced", "")
+            elif token.start in self.degrees:
+                self._put(token, "operator", self.degrees[token.start])
             elif near >= UNEXPLAINED:
                 self._put(token, kind, label)

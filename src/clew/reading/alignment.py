@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.foundation.arrays import Float32, Int64
+from clew.graph.steps import opposite, relation_of
 from clew.query.tree import Query
 from clew.query.vocabulary import Vocabulary
-from clew.reading.likeness import Likeness, content_share
+from clew.reading.likeness import SHARPNESS, Likeness, content_share
 from clew.reading.mentions import Mention
 from clew.reading.tokens import View
-from clew.reading.word_order import MOST_STEPS, StepChain, chain_of
+from clew.reading.which_way import MOST_STEPS, StepChain, chain_of
 
 ALIGNED = (
     "said", "said_exactly", "heard", "heard_share", "typed", "typed_heard", "entered", "first_silent",
@@ -38,8 +39,6 @@ first; whether the candidate is no chain.
 """
 _AT = {name: place for place, name in enumerate(ALIGNED)}
 _LINK = re.compile(r"\bof\b|['’]s?(?!\w)", re.I)
-SHARPNESS = 0.05
-"""Likenesses that differ by so much differ by a factor of e in their shares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +213,10 @@ class Aligner:
 
     def _steps(self, chain: StepChain) -> list[tuple[int, int, int]]:
         ends = self.vocabulary.end_types
-        step_labels = [(self.labels[False, s // 2], self._type(ends[s ^ 1]), -1) for s in chain.steps]
+        step_labels = [
+            (self.labels[False, relation_of(step)], self._type(ends[opposite(step)]), -1)
+            for step in chain.steps
+        ]
         step_labels[-1] = (*step_labels[-1][:2], self._type(chain.type))
         return step_labels
 

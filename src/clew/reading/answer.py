@@ -9,6 +9,7 @@ import numpy as np
 
 from clew.foundation.system import most_answers
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.steps import is_backward, relation_of
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget, difference
 from clew.query.prove import pattern_of, prove, recorded_instead, triple_of
@@ -64,7 +65,7 @@ class DraftAnswer:
 
 def text_of(answers: Sequence[AnswerEntity]) -> str:
     """The answers in one line."""
-    return " · ".join(a.label for a in answers)
+    return " · ".join(a.shown for a in answers)
 
 
 def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
@@ -171,28 +172,45 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
-    """Why not to answer, where a name may as well be another entity of which the same can be asked."""
-    query_keys = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
+def ambiguous(graph: Graph, vocabulary: Vocabulary, reading: Reading, query: Query) -> Abstention | None:
+    """Why not to answer, where a name may as well be another entity of which the same can be asked.
+
+    Where all give the same answer it does not matter which is meant.
+    """
+    executor = Executor(graph)
+
+    def answers_otherwise(node: int, other: int) -> bool:
+        """Whether another entity has what is asked of one, and other answers come of it."""
+        walks = [p for p in query.contents.parts if isinstance(p, Walk) and _is_of(p.source, node)]
+        asked = [Query("list", replace(walk, source=Anchor(other))) for walk in walks]
+        if not all(answers_of(executor, vocabulary, each)[1] for each in asked):
+            return False
+        whole = replace(query, part=with_entity(query.part, node, other))
+        answers, size = answers_of(executor, vocabulary, whole)
+        return size != 0 and answers != answers_of(executor, vocabulary, query)[0]
+
     for part in query.contents.parts:
         if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
         candidate = next((c for c in mention.candidates if c.node == part.node), None)
         equal = [] if candidate is None else [c for c in mention.candidates if _is_as_near(c, candidate)]
-        other_nodes = [
-            c.node
-            for c in equal
-            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in query_keys
-        ]
+        other_nodes = [c.node for c in equal if answers_otherwise(part.node, c.node)]
         if other_nodes:
             names = tuple(map(graph.label, (part.node, *other_nodes)))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
 
 
+def _is_of(part: Part, node: int) -> bool:
+    """Whether a part is one entity."""
+    return isinstance(part, Anchor) and part.node == node
+
+
 def _is_as_near(other: Candidate, candidate: Candidate) -> bool:
-    return other.node != candidate.node and other.how == candidate.how and other.score >= candidate.score
+    """Whether a name is as good for another entity: a part of two names however long these are."""
+    is_as_good = candidate.how == PARTIAL or other.score >= candidate.score
+    return other.node != candidate.node and other.how == candidate.how and is_as_good
 
 
 def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
@@ -433,10 +451,9 @@ def _notes(query: Query) -> tuple[str, ...]:
 def _empty_result(vocabulary: Vocabulary, query: Query) -> Abstention:
     match query:
         case Query("list", Walk(Anchor(node, _), step)):
-            relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]
-            statement = (
-                f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
-            )
+            relation, label = vocabulary.relations[relation_of(step)], vocabulary.graph.labels[node]
+            back = is_backward(step)
+            statement = f'nothing whose "{relation}" is {label}' if back else f'no "{relation}" of {label}'
             return Abstention("empty_result", f"it records {statement}")
         case _:
             return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from clew.graph.steps import opposite, relation_of
 from clew.query.tree import Anchor, Query
 from clew.query.vocabulary import Vocabulary
 from clew.reading import english
@@ -26,9 +27,8 @@ from clew.reading.joins import (
 )
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.reading.operations import Proposal, operations
+from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, CandidatePaths, Exploration, by_worth
-from clew.reading.yes_no import yes_or_no
 
 QUOTA = {
     "one": 70, "two": 80, "three": 56, "path": 10, "pair": 40, "join": 56, "either": 36, "type": 16,
@@ -48,37 +48,35 @@ class Option:
     size: int = -1
 
 
-@dataclass(frozen=True, eq=False)
-class Enumerator:
-    """Enumerates candidates over one graph."""
+def enumerate_candidates(
+    vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
+) -> list[Option]:
+    """All candidates of a question, family by family, those that its words name best first."""
+    name_mentions = _without_compared_values(vocabulary, question, mentions)
+    exploration = Exploration(vocabulary, question, name_mentions, likeness)
+    paths = exploration.paths()
+    joined = by_worth(list(joined_sets(exploration, paths)))
+    bases = _sets(exploration, paths, [b for b in joined if len(b.members)])
+    proposals = [*map(_list_proposal, (b for b in bases if not isinstance(b.part, Anchor)))]
+    proposals += [_absent_proposal(exploration, base) for base in absent_sets(exploration, paths)]
+    proposals += operations(exploration, bases)
+    if english.YES_NO.search(question):
+        proposals += yes_or_no(exploration, paths, joined)
+    return _best_of_each(proposals)
 
-    vocabulary: Vocabulary
 
-    def enumerate(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
-        """All candidates of a question, family by family, those that its words name best first."""
-        exploration = Exploration(
-            self.vocabulary, question, self._without_compared_values(question, mentions), likeness
-        )
-        paths = exploration.paths()
-        joined = by_worth(list(joined_sets(exploration, paths)))
-        bases = _sets(exploration, paths, [b for b in joined if len(b.members)])
-        proposals = [*map(_list_proposal, (b for b in bases if not isinstance(b.part, Anchor)))]
-        proposals += [_absent_proposal(exploration, base) for base in absent_sets(exploration, paths)]
-        proposals += operations(exploration, bases)
-        if english.YES_NO.search(question):
-            proposals += yes_or_no(exploration, paths, joined)
-        return _best_of_each(proposals)
-
-    def _without_compared_values(self, question: str, mentions: Sequence[Mention]) -> list[Mention]:
-        """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
-        kinds = self.vocabulary.graph.values.kind
-        name_mentions: list[Mention] = []
-        for mention in mentions:
-            if mention.values and sign_beside(question, mention) is not None:
-                candidates = tuple(c for c in mention.candidates if not kinds[c.node])
-                mention = replace(mention, candidates=candidates)
-            name_mentions.append(mention)
-        return name_mentions
+def _without_compared_values(
+    vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]
+) -> list[Mention]:
+    """The mentions, without nodes that are values where words compare: *more than 3* is no name."""
+    kinds = vocabulary.graph.values.kind
+    name_mentions: list[Mention] = []
+    for mention in mentions:
+        if mention.values and sign_beside(question, mention) is not None:
+            candidates = tuple(c for c in mention.candidates if not kinds[c.node])
+            mention = replace(mention, candidates=candidates)
+        name_mentions.append(mention)
+    return name_mentions
 
 
 def _sets(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> list[Base]:
@@ -102,7 +100,7 @@ def _list_proposal(base: Base) -> Proposal:
 
 def _absent_proposal(exploration: Exploration, base: Base) -> Proposal:
     """A set that is empty here, with the size that it has elsewhere: it may be meant like any other."""
-    relation, node_count = base.steps[0] // 2, exploration.schema.nodes[base.end ^ 1]
+    relation, node_count = relation_of(base.steps[0]), exploration.schema.nodes[opposite(base.end)]
     size = max(1, round(int(exploration.schema.triples[relation]) / max(1, int(node_count))))
     return Proposal("absent", Query("list", base.part), base.worth, size)
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import relation_of
+from clew.query.execute import Executor
 from clew.query.tree import Query, mentions_of, steps_of
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.account import OF_ACCOUNT, Account
-from clew.reading.answer import LEAST_MERGED, Meaning
-from clew.reading.calibration import OF_CANDIDATES
+from clew.reading.answer import LEAST_MERGED, Meaning, meanings_of
 from clew.reading.english import (
     COUNT,
     EXTREME,
@@ -31,10 +33,10 @@ from clew.reading.english import (
     THAN,
     YES_NO,
 )
+from clew.reading.fitted import OF_CANDIDATES, shipped_trees
 from clew.reading.likeness import content_share, types_said
 from clew.reading.mentions import spans_of
-from clew.reading.reader import Reading
-from clew.reading.trees import shipped_trees
+from clew.reading.reader import QuestionReader, Reading
 
 OF_SHARES = ("share", "none", "lead", "place", "best_share", "candidates")
 """Log odds of a meaning and of none; how far it is before the others; its place; the odds of the first."""
@@ -64,6 +66,37 @@ _WHAT = re.compile(r"\W*(?:what|which|how)\b", re.I)
 _SEVERAL = re.compile(r"\b(?:are|were|have|all|list|do|every)\b|\b(?:which|what|how many|any)\s+\w+s\b", re.I)
 """What tells that several things are asked for."""
 _IDLE = LIGHT | FUNCTION | PREPOSITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyReading:
+    """A question as it was read: the surest query, where it has one, and how likely it is what was asked."""
+
+    reading: Reading
+    query: Query | None = None
+    account: Account | None = None
+    """What each word of the question is in the query."""
+    likelihood: float = 0.0
+    empty: Meaning | None = None
+    """The likeliest meaning, where nothing answers it: it is not sure, but that nothing is there is told."""
+
+
+def likely_reading(
+    reader: QuestionReader, reading: Reading, least: float = 0.0, *, partial: bool = False
+) -> LikelyReading:
+    """The surest of what a question may mean.
+
+    `least` as for an account; `partial`: words without a place do not make a meaning less sure. Raises
+    EmbedderError if the shipped model cannot be opened.
+    """
+    meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
+    if not meanings:
+        return LikelyReading(reading)
+    accounts = [reader.account(reading, meaning.query, least) for meaning in meanings]
+    told = [account.without_open_words() for account in accounts] if partial else accounts
+    certainties = certainties_of(reader.vocabulary, reading, meanings, told)
+    best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
+    return LikelyReading(reading, meanings[best].query, accounts[best], float(certainties[best]), empty)
 
 
 def certainties_of(
@@ -144,8 +177,7 @@ def _score_features(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
 
 
 def _open_names(reading: Reading, spans: Sequence[tuple[int, int]]) -> int:
-    names = [m for m in reading.mentions if m.strong and m.candidates]
-    return sum(not any(a < m.stop and m.start < b for a, b in spans) for m in names)
+    return sum(m.strong and bool(m.candidates) and not m.touches(spans) for m in reading.mentions)
 
 
 def _word_features(
@@ -155,7 +187,7 @@ def _word_features(
     words = [i for i, (_, _, word) in enumerate(like.words) if outside[i] and word not in _IDLE]
     if not words:
         return (0, 1, 1, 1, 1, 1, 0, 0)
-    steps = sorted({step // 2 for step in steps_of(query)})
+    steps = sorted({relation_of(step) for step in steps_of(query)})
     types = types_said(vocabulary, query)
     by_step = like.relations[np.ix_(words, steps)].max(1, initial=0.0)
     word_likeness = np.maximum(by_step, like.types[np.ix_(words, types)].max(1, initial=0.0))

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import get_args
 
 from clew.query.tree import Sign
+from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention
+from clew.text.lexicon import ADJECTIVE, ADVERB, NOUN, Lexicon
 
-THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
-"""A word that compares two things: *longer than*, *before*."""
+_TO_VALUE = r"\s*(?:the\s+)?(?:(?:start|beginning|end|close)\s+of\s+(?:the\s+)?)?[$£€]?"
+"""*(between) the start of 2010 (and) the end of 2013*: both years count."""
+_BETWEEN, _FROM = (re.compile(rf"\b{word}{_TO_VALUE}$", re.I) for word in ("between", "from"))
+_AND = re.compile(rf"[^,;?]{{0,12}}\s*(?:and|to|[-–]){_TO_VALUE}", re.I)
+_TO = re.compile(rf"[^,;?]{{0,12}}\s*(?:to|until|till|through|[-–]){_TO_VALUE}", re.I)
+
+
+def bounds_between(question: str, mentions: Sequence[Mention]) -> dict[int, Sign]:
+    """The comparisons that *between* and *from … to* make with two values, by their mentions."""
+    bounds: dict[int, Sign] = {}
+    valued = sorted((m.start, m.stop, i) for i, m in enumerate(mentions) if m.values)
+    for (start, stop, i), (after, _, j) in pairwise(valued):
+        between, before = question[stop : max(stop, after)], question[:start]
+        ranged = (_BETWEEN, _AND), (_FROM, _TO)
+        if any(first.search(before) and then.fullmatch(between) for first, then in ranged):
+            bounds |= {i: ">=", j: "<="}
+    return bounds
+
+
+_THAN_WORD = re.compile(
+    r"\b(?P<than>more recent|[a-z]+er|more|less)\b(?=[^?;:.]{0,40}?\bthan\b)|\b(?:before|after)\b", re.I
+)
+_NO_COMPARISON = FUNCTION | {"rather", "never", "ever", "however", "whether", "together"}
 LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
 EARLIER = frozenset("earlier older elder before sooner".split())
 """Words that compare times upwards and downwards."""
@@ -20,6 +44,31 @@ _DOWN = (
 )
 FEWER = frozenset(("less", "fewer", "slower", "before", *_DOWN.split("|")))
 """Words that compare numbers downwards; all others do so upwards."""
+
+_COMPARING = LATER | EARLIER | FEWER | {"more"}
+
+
+def than_words(text: str, start: int = 0, names: Sequence[Mention] = ()) -> Iterator[re.Match[str]]:
+    """The words from `start` on, outside of names, that compare two things: *longer than*, *before*.
+
+    Group `than` is that of a word that *than* follows.
+    """
+    for hit in _THAN_WORD.finditer(text, start):
+        is_named = any(m.strong and m.candidates and m.start <= hit.start() < m.stop for m in names)
+        if not is_named and (not hit[0].lower().endswith("er") or is_comparative(hit[0].lower())):
+            yield hit
+
+
+def is_comparative(word: str) -> bool:
+    """Whether a word compares: *older*, *more*; not *manager*, *number*, *neither*."""
+    lexicon = Lexicon.load()
+    if word in _COMPARING:
+        return True
+    if not word.endswith("er") or word in _NO_COMPARISON or not lexicon.known(word):
+        return False
+    degree = lexicon.uses(word, ADJECTIVE) + lexicon.uses(word, ADVERB)
+    return degree >= lexicon.uses(word, NOUN)
+
 
 _FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
 _MORE = (

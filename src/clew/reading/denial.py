@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from clew.graph.steps import relation_of
 from clew.query.tree import Anchor, Compared, Counted, Either, Query, Without, steps_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.english import FUNCTION
@@ -21,9 +22,10 @@ _DENIAL = re.compile(
 )
 """Words that leave something out; what a bracket leaves out tells names apart: *HP-40 (not the B)*."""
 _EXCEPTION = re.compile(
-    r"(?<!\()\b(?:except|excluding|(?:other|rather)\s+than|(?:apart|aside)\s+from)\b", re.I
+    r"(?<!\()\b(?:except|excluding|(?:other|rather)\s+than|(?:apart|aside)\s+from|besides)\b", re.I
 )
 """Words that do nothing else, as *not* may: *which drugs can you not give her* (`allergic to`)."""
+_TO_NAME = re.compile(r"(?:\s+(?:for|from|by|in|of|at|the|those))*[\s\"'“‘]+", re.I)
 _DENYING = frozenset("not no non without never none lack lacks lacking un".split())
 DENYING_PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non|mis|anti)(?=[a-z]{3})")
 
@@ -36,6 +38,17 @@ def denies(question: str, mentions: Sequence[Mention]) -> bool:
 def excepts(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question makes an exception, by words that stand in no name."""
     return any(_outside_names(_EXCEPTION, question, mentions))
+
+
+def excepted(question: str, mentions: Sequence[Mention]) -> frozenset[int]:
+    """The mentions that stand right behind words that make an exception: *apart from Ann*."""
+    ends = [stop for _, stop in _outside_names(_EXCEPTION, question, mentions)]
+    return frozenset(
+        i
+        for i, m in enumerate(mentions)
+        if m.candidates
+        and any(stop <= m.start and _TO_NAME.fullmatch(question, stop, m.start) for stop in ends)
+    )
 
 
 def denial_spans(question: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, int]]:
@@ -55,8 +68,12 @@ def _outside_names(
 
 def denials(vocabulary: Vocabulary, query: Query) -> int:
     """How often a query leaves something out, or is of what a label denies; *neither … nor* is twice."""
-    labels = [vocabulary.relations[step // 2] for step in steps_of(query)]
-    number = sum(has_denying_word(label) or bool(denied_words(label)) for label in labels)
+    relations = [relation_of(step) for step in steps_of(query)]
+    labels = [vocabulary.relations[relation] for relation in relations]
+    number = sum(
+        relation in vocabulary.denies or has_denying_word(label) or bool(denied_words(label))
+        for relation, label in zip(relations, labels, strict=True)
+    )
     for part in query.contents.parts:
         match part:
             case Without(_, Either()):

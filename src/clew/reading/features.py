@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.foundation.arrays import Float32, Float64
+from clew.foundation.arrays import Float32, Float64, Int64
+from clew.graph.steps import opposite, relation_of
 from clew.query.tree import (
     Anchor,
     Both,
@@ -25,13 +26,84 @@ from clew.query.tree import (
     Walk,
     Without,
 )
-from clew.query.vocabulary import Vocabulary
-from clew.reading.asked_type import OTHER, UNKNOWN
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
+from clew.reading.asked_for import OTHER, UNTYPED
 from clew.reading.candidates import Option
-from clew.reading.label_features import OF_LABELS, how_like, label_features
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
-from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
+from clew.reading.which_way import MOST_STEPS, StepChain, chain_of, in_order
+
+OF_LABELS = (
+    "steps", "step_least", "step_mean", "step_exact", "explained", "explained_exact", "unexplained",
+    "turns_back", "rare", "types_said", "left_then_right", "right_then_left",
+)  # fmt: skip
+MOST_RARE = 0.5
+"""Logarithms of sizes end here: larger graphs than the ranker was trained on look to it like large ones."""
+WITHOUT_STEPS, RARE_WITHOUT_STEPS = 0.5, 5 / 12
+"""How well a step is said, and how rare it is, where there is none."""
+
+
+def label_features(
+    vocabulary: Vocabulary, likeness: Likeness, words: Sequence[int], queries: Sequence[Query]
+) -> Float64:
+    """`OF_LABELS` of queries by how they say some words of the question, float64 [n, OF_LABELS].
+
+    Where a query is no chain, all that is said is taken to be in order.
+    """
+    steps, types = (_padded([getattr(q.contents, name) for q in queries]) for name in ("steps", "types"))
+    none = steps < 0
+    count = (~none).sum(1)
+    relations, ends = np.where(none, -1, relation_of(steps)), np.full(steps.shape, -1)
+    ends[~none] = vocabulary.types_at_ends[opposite(steps[~none])]
+    tables = (likeness.relations, likeness.types), (likeness.exact_relations, likeness.exact_types)
+    near, exact = (
+        (
+            how_like(relation_table, words, relations),
+            how_like(type_table, words, types),
+            how_like(type_table, words, ends),
+        )
+        for relation_table, type_table in tables
+    )
+    word_likeness = np.concatenate(near, 2).max(2)
+    by_step, by_type = near[0].max(0, initial=0.0), near[1].max(0, initial=0.0)
+    explained = word_likeness.sum(0) / max(1, len(words))
+    columns = (
+        count / 4,
+        np.where(count, np.where(none, np.inf, by_step).min(1), WITHOUT_STEPS),
+        np.where(count, by_step.sum(1) / np.maximum(1, count), WITHOUT_STEPS),
+        exact[0].max(0, initial=0.0).sum(1) / np.maximum(1, count),
+        explained,
+        np.concatenate(exact, 2).max(2).sum(0) / max(1, len(words)),
+        (word_likeness < UNEXPLAINED).sum(0) / 4,
+        (opposite(steps[:, :-1]) == steps[:, 1:]).sum(1) / 2,
+        _how_rare(vocabulary, relations),
+        by_type.sum(1) / 2,
+        explained,
+        explained,
+    )
+    return np.stack(columns, axis=1)
+
+
+def _how_rare(vocabulary: Vocabulary, relations: Int64) -> Float64:
+    """The logarithm of the triples of the rarest relation of each query."""
+    least, is_relation = np.full(relations.shape, np.inf), relations >= 0
+    least[is_relation] = np.log1p(vocabulary.schema.triples[relations[is_relation]]) / 12
+    return np.minimum(MOST_RARE, np.where(is_relation.any(1), least.min(1), RARE_WITHOUT_STEPS))
+
+
+def how_like(table: Float32, words: Sequence[int], labels: Int64) -> Float64:
+    """How like some words are to labels, 0 where there is none (-1): float64 [words, *labels]."""
+    used, places = np.unique(labels, return_inverse=True)
+    label_likeness = np.zeros((len(words), len(used)))
+    label_likeness[:, used >= 0] = table[np.array(words, np.int64)[:, None], used[used >= 0]]
+    return label_likeness[:, places.reshape(labels.shape)]
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Int64:
+    """Rows of unequal length, -1 behind the end of each: int64 [n, longest], one column at least."""
+    longest = max(1, *map(len, rows))
+    return np.array([[*row, *[-1] * (longest - len(row))] for row in rows], np.int64)
+
 
 MOST_SIZE, MOST_HUB = 0.65, 0.4
 """Logarithms of sizes end here: larger graphs than the ranker was trained on look to it like large ones."""
@@ -110,8 +182,8 @@ class Describer:
     def _in_order(self, mention: int, outside: _Outside, chains: Sequence[StepChain]) -> Float32:
         """How far words outside of a mention say the steps of its chains in their order, float32 [n, 2]."""
         steps = np.array([[*c.steps, *[0] * (MOST_STEPS - len(c.steps))] for c in chains])
-        ends = self.vocabulary.types_at_ends[steps ^ 1]
-        near = self.likeness.relations[outside.words][:, steps // 2]
+        ends = self.vocabulary.types_at_ends[opposite(steps)]
+        near = self.likeness.relations[outside.words][:, relation_of(steps)]
         types = self.likeness.types[outside.words]
         if types.shape[1]:
             near = np.maximum(near, np.where(ends >= 0, types[:, ends], 0))
@@ -139,7 +211,7 @@ class Describer:
             alike.setdefault(query.contents.mentions, []).append(row)
         for mentions, rows in alike.items():
             words, alike_queries = self._outside_of(mentions).words, [queries[row] for row in rows]
-            final = np.array([self._final_type(query.part) for query in alike_queries], np.int64)
+            final = np.array([final_type(query.part, self.vocabulary) for query in alike_queries], np.int64)
             features[rows, :-1] = label_features(self.vocabulary, self.likeness, words, alike_queries)
             features[rows, -1] = how_like(self.likeness.types, words, final).max(0, initial=0.0)
         return features
@@ -163,7 +235,7 @@ class Describer:
     def _features_of_mentions(self, used: Sequence[int]) -> tuple[float, ...]:
         """`OF_MENTIONS`: what is used of the question and what is left open."""
         spans = spans_of(self.mentions, used)
-        open_mentions = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
+        open_mentions = [m for i, m in enumerate(self.mentions) if i not in used and not m.touches(spans)]
         return (
             sum(b - a for a, b in spans) / self._length,
             sum(m.strong for m in open_mentions) / 2,
@@ -176,12 +248,12 @@ class Describer:
         """What the score of a candidate loses for answering with another type than the one asked for."""
         if query.ask not in ("list", "count"):
             return 0.0
-        final = self._final_type(query.part)
-        return 0.0 if final == type_asked_for else math.log(OTHER if final >= 0 else UNKNOWN)
+        final = final_type(query.part, self.vocabulary)
+        return 0.0 if final == type_asked_for else math.log(OTHER if final >= 0 else UNTYPED)
 
     def answer_type(self, query: Query) -> int:
         """The declared type of what a query lists or counts, -1 where it has none."""
-        return self._final_type(query.part) if query.ask in ("list", "count") else -1
+        return final_type(query.part, self.vocabulary) if query.ask in ("list", "count") else -1
 
     def _degree(self, node: int) -> int:
         graph = self.vocabulary.graph
@@ -195,20 +267,22 @@ class Describer:
             outside = self._outside[used] = _Outside(words, self._features_of_mentions(used))
         return outside
 
-    def _final_type(self, part: Part) -> int:
-        match part:
-            case OfType(type_, _):
-                return type_
-            case Walk(_, step) | Qualified(_, step, _):
-                return self.vocabulary.end_types[step ^ 1]
-            case Both(left, OfType(type_, _)):
-                return type_ if type_ >= 0 else self._final_type(left)
-            case Both(left, _) | Either(left, _) | Without(left, _):
-                return self._final_type(left)
-            case Compared(source) | Counted(source) | Extreme(source) | Related(source):
-                return self._final_type(source)
-            case Anchor(node, _):
-                return self.vocabulary.type_of(node)
+
+def final_type(part: Part, vocabulary: Vocabulary) -> int:
+    """The declared type of the members of a part, -1 where it has none."""
+    match part:
+        case OfType(type_, _):
+            return type_
+        case Walk(_, step) | Qualified(_, step, _):
+            return int(vocabulary.types_reached[step])
+        case Both(_, OfType(type_, _)) if type_ >= 0:
+            return type_
+        case Both(inner, _) | Either(inner, _) | Without(inner, _):
+            return final_type(inner, vocabulary)
+        case Compared(inner) | Counted(inner) | Extreme(inner) | Related(inner):
+            return final_type(inner, vocabulary)
+        case Anchor(node, _):
+            return vocabulary.type_of(node)
 
 
 def _features_of_sizes(options: Sequence[Option]) -> Float64:
@@ -217,7 +291,3 @@ def _features_of_sizes(options: Sequence[Option]) -> Float64:
     features[:, 0], features[:, 1] = sizes == 0, sizes < 0
     features[:, 2] = np.minimum(MOST_SIZE, np.log1p(np.maximum(sizes, 0)) / 8)
     return features
-
-
-def _inside(mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(a < mention.stop and mention.start < b for a, b in spans)

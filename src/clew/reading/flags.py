@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import is_backward, opposite, relation_of
 from clew.query.execute import Nodes
 from clew.query.tree import Anchor, Both, Counted, OfType, Part, Query, Walk, key_of
 from clew.query.vocabulary import Vocabulary
@@ -19,7 +20,9 @@ from clew.reading.which_way import LEAST_SCORE
 def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether what a query leads to says yes or no."""
     part = query.part
-    return isinstance(part, Walk) and not part.step & 1 and part.step // 2 in vocabulary.flags
+    if not isinstance(part, Walk) or is_backward(part.step):
+        return False
+    return relation_of(part.step) in vocabulary.flags
 
 
 def as_asked(vocabulary: Vocabulary, question: str, query: Query) -> Query:
@@ -61,9 +64,9 @@ def _of_which_it_is_so(vocabulary: Vocabulary, query: Query) -> tuple[Part, ...]
     match query.part:
         case Walk(source, step) if query.ask == "list" and leads_to_flag(vocabulary, query):
             is_so = True
-        case Counted(source, step, "=", 0, _) if step // 2 in vocabulary.flags:
+        case Counted(source, step, "=", 0, _) if relation_of(step) in vocabulary.flags:
             is_so = False
         case _:
             return ()
-    so = Walk(Anchor(vocabulary.flags[step // 2][not is_so]), step ^ 1)
+    so = Walk(Anchor(vocabulary.flags[relation_of(step)][not is_so]), opposite(step))
     return (Both(source, so), so) if isinstance(source, OfType) else (Both(source, so),)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from clew.graph.steps import Step, opposite
 from clew.query.tree import (
     Anchor,
     Both,
@@ -36,12 +37,11 @@ from clew.query.tree import (
     steps_of,
     with_entity,
 )
-from clew.query.vocabulary import DATE
 from clew.reading.comparisons import EARLIER, FEWER, LATER, sign_beside
 from clew.reading.english import EXTREME, FUNCTION, PREPOSITIONS
 from clew.reading.framing import TALK
+from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
-from clew.reading.near_names import near_names
 from clew.reading.thread import LastAnswer, Referent
 from clew.text.inflection import singular
 from clew.text.normalise import tokens
@@ -79,6 +79,12 @@ _ONES = re.compile(rf"(?:{_THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s
 _OF_THEM = re.compile(rf"(?:\s+ones?)?\s+(?:of|among|from)\s+{_THEM}\b|(?<=which)\s+ones?\b", re.I)
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
+_BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
+_WHICH_BEST = re.compile(
+    r"(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+"
+    r"(?P<best>(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+)(?:\s+ones?)?)",
+    re.I,
+)
 _BEST = re.compile(r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+\d+)\b.*", re.I)
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _WHICH = re.compile(
@@ -127,11 +133,12 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     rest = question[lead.end() :] if lead else question
     reading = _FollowUps(last, question, len(question) - len(rest))
     is_only = _ONLY.fullmatch(rest)
-    is_bare = not is_only and (bool(lead) or not reading.has_words(rest))
+    is_bare = not is_only and not _OF_THEM.search(rest) and (bool(lead) or not reading.has_words(rest))
     return (
         reading.of_all(rest)
         or reading.in_order(rest)
         or (reading.named(rest) if is_bare else [])
+        or reading.by_group(rest)
         or reading.narrowed(rest, replaces=bool(lead))
         or reading.referring(rest)
     )
@@ -140,7 +147,7 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
 def goes_on(question: str) -> bool:
     """Whether a question has words by which it may go on from the last one."""
     question = question.strip().rstrip("?!. ")
-    whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST)
+    whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST, _WHICH_BEST)
     return any(p.fullmatch(question) for p in whole) or bool(
         _LEAD.match(question) or _PRONOUN.search(question)
     )
@@ -179,7 +186,7 @@ class _FollowUps:
         name = self.last.reader.graph.label(node)
 
         def around(query: Query) -> Query | None:
-            steps, part, is_counted = list[int](), query.part, query.ask == "count"
+            steps, part, is_counted = list[Step](), query.part, query.ask == "count"
             while isinstance(part, Walk):
                 steps.insert(0, part.step)
                 part = part.source
@@ -191,15 +198,28 @@ class _FollowUps:
 
         return [FollowUp(f"What is the {key} of {name}?", around, name)]
 
-    def _is_downwards(self, way: re.Match[str] | None, step: int, is_counted: bool) -> bool:
+    def _is_downwards(self, way: re.Match[str] | None, step: Step, is_counted: bool) -> bool:
         """Whether the largest comes first: *descending*, *oldest first*, *latest first*."""
         if way is None or not way["first"]:
             return way is not None and bool(way["down"])
         vocabulary, more = self.last.reader.vocabulary, _comparative(way["first"].lower().split()[0])
-        is_time = vocabulary.ends[step ^ 1] == DATE or bool(vocabulary.schema.years[step ^ 1])
-        if is_time and not is_counted and more in LATER | EARLIER:
+        if vocabulary.is_of_time(opposite(step)) and not is_counted and more in LATER | EARLIER:
             return more in LATER
         return more not in FEWER
+
+    def by_group(self, rest: str) -> list[FollowUp]:
+        """*And per depot?*: what was counted, summed or averaged, by another group."""
+        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
+        if query is None or not query.by or not _BY.match(rest):
+            return []
+        if query.ask != "count":
+            said = _BY.search(asked)
+            return [FollowUp(f"{asked[: said.start()]}{rest}?")] if said else []
+
+        def around(counted: Query) -> Query | None:
+            return self._within(counted, replaces=False) if counted.by else None
+
+        return [FollowUp(f"How many {self.last.noun} are there {rest}?", around)]
 
     def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
         """*Only those in Berlin*, *which of them …*, *their average age*: all such things, within the set."""
@@ -217,6 +237,8 @@ class _FollowUps:
             text = re.sub(r"^who\b", "which", _OF_THEM.sub(f" {noun}", rest, count=1), flags=re.I)
         elif (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
             text = f"{rest[: their.start()]}the{their['rest']} of the {noun}"
+        elif best := _WHICH_BEST.fullmatch(rest):
+            text = f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"
         elif _BEST.fullmatch(rest):
             text = f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"
         elif replaces and (ones := _ONES.fullmatch(rest)):
@@ -340,6 +362,10 @@ class _FollowUps:
         if any(m.stop <= match.start() and m.strong and m.candidates for m in mentions):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
+        if (answer := self._answered()) and (match["thing"] or match["many"]):
+            # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
+            told = [r for r in meant if not r.is_value or r == answer]
+            meant = told or [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["person"]:
@@ -378,6 +404,12 @@ class _FollowUps:
             noun = match["noun"].lower()
             return noun == "one" or bool(self.last.called(singular(noun)))
         return True
+
+    def _answered(self) -> Referent | None:
+        """The only answer to the last question, if it is a thing that has a type or is told of."""
+        first = next(iter(self.last.referents), None)
+        is_one = first is not None and not first.is_set and [first.node] == self.last.answers
+        return first if is_one and self.last.thread.total == 1 else None
 
     def _may_mean(self, match: re.Match[str], referent: Referent) -> bool:
         if match["person"]:

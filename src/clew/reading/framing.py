@@ -55,16 +55,25 @@ _LAST = re.compile(
 )
 """What may end a question and asks for nothing more."""
 _NUMBER_OF = re.compile(r"(?:\b(?:no|nr|num)\.\s?|\b(?:nr|num)\s|#\s?)of\b", re.I)
+_RECORDED = re.compile(
+    r"\b(?:no|any|without)(?:\s+\w+){1,3}?(\s+(?:recorded|listed|on\s+(?:record|file)))$", re.I
+)
+"""That the graph is asked: *clubs with no manager on record*."""
+_ELSE = re.compile(
+    r"\b(?:else|(?<=which )other|(?<=what )other)\s+(?=[^,;?]*\b(?:besides|except|(?:apart|aside)\s+from)\b)",
+    re.I,
+)
+"""What an exception says again: *who else sings, apart from Ann*."""
 _WORD = re.compile(r"\w+")
 
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
-    """The part of a text that asks, with *number of* for *no. of*.
+    """The part of a text that asks, with *number of* for *no. of*, without *else* where an exception is made.
 
     `is_of_graph` says whether a word is one of the graph's, which stays.
     """
     text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
-    text = _NUMBER_OF.sub("number of", text)
+    text = _ELSE.sub("", _NUMBER_OF.sub("number of", text))
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text
@@ -115,6 +124,9 @@ def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
     polite = _LAST.search(bare)
     if polite and not any(is_of_graph(w.lower()) for w in _WORD.findall(polite[0])):
         return bare[: polite.start()] + text[len(bare) :]
+    recorded = _RECORDED.search(bare)
+    if recorded and not any(is_of_graph(w.lower()) for w in _WORD.findall(recorded[1])):
+        return bare[: recorded.start(1)] + text[len(bare) :]
     source = re.search(rf"\s+{_SOURCE.pattern}$", bare, re.I)
     if source and _is_talk(source[0], is_of_graph):
         return bare[: source.start()] + text[len(bare) :]

@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from clew.graph.steps import End, Step, backward, head_end, opposite, relation_of, tail_end
 from clew.query.execute import NO_NODES, Nodes, difference, intersection, union
 from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
 from clew.query.vocabulary import LEAF, THING
@@ -134,7 +135,7 @@ def absent_sets(exploration: Exploration, paths: CandidatePaths) -> Iterator[Bas
         for step in exploration.absent_steps(node):
             coverage = np.maximum(start.coverage, exploration.steps_say[step])
             part, cost = Walk(start.part, step), start.cost + STEP_COST
-            yield Base(part, NO_NODES, step ^ 1, start.mentions, (step,), coverage, cost)
+            yield Base(part, NO_NODES, opposite(step), start.mentions, (step,), coverage, cost)
 
 
 def flagged_sets(exploration: Exploration) -> Iterator[Base]:
@@ -145,11 +146,11 @@ def flagged_sets(exploration: Exploration) -> Iterator[Base]:
     for worth, relation in ranked[:MOST_FLAGS]:
         for node in flags[relation][: 1 + negated]:
             if node >= 0 and worth < 0:
-                part = Walk(Anchor(node), 2 * relation + 1)
+                part = Walk(Anchor(node), backward(relation))
                 members, coverage = exploration.members_of(part), exploration.relations_say[relation]
                 complete = len(members) <= WIDEST
                 yield Base(
-                    part, sample(members), 2 * relation, frozenset(), (), coverage, STEP_COST, complete
+                    part, sample(members), head_end(relation), frozenset(), (), coverage, STEP_COST, complete
                 )
 
 
@@ -261,7 +262,7 @@ def whole_types(exploration: Exploration) -> Iterator[Base]:
 
 
 def _all_of_type(
-    exploration: Exploration, part: OfType, end: int, coverage: Float32, cost: float = 0.1
+    exploration: Exploration, part: OfType, end: End, coverage: Float32, cost: float = 0.1
 ) -> Base:
     members = exploration.members_of(part)
     return Base(part, sample(members), end, frozenset(), (), coverage, cost, len(members) <= WIDEST)
@@ -277,10 +278,11 @@ def _end_sets(exploration: Exploration, typed: bool) -> Iterator[Base]:
     relations = np.argsort(-worth, kind="stable")[: 6 if typed else 10].tolist()
     if large:
         relations = [r for r in relations if float(worth[r]) >= NAMED_TYPE]
-    for end in (2 * r + side for r in relations for side in (0, 1)):
+    for end in (e for r in relations for e in (head_end(r), tail_end(r))):
         cost = 0.2 + 0.2 * (typed and kinds[end] == THING)
         if kinds[end] in (THING, LEAF) and exploration.schema.nodes[end] <= LARGEST_END:
-            yield _all_of_type(exploration, OfType(-1, end), end, exploration.relations_say[end // 2], cost)
+            said = exploration.relations_say[relation_of(end)]
+            yield _all_of_type(exploration, OfType(-1, end), end, said, cost)
 
 
 def _may_mean_all(exploration: Exploration, large: bool) -> bool:
@@ -314,7 +316,7 @@ def typed_sets(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Base
                 )
 
 
-def _is_partly(exploration: Exploration, end: int, type_: int) -> bool:
+def _is_partly(exploration: Exploration, end: End, type_: int) -> bool:
     """Whether some of what stands at an end may be of a type, and some not."""
     vocabulary = exploration.vocabulary
     return end < 0 or (bool(vocabulary.schema.typed[end, type_]) and not vocabulary.all_of_type(end, type_))
@@ -378,7 +380,7 @@ def _one_less_another(exploration: Exploration, paths: CandidatePaths) -> Iterat
                     yield _combine(Without(left.part, right.part), left_over, left, right)
 
 
-def _missing_steps(exploration: Exploration, base: Base) -> list[int]:
+def _missing_steps(exploration: Exploration, base: Base) -> list[Step]:
     """Steps that some of a set, or others of their type, have and some have not, the best named first."""
     if len(base.members) < 2 and not base.mentions:
         return []

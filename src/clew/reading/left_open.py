@@ -15,10 +15,31 @@ from clew.reading.account import quoted, unplaced_phrases
 from clew.reading.english import FUNCTION, LIGHT, PREPOSITIONS, YES_NO
 from clew.reading.framing import TALK
 from clew.reading.mentions import PLURAL, Mention
-from clew.reading.near_names import near_names
 from clew.reading.reader import QuestionReader, Reading
+from clew.text.lexicon import NOUN, VERB, Lexicon
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention, PlacedWord
+
+
+def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:
+    """Those of some names that are no entity's."""
+    return [name for name in entities if not names.exact(name)]
+
+
+def near_names(graph: Graph, names: NamesIndex, missing: Sequence[str], most: int = 3) -> tuple[str, ...]:
+    """What may be meant by names that a graph lacks: those like them, but for what it records no more of."""
+    hits = (hit.entity for name in missing for hit in names.fuzzy(name, most + 1))
+    recorded = [entity for entity in dict.fromkeys(hits) if is_recorded(graph, entity)]
+    return tuple(graph.labels[entity] for entity in recorded[: most * len(missing)])
+
+
+def is_recorded(graph: Graph, entity: int) -> bool:
+    """Whether a triple or a type is left of an entity, whose name stays when its triples are removed."""
+    lists = (graph.out, graph.into)
+    return any(start < stop for start, stop in (side.span(entity) for side in lists)) or bool(
+        graph.types.offsets[entity + 1] > graph.types.offsets[entity]
+    )
+
 
 MOST_RECORDED = 5
 """Relations of an entity that are listed."""
@@ -90,6 +111,15 @@ def unplaced(
     statements += [f"the rest reads: {say(query, reader.vocabulary)}"]
     statements += recorded_relations(reader, reading, entities_of(query))
     return Abstention("unplaced", "; ".join(statements))
+
+
+def verbs_unsaid(account: Sequence[PlacedWord]) -> list[str]:
+    """The verbs of a question that no relation of its reading is like, where none of its words says one."""
+    if any(word.as_ in ("relation", "unplaced") for word in account):
+        return []
+    lexicon, idle = Lexicon.load(), FUNCTION | LIGHT | PREPOSITIONS | TALK
+    frame = (word.text for word in account if word.as_ == "frame" and word.text.lower() not in idle)
+    return [word for word in frame if lexicon.uses(word.lower(), VERB) > lexicon.uses(word.lower(), NOUN)]
 
 
 def named_for_sure(reading: Reading) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import relation_of
 from clew.query.tree import OfType, Query, steps_of
 from clew.query.vocabulary import Vocabulary, is_short_for, written_out
 from clew.reading.english import FUNCTION
@@ -22,6 +23,10 @@ _BEFORE_STEM = 2
 """First letters that words of one stem share, but for a few that the lexicon has (*dying*, *die*)."""
 SHORT = 0.85
 """How like a word is to letters that may be short for it."""
+SPELT = 0.79
+"""From this likeness by spelling on a word is a label's."""
+SHARPNESS = 0.05
+"""Likenesses that differ by so much differ by a factor of e in their shares."""
 MOST_KEPT = 1 << 26
 """How like words are to labels, that are remembered: so many numbers twice."""
 
@@ -167,7 +172,7 @@ class WordMatcher:
 def types_said(vocabulary: Vocabulary, query: Query) -> list[int]:
     """The declared types that a query names, or that its steps lead to, ascending."""
     types = {p.type for p in query.contents.parts if isinstance(p, OfType) and p.type >= 0}
-    return sorted(types | {t for s in steps_of(query) if (t := vocabulary.end_types[s ^ 1]) >= 0})
+    return sorted(types | {t for s in steps_of(query) if (t := vocabulary.types_reached[s]) >= 0})
 
 
 def said_by_labels(likeness: Likeness, query: Query, types: Sequence[int], *, exactly: bool) -> Float32:
@@ -175,7 +180,7 @@ def said_by_labels(likeness: Likeness, query: Query, types: Sequence[int], *, ex
 
     float32 [words]; `exactly`: by spelling and word forms.
     """
-    relations = sorted({step // 2 for step in steps_of(query)})
+    relations = sorted({relation_of(step) for step in steps_of(query)})
     tables = (
         (likeness.exact_relations, likeness.exact_types) if exactly else (likeness.relations, likeness.types)
     )

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from clew.graph.steps import Step, is_backward, relation_of
 from clew.query.tree import Anchor, OfType, Query, Walk, mentions_of
 from clew.query.vocabulary import Vocabulary
-from clew.reading.asked_type import is_kind
+from clew.reading.asked_for import is_kind
 from clew.reading.english import ANYONE, FUNCTION, LIGHT
 from clew.reading.likeness import Likeness, types_said
 from clew.reading.mentions import Mention, spans_of
@@ -47,7 +48,7 @@ class Literal:
         contents = query.contents
         name_spans = spans_of(self._mentions, mentions_of(query))
         label_spans: list[tuple[int, int]] = []
-        relations = Counter(step // 2 for step in contents.steps)
+        relations = Counter(relation_of(step) for step in contents.steps)
         types = Counter(p.type for p in contents.parts if isinstance(p, OfType) and p.type >= 0)
         if not relations:
             return False
@@ -82,23 +83,23 @@ class Literal:
             for part in contents.parts
         )
 
-    def _goes_wrong(self, mention: int, step: int) -> bool:
+    def _goes_wrong(self, mention: int, step: Step) -> bool:
         """Whether the words around a label say that its relation is gone the other way from a name."""
         if mention < 0:
             return False
         name = self._mentions[mention]
-        for start, stop in self._relations.get(step // 2, ()):
+        for start, stop in self._relations.get(relation_of(step), ()):
             if name.stop <= start:
                 if _OWN.fullmatch(self._text[name.stop : start]):
-                    return step % 2 == 1
+                    return is_backward(step)
             elif stop <= name.start:
                 before, between = self._text[:start], self._text[stop : name.start]
                 if _OF.fullmatch(between):
-                    return step % 2 == 1
+                    return is_backward(step)
                 if (_WHOSE.search(before) and _IS.match(between)) or (
                     _HAVING.search(before) and between.isspace()
                 ):
-                    return step % 2 == 0
+                    return not is_backward(step)
         return False
 
     @cached_property

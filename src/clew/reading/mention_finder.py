@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
+import numpy as np
+
 from clew.graph.graph import Values
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.vocabulary import Vocabulary
-from clew.reading.category_words import CategoryWords
-from clew.reading.demonyms import places_named
+from clew.reading.countries import places_named
 from clew.reading.english import FUNCTION
 from clew.reading.mentions import (
     ALIAS,
@@ -35,6 +37,7 @@ from clew.reading.mentions import (
 from clew.reading.name_runs import (
     NUMERAL,
     WITH_SYMBOLS,
+    NameWords,
     WordKinds,
     around,
     digits,
@@ -45,10 +48,64 @@ from clew.reading.name_runs import (
     may_be_said_by,
     written_like_names,
 )
-from clew.reading.name_words import NameWords
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
-from clew.text.normalise import Token, tokens
+from clew.text.normalise import Token, tokens, words_of
+
+MOST_OF_RELATION, MOST_CATEGORIES = 300, 2000
+"""Values of a relation that leads to categories; categories of a graph, those of most edges."""
+MOST_MEANT, LEAST_LETTERS = 3, 4
+_SAME_STEM = 0.9
+_ID_BESIDE = re.compile(r"\([^()]+\)")
+LONGEST_NAME = 12
+"""Words of a name before the id that stands beside it."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryWords:
+    """The categories of a graph whose name is one word of English, by the words that are near it."""
+
+    lexicon: Lexicon
+    by_lemma: dict[str, list[tuple[int, float]]]
+    """Nodes, each with how near the lemma is to its name, in [0, 1]."""
+    by_stem: dict[str, list[int]]
+
+    @classmethod
+    def of(
+        cls,
+        vocabulary: Vocabulary,
+        lexicon: Lexicon,
+        of_relation: int = MOST_OF_RELATION,
+        most: int = MOST_CATEGORIES,
+    ) -> Self:
+        """Read the categories of a graph: at most so many of a relation, and in all those of most edges."""
+        by_lemma: dict[str, list[tuple[int, float]]] = {}
+        by_stem: dict[str, list[int]] = {}
+        for node in _categories(vocabulary, of_relation, most):
+            words = [w for w in words_of(vocabulary.graph.labels[node]) if w not in FUNCTION]
+            if len(words) == 1 and len(words[0]) >= LEAST_LETTERS and lexicon.known(words[0]):
+                by_stem.setdefault(lexicon.stem(words[0]), []).append(node)
+                for lemma, near in lexicon.kin(words[0]).items():
+                    by_lemma.setdefault(lemma, []).append((node, near))
+        return cls(lexicon, by_lemma, by_stem)
+
+    def meant_by(self, word: str) -> list[tuple[int, float]]:
+        """The categories that a word is nearest to, at most three, with how near it is."""
+        near = dict.fromkeys(self.by_stem.get(self.lexicon.stem(word), ()), _SAME_STEM)
+        for lemma in self.lexicon.lemmas(word):
+            for node, nearness in self.by_lemma.get(lemma, ()):
+                near[node] = max(near.get(node, 0.0), nearness)
+        best = max(near.values(), default=0.0)
+        return [(node, nearness) for node, nearness in sorted(near.items()) if nearness == best][:MOST_MEANT]
+
+
+def _categories(vocabulary: Vocabulary, of_relation: int, most: int) -> list[int]:
+    """The nodes that are categories, ascending."""
+    into, texts = vocabulary.graph.into, vocabulary.texts_of_few(of_relation)
+    edges = into.stops[texts] - into.starts[texts]
+    categories = np.sort(texts[np.argsort(-edges, kind="stable")[:most]])
+    return [node for node in categories.tolist() if node not in vocabulary.truths]
+
 
 MOST_CANDIDATES = 6
 LEAST_PART, PART = 4, 0.6
@@ -64,6 +121,10 @@ MOST_BY_WORD = 60_000
 """Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
 
 
+_OF_ANY = re.compile(r"\b(?:an?|any|some|every|each|which|what|no)\s+$", re.I)
+_DECADE = re.compile(r"\d+s")
+"""*1990s*, which is no name of 1990, in the plural or misspelt."""
+_IN_BRACKETS = re.compile(r"[(\[\])]")
 CharacterSpan = tuple[int, int]
 """Characters [start, stop) of a question."""
 
@@ -132,6 +193,7 @@ class MentionFinder:
         """All mentions of a question, by their place; `entities` are names that it is known to be about."""
         spans = _Spans(question, tokens(question))
         self._add_entities(spans, entities)
+        self._add_with_ids(spans)
         self._add_exact(spans)
         self._add_codes(spans)
         self._add_plural(spans)
@@ -152,17 +214,30 @@ class MentionFinder:
         question, end = spans.question.casefold(), len(spans.question)
         for name in entities:
             for hit in self.names.exact(name)[:MOST_CANDIDATES]:
-                named = (name, self.names.graph.labels[hit.entity])
+                graph = self.names.graph
+                named = (graph.label(hit.entity), name, graph.labels[hit.entity])
                 places = [(question.find(text.casefold()), len(text)) for text in named]
                 found = [(start, start + length) for start, length in places if start >= 0]
                 spans.put(found[0] if found else (end, end), Candidate(hit.entity, GIVEN, 1.0))
+
+    def _add_with_ids(self, spans: _Spans) -> None:
+        """Names that several share with the id beside them, as answers write them: *Anna Keller (E08)*."""
+        for id in _ID_BESIDE.finditer(spans.question):
+            starts = [t.start for t in spans.tokens if t.stop <= id.start()][-LONGEST_NAME:]
+            texts = ((start, spans.question[start : id.end()]) for start in starts)
+            named = ((start, self.names.with_id(text)) for start, text in texts)
+            start, node = next(((s, n) for s, n in named if n is not None), (0, None))
+            if node is not None:
+                spans.put((start, id.end()), Candidate(node, EXACT, QUALITY[EXACT]))
 
     def _add_exact(self, spans: _Spans) -> None:
         for hit in self.names.spans(spans.question, spans.tokens):
             words = spans.tokens[hit.start : hit.stop]
             if not may_be_name(words, at_start=hit.start == 0):
                 continue
-            for name in hit.hits[:MOST_CANDIDATES]:
+            is_word = len(words) == 1 and words[0].norm in FUNCTION  # *It* and *IT* as they are written
+            hits = [name for name in hit.hits if name.exact or not is_word]
+            for name in hits[:MOST_CANDIDATES]:
                 how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
                 spans.add((words[0].start, words[-1].stop), Candidate(name.entity, how, QUALITY[how]))
         for span, places in places_named(spans.tokens, self.typing, frozenset(spans.candidates)):
@@ -189,6 +264,8 @@ class MentionFinder:
         for hit in self.names.spans(spans.question, base):
             words = base[hit.start : hit.stop]
             if words[-1].norm == spans.tokens[hit.stop - 1].norm or not may_be_name(words):
+                continue
+            if _DECADE.fullmatch(spans.tokens[hit.stop - 1].norm):
                 continue
             for name in hit.hits[:MOST_CANDIDATES]:
                 spans.add((words[0].start, words[-1].stop), Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
@@ -239,11 +316,30 @@ class MentionFinder:
         for token in words:
             if self._kinds.types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
                 continue
-            nodes = names.with_word(token.norm)
-            if len(nodes) > 1 and token.text.islower() and singular(token.norm) != token.norm:
-                continue  # *hotels* are no Quay Street Hotel
+            for hit in self.names.exact(f"the {token.text}")[:MOST_CANDIDATES]:
+                spans.add((token.start, token.stop), Candidate(hit.entity, NORMAL, QUALITY[NORMAL]))
+            nodes = [n for n in names.with_word(token.norm) if not self._is_by_way(token, n)]
+            if token.text.islower() and self._is_of_kind(spans.question, token):
+                nodes = [node for node in nodes if self._is_all_of_name(token, node)]
             for node in nodes:
                 spans.add((token.start, token.stop), Candidate(node, WORDS, QUALITY[WORDS] * PART))
+
+    def _is_of_kind(self, question: str, token: Token) -> bool:
+        """Whether a word says a kind of things: *hotels* are no Quay Street Hotel, nor is *a woman*."""
+        is_one = _OF_ANY.search(question, 0, token.start) is not None
+        return is_one or singular(token.norm) != token.norm
+
+    def _is_by_way(self, token: Token, node: int) -> bool:
+        """Whether a word only tells apart things of one name: *actor* of Steve McQueen (actor)."""
+        name, *told = _IN_BRACKETS.split(self.names.graph.labels[node])
+        said, stem = words_of(name), self.lexicon.stem(token.norm)
+        is_told = any(stem == self.lexicon.stem(word) for words in told for word in words_of(words))
+        return bool(said) and is_told and not any(stem == self.lexicon.stem(word) for word in said)
+
+    def _is_all_of_name(self, token: Token, node: int) -> bool:
+        """Whether a name has no other word than one: *beatles* of The Beatles."""
+        label = {t.norm for t in tokens(self.names.graph.labels[node]) if t.norm not in FUNCTION}
+        return label <= {token.norm, singular(token.norm)}
 
     def _add_categories(self, spans: _Spans) -> None:
         """Categories that words mean which are of no name and of no label."""
@@ -289,6 +385,8 @@ class MentionFinder:
         for first, last in (*like_names(spans.tokens, odd), *around(content, unknown)):
             words = spans.tokens[first:last]
             if any(covered[first:last]) or sum(len(t.norm) for t in words) < LEAST_MISSPELT:
+                continue
+            if any(_DECADE.fullmatch(t.norm) for t in words):
                 continue
             span = (words[0].start, words[-1].stop)
             text = spans.text(span)

@@ -47,6 +47,10 @@ class Mention:
         """Whether the spans share a character."""
         return self.start < other.stop and other.start < self.stop
 
+    def touches(self, spans: Iterable[tuple[int, int]]) -> bool:
+        """Whether it shares a character with one of some spans [start, stop)."""
+        return any(start < self.stop and self.start < stop for start, stop in spans)
+
 
 def spans_of(mentions: Sequence[Mention], places: Iterable[int]) -> list[tuple[int, int]]:
     """The characters [start, stop) of some mentions, given by their places."""

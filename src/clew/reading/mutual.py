@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from clew.graph.steps import opposite, relation_of
 from clew.query.execute import Executor
 from clew.query.tree import Anchor, Both, Either, Part, Query, Walk
 from clew.query.vocabulary import Vocabulary
@@ -18,8 +19,8 @@ def either_way(vocabulary: Vocabulary, executor: Executor, query: Query) -> Quer
         return query
     if not isinstance(part.right, Anchor) or not isinstance(part.left.source, Anchor):
         return query
-    name = name_of(vocabulary.relations[part.left.step // 2])
-    back = replace(query, part=replace(part, left=replace(part.left, step=part.left.step ^ 1)))
+    name = name_of(vocabulary.relations[relation_of(part.left.step)])
+    back = replace(query, part=replace(part, left=replace(part.left, step=opposite(part.left.step))))
     if name is None or not name.mutual or len(executor.members(part)):
         return query
     return back if len(executor.members(back.part)) else query
@@ -35,9 +36,9 @@ def both_ways(vocabulary: Vocabulary, query: Query) -> Query:
 def _both_ways(vocabulary: Vocabulary, part: Part) -> Part:
     inner = {f.name: getattr(part, f.name) for f in fields(part)}
     changed = replace(part, **{n: _both_ways(vocabulary, p) for n, p in inner.items() if isinstance(p, Part)})
-    if not isinstance(changed, Walk) or not _is_mutual(vocabulary, changed.step // 2):
+    if not isinstance(changed, Walk) or not _is_mutual(vocabulary, relation_of(changed.step)):
         return changed
-    return Either(changed, replace(changed, step=changed.step ^ 1))
+    return Either(changed, replace(changed, step=opposite(changed.step)))
 
 
 def _is_mutual(vocabulary: Vocabulary, relation: int) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import End
 from clew.query.tree import (
     Anchor,
     Both,
@@ -105,7 +106,7 @@ class Narrower:
                     narrow_conditions[key] for key in narrow_conditions.keys() - wide_conditions.keys()
                 )
 
-    def _is_plainly_of(self, part: Part, end: int) -> bool:
+    def _is_plainly_of(self, part: Part, end: End) -> bool:
         """Whether a set that has plain conditions is of things of the type that stands at an end."""
         type_ = self.vocabulary.end_types[end]
         is_of = type_ >= 0 and not isinstance(part, OfType) and self._is_of(part, type_)
@@ -115,7 +116,7 @@ class Narrower:
         """Whether a set that has conditions is of things of a type."""
         match part:
             case Walk(_, step):
-                return self.vocabulary.end_types[step ^ 1] == type_
+                return self.vocabulary.types_reached[step] == type_
             case Both(left, _) | Compared(left, _, _, _) | Counted(left, _, _, _, _):
                 return self._is_of(left, type_)
             case OfType(other_type, _):

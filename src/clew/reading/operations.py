@@ -10,9 +10,11 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.steps import Step, relation_of
 from clew.query.tree import (
     Anchor,
     Ask,
+    Both,
     Compared,
     Counted,
     Either,
@@ -29,14 +31,50 @@ from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED
 from clew.reading import english
 from clew.reading.comparisons import signs_of
 from clew.reading.joins import each_once, family_of, foremost
-from clew.reading.paths import STEP_COST, Base, Exploration, by_worth
+from clew.reading.paths import STEP_COST, Base, CandidatePaths, Exploration, by_worth
+
+
+def yes_or_no(exploration: Exploration, paths: CandidatePaths, joined: Sequence[Base]) -> Iterator[Proposal]:
+    """Whether an entity is where a path from another leads, has a value, or stands above another."""
+    ask_worth = 0.8 if english.YES_NO.match(exploration.question) else 0.1
+    ends = {node: set(exploration.steps_at(np.array([node], np.int64))) for _, node in paths}
+    for base in joined[:30]:
+        yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.2)
+    for (i, node), group in paths.items():
+        for j, other_node in paths:
+            if i == j or node == other_node or exploration.overlap(i, j):
+                continue
+            link = next(c.score for c in exploration.mentions[j].candidates if c.node == other_node) - 1
+            # What is unlike all that stands at the end of a path is of another kind: nobody asks that.
+            fitting = [
+                b
+                for b in group[1:]
+                if len(b.steps) <= 2 and exploration.may_stand_at(ends[other_node], b.end)
+            ]
+            for base in fitting[:15]:
+                part = Both(base.part, Anchor(other_node, j))
+                words_worth = float(np.maximum(base.coverage, exploration.covered(j)).sum()) - base.cost
+                yield Proposal("yes", Query("yes", part), words_worth + link + ask_worth)
+        for base in _whether_of_values(exploration, i, group[0]):
+            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth)
+        for base in group[1:12]:
+            yield Proposal("yes", Query("yes", base.part), base.worth + ask_worth - 0.3)
+
+
+def _whether_of_values(exploration: Exploration, mention: int, entity: Base) -> Iterator[Base]:
+    """One entity, filtered by the values of the question and by those of other entities."""
+    for i, value_mention in enumerate(exploration.mentions):
+        for value in value_mention.values if i != mention else ():
+            yield from filters_by_value(exploration, entity, i, value)
+    yield from sets_compared_with_entity(exploration, [entity])
+
 
 MOST_ONWARD, MOST_FAR = 5, 12
 """First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
-MOST_RANKED, MOST_LEFT, MOST_EXTREMES = 16, 8, 64
-"""Extremes of one set; those of one set, and of all, from which steps go on."""
-MOST_WAYS = 200
-"""Ways on from filtered and chosen sets that are made into queries, more than any quota."""
+MOST_RANKED, MOST_LEFT, MOST_EXTREMES = 16, 8, 80
+"""Extremes of one set by values, and by counts; those of one set, and of all, from which steps go on."""
+MOST_WAYS, MOST_COUNTED_ONWARD = 200, 24
+"""Ways on from filtered and chosen sets that are made into queries, more than any quota; those counted."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
 
@@ -61,7 +99,7 @@ class _Ways:
 
     part: Part
     first: int
-    steps: Sequence[int]
+    steps: Sequence[Step]
     worths: NDArray[np.float64]
 
 
@@ -73,6 +111,7 @@ def operations(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Prop
     """
     things = foremost(each_once([b for b in bases if exploration.is_of_things(b)]))
     filtered: list[Base] = []
+    onward: list[Proposal] = []
     for of_types in (True, False):
         group = [b for b in things if isinstance(b.part, OfType) == of_types]
         group_filtered = _filtered_sets(exploration, group)
@@ -81,9 +120,11 @@ def operations(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Prop
         for proposal in _operations_around(
             exploration, [*group_filtered[:12], *group], group_filtered, entity_pairs
         ):
+            onward += [proposal] if proposal.family == "onward" else []
             yield replace(proposal, family=f"{proposal.family} of all") if of_types else proposal
     if english.COUNT.search(exploration.question):
         yield from _counts(exploration, bases, by_worth(filtered))
+        yield from _counts_onward(exploration, onward)
 
 
 def _operations_around(
@@ -117,6 +158,14 @@ def _counts(exploration: Exploration, bases: Sequence[Base], filtered: Sequence[
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
+def _counts_onward(exploration: Exploration, onward: Sequence[Proposal]) -> Iterator[Proposal]:
+    """How many things there are at the end of ways on: people of the jobs that began in 2020."""
+    for proposal in sorted(onward, key=lambda p: -p.worth)[:MOST_COUNTED_ONWARD]:
+        part = proposal.query.part
+        if isinstance(part, Walk) and exploration.vocabulary.kinds_reached[part.step] == THING:
+            yield Proposal("count", Query("count", part), proposal.worth + 0.05)
+
+
 def _ways_onward(exploration: Exploration, base: Base, far: int) -> Iterator[_Ways]:
     """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
     steps = [
@@ -131,7 +180,7 @@ def _ways_onward(exploration: Exploration, base: Base, far: int) -> Iterator[_Wa
     steps = [steps[i] for i in order]
     yield _Ways(base.part, -1, steps, base.worth + gains[order].astype(np.float64) - 0.05)
     for step in steps[:far]:
-        if exploration.vocabulary.ends[step ^ 1] != THING:
+        if exploration.vocabulary.kinds_reached[step] != THING:
             continue
         back = exploration.vocabulary.back_over(step)
         further = [s for s in exploration.steps_behind(base.members, step) if s != back]
@@ -196,7 +245,8 @@ def _sets_between_values(
         for step, kind in exploration.attributes(base):
             if low.date != (kind == DATE):
                 continue
-            converted = [in_unit_of(exploration.vocabulary.relations[step // 2], value) for value in bounds]
+            label = exploration.vocabulary.relations[relation_of(step)]
+            converted = [in_unit_of(label, value) for value in bounds]
             lower, upper = sorted(converted, key=lambda value: value.number)
             coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.covered(j))
             mentions, steps = base.mentions | {i, j}, (*base.steps, step)
@@ -205,7 +255,7 @@ def _sets_between_values(
                 yield Base(part, base.members, base.end, mentions, steps, coverage, cost, False)
 
 
-def _parts_of_bounds(source: Part, step: int, low: Value, high: Value, asks_either: bool) -> Iterator[Part]:
+def _parts_of_bounds(source: Part, step: Step, low: Value, high: Value, asks_either: bool) -> Iterator[Part]:
     """Members whose values lie between two; where the words say *or*, are one of them or lie outside."""
 
     def by(sign: Sign, value: Value, inner: Part = source) -> Part:
@@ -230,7 +280,7 @@ def filters_by_value(exploration: Exploration, base: Base, mention: int, value: 
     value = replace(value, mention=mention)
     for step, kind in exploration.attributes(base):
         if value.date == (kind == DATE):
-            converted = in_unit_of(exploration.vocabulary.relations[step // 2], value)
+            converted = in_unit_of(exploration.vocabulary.relations[relation_of(step)], value)
             parts: list[Part] = [Compared(base.part, (step,), sign, converted) for sign in signs]
             yield from _sets_by_parts(exploration, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
@@ -244,7 +294,7 @@ def _sets_by_parts(
     exploration: Exploration,
     base: Base,
     mention: int,
-    step: int,
+    step: Step,
     parts: Sequence[Part],
     extra_cost: float = 0.0,
 ) -> Iterator[Base]:
@@ -330,13 +380,14 @@ def _ways_from_extremes(exploration: Exploration, extremes: Sequence[_Extreme]) 
 
 
 def _first_of_each(extremes: Sequence[_Extreme], most: int) -> list[_Extreme]:
-    """The first extremes of each set, in their order."""
-    counts = Counter[Part]()
+    """The first extremes of each set, by values and by counts, in their order."""
+    counts = Counter[tuple[Part, bool]]()
     chosen: list[_Extreme] = []
     for extreme in extremes:
-        source = extreme[3].part
-        counts[source] += 1
-        if counts[source] <= most:
+        part, source = extreme[2], extreme[3].part
+        key = source, isinstance(part, Extreme) and part.counted
+        counts[key] += 1
+        if counts[key] <= most:
             chosen.append(extreme)
     return chosen
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 
+from clew.graph.steps import backward, is_backward, opposite, relation_of
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
     Amount,
@@ -41,8 +42,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
 from clew.reading.comparisons import EARLIER
-from clew.reading.edge_keys import EdgeKeys
-from clew.reading.edge_words import EdgeWords
+from clew.reading.edge_words import EdgeKeys, EdgeWords
 from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
@@ -127,7 +127,8 @@ class Operators:
             return bool(ranked)
         whole = ranking.ranked[:1]
         used = [m for r in whole for m in spans_of(self.mentions, mentions_of(r.option.query))]
-        labels = {self.vocabulary.relations[step // 2] for r in whole for step in steps_of(r.option.query)}
+        steps = [step for r in whole for step in steps_of(r.option.query)]
+        labels = {self.vocabulary.relations[relation_of(step)] for step in steps}
 
         def is_said(operator: Operator) -> bool:
             behind = any(operator.start <= start < operator.stop for start, _ in used)
@@ -283,10 +284,10 @@ class Operators:
                 return part
             case Both(_, OfType() as all_of_type) | Both(OfType() as all_of_type, _):
                 return all_of_type
-            case Walk(_, step) if self.vocabulary.end_types[step ^ 1] >= 0:
-                return OfType(self.vocabulary.end_types[step ^ 1])
+            case Walk(_, step) if self.vocabulary.types_reached[step] >= 0:
+                return OfType(self.vocabulary.types_reached[step])
             case Walk(_, step):
-                return OfType(-1, step ^ 1)
+                return OfType(-1, opposite(step))
             case Anchor() | Qualified():
                 return None
             case Both(left, _) | Either(left, _):
@@ -332,9 +333,10 @@ class Operators:
             part = part.source
         members = self.executor.members(part)
         for step in sorted(self.executor.steps(members)):
-            type_ = self.vocabulary.end_types[step ^ 1]
+            type_ = self.vocabulary.types_reached[step]
             is_type = type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun
-            if is_type or (not step & 1 and noun in nouns_of(self.vocabulary.relations[step // 2])):
+            label = self.vocabulary.relations[relation_of(step)]
+            if is_type or (not is_backward(step) and noun in nouns_of(label)):
                 return replace(query, by=(step,))
         return None
 
@@ -367,14 +369,14 @@ class Operators:
             return None
         first, second = pair
         if query.ask == "list" and (
-            not isinstance(first, Walk) or self.vocabulary.ends[first.step ^ 1] != NUMBER
+            not isinstance(first, Walk) or self.vocabulary.kinds_reached[first.step] != NUMBER
         ):
             return None
         if query.ask == "sum" and not isinstance(first, Walk):
             return None
         # Of years the earlier one is older.
-        is_year = isinstance(first, Walk) and bool(self.vocabulary.schema.years[first.step ^ 1])
-        is_less = word in EARLIER if is_year else word in _LESS
+        is_time = isinstance(first, Walk) and self.vocabulary.is_of_time(opposite(first.step))
+        is_less = word in EARLIER if is_time else word in _LESS
         first, second = (second, first) if is_less else (first, second)
         return Query("difference", first, second)
 
@@ -433,7 +435,7 @@ class Operators:
         match query:
             case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)):
                 inside = a.mention >= 0 and self.mentions[a.mention] == names[0]
-                one, rest = (a, Walk(b, step ^ 1)) if inside else (b, Walk(a, step))
+                one, rest = (a, Walk(b, opposite(step))) if inside else (b, Walk(a, step))
                 others = [(self._node_like(m, one.node), self.mentions.index(m)) for m in names[1:]]
                 if any(node is None for node, _ in others):
                     return None
@@ -473,7 +475,7 @@ class Operators:
         schema = self.vocabulary.schema
         words = {singular_noun(w) for w in re.findall(r"\w+", self.text.lower())}
         ends = [e for e in range(1, len(self.vocabulary.ends), 2) if self.vocabulary.ends[e] == NUMBER]
-        named = [e for e in ends if words & set(self.vocabulary.relations[e // 2].split())] or ends
+        named = [e for e in ends if words & set(self.vocabulary.relations[relation_of(e)].split())] or ends
         return round(float(schema.low[named[0]] + schema.high[named[0]]) / 2) if named else None
 
     def _than_average(self, query: Query) -> Query | None:
@@ -546,7 +548,7 @@ class Operators:
         match query:
             case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)) if a.node != b.node:
                 told = [self._place(a), self._place(b)]
-                subject, whole = (b, Walk(a, step)) if told[1] < told[0] else (a, Walk(b, step ^ 1))
+                subject, whole = (b, Walk(a, step)) if told[1] < told[0] else (a, Walk(b, opposite(step)))
                 return Query("every", whole, subject)
             case _:
                 return None
@@ -554,9 +556,10 @@ class Operators:
     def _only_related(self, query: Query) -> Query | None:
         match query:
             case Query("list" | "count", Walk(Anchor() as targets, step)):
-                return replace(query, part=Related(query.part, step ^ 1, "only", targets))
+                return replace(query, part=Related(query.part, opposite(step), "only", targets))
             case Query("yes", Both(Walk(Anchor() as a, step), Anchor() as b)):
-                first, other, way = (b, a, step ^ 1) if self._place(b) < self._place(a) else (a, b, step)
+                is_turned = self._place(b) < self._place(a)
+                first, other, way = (b, a, opposite(step)) if is_turned else (a, b, step)
                 return Query("every", Walk(first, way), other)
             case _:
                 return None
@@ -585,7 +588,7 @@ class Operators:
             if recorded is not None:
                 word = broader_word(token.norm, label)[0]
                 word = plural(word) if singular_noun(token.norm) != token.norm else word
-                of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
+                of_sex = Walk(Anchor(recorded[1]), backward(recorded[0]))
                 apply = partial(self._of_sex, word=token.norm, of_sex=of_sex)
                 yield Operator(token.start, token.stop, apply, word)
 
@@ -598,7 +601,7 @@ class Operators:
             recorded = recorded_sex(self.vocabulary, sex) if sex else None
             if recorded is None or any(m.start < token.stop and token.start < m.stop for m in named):
                 continue
-            of_sex = Walk(Anchor(recorded[1]), 2 * recorded[0] + 1)
+            of_sex = Walk(Anchor(recorded[1]), backward(recorded[0]))
             is_noun = after is None or not self._is_noun(singular_noun(after.norm))
             person = "people" if plural(singular_noun(token.norm)) == token.norm else "person"
             instead = person if is_noun else ""
@@ -608,7 +611,7 @@ class Operators:
     def _all_of_sex(self, query: Query, of_sex: Walk) -> Query | None:
         """The query with those of its members that are of one sex; None if it is recorded of none."""
         members = self.executor.members(query.part)
-        recorded = len(self.executor.edges(members, of_sex.step ^ 1)[1])
+        recorded = len(self.executor.edges(members, opposite(of_sex.step))[1])
         return replace(query, part=Both(query.part, of_sex)) if recorded and query.ask != "yes" else None
 
     def _of_sex(self, query: Query, word: str, of_sex: Walk) -> Query | None:
@@ -617,7 +620,7 @@ class Operators:
         match query:
             case Query("yes", Both(Walk(Anchor() as start) as walk, Anchor() as end)) if walks == [walk]:
                 told = end if self._leads_to(walk, word) else start
-                if not len(self.executor.members(Walk(told, of_sex.step ^ 1))):
+                if not len(self.executor.members(Walk(told, opposite(of_sex.step)))):
                     return None
                 if told is end:
                     return replace(query, part=Both(query.part, of_sex))
@@ -631,11 +634,11 @@ class Operators:
                 )
 
     def _is_broader(self, walk: Walk, word: str) -> bool:
-        return naming(word, self.vocabulary.relations[walk.step // 2]) == "broader"
+        return naming(word, self.vocabulary.relations[relation_of(walk.step)]) == "broader"
 
     def _leads_to(self, walk: Walk, word: str) -> bool:
         """Whether a step leads to those that a kin term is said of, by what the name of its relation is."""
-        label = self.vocabulary.relations[walk.step // 2]
+        label = self.vocabulary.relations[relation_of(walk.step)]
         name = name_of(label)
         at_tail = name is None or name.kind != "noun of"
-        return broader_word(word, label)[1] == (at_tail == (walk.step % 2 == 0))
+        return broader_word(word, label)[1] == (at_tail != is_backward(walk.step))

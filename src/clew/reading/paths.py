@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.schema import Schema
+from clew.graph.steps import End, Step, is_backward, opposite, relation_of
 from clew.query.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, distinct, onward
 from clew.query.tree import Anchor, OfType, Part, Walk
 from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, Vocabulary
@@ -57,10 +58,10 @@ class Base:
 
     part: Part
     members: Nodes
-    end: int
+    end: End
     """The end that its members have, as the last step arrives there; -1 - type for all of a type."""
     mentions: frozenset[int]
-    steps: tuple[int, ...]
+    steps: tuple[Step, ...]
     coverage: Float32
     cost: float
     complete: bool = True
@@ -97,8 +98,8 @@ class Exploration:
         """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
         self.executor = Executor(self.vocabulary.graph)
         self.back_costs = -WAY_BACK if english.ALIKE.search(self.question) else WAY_BACK
-        self._steps: dict[bytes, list[int]] = {}
-        self._steps_behind: dict[tuple[bytes, int], list[int]] = {}
+        self._steps: dict[bytes, list[Step]] = {}
+        self._steps_behind: dict[tuple[bytes, Step], list[Step]] = {}
         self.relations_say = _coverage(self.likeness.relations.T)
         self.types_say = _coverage(self.likeness.types.T)
         arrived = self.vocabulary.types_at_ends.reshape(-1, 2)[:, ::-1].ravel()
@@ -111,11 +112,11 @@ class Exploration:
         """The schema of the graph."""
         return self.vocabulary.schema
 
-    def worth_of(self, step: int) -> float:
+    def worth_of(self, step: Step) -> float:
         """How well the question names the relation of a step, or the type that it leads to."""
         return float(self.steps_say[step].sum())
 
-    def gains_of(self, base: Base, steps: Sequence[int]) -> Float32:
+    def gains_of(self, base: Base, steps: Sequence[Step]) -> Float32:
         """What steps add to the worth of a set, float32 [steps]: nothing for words that it says already."""
         coverage = np.maximum(base.coverage, self.steps_say[np.array(steps, np.int64)])
         return coverage.sum(axis=1) - base.coverage.sum() - np.float32(STEP_COST)
@@ -126,7 +127,7 @@ class Exploration:
         inside = [m.start < stop and start < m.stop for start, stop, _ in self.likeness.words]
         return np.array(inside, np.float32)
 
-    def coverage_with(self, base: Base, step: int, mention: int) -> Float32:
+    def coverage_with(self, base: Base, step: Step, mention: int) -> Float32:
         """The words that a set says with one more step and one more mention."""
         return np.maximum(np.maximum(base.coverage, self.steps_say[step]), self.covered(mention))
 
@@ -172,7 +173,7 @@ class Exploration:
         """What a set is worth with one more step, by each of some steps: float32 [steps]."""
         worth = np.maximum(base.coverage, self.steps_say[steps]).sum(axis=1) - base.cost - STEP_COST
         if base.steps:
-            worth -= self.back_costs * (self.vocabulary.canonical[steps ^ 1] == base.steps[-1])
+            worth -= self.back_costs * (self.vocabulary.canonical[opposite(steps)] == base.steps[-1])
         return worth
 
     def grown(self, base: Base) -> Iterator[Base]:
@@ -181,7 +182,7 @@ class Exploration:
         bases = (self._grow(base, step, way) for step in steps)
         yield from (further for further in bases if further is not None)
 
-    def _ways(self, base: Base, most: int | None) -> tuple[_Reach, list[int]]:
+    def _ways(self, base: Base, most: int | None) -> tuple[_Reach, list[Step]]:
         """What each step leads to from a set, and the steps that may go on, at most the `most` best named."""
         around, of_all_members = self._around(base), True
         if around is None and len(lighter := self._light_nodes(base.members)):
@@ -191,7 +192,7 @@ class Exploration:
             steps = self._best_first(base, steps)
         return (around, of_all_members), [step for step in steps if self._may_go(base, step)][:most]
 
-    def _may_go(self, base: Base, step: int) -> bool:
+    def _may_go(self, base: Base, step: Step) -> bool:
         """Whether a step may go on from a set: not in circles, nor from a value.
 
         Nor from all of a type and back again: nobody asks for what shares something with anything.
@@ -200,7 +201,7 @@ class Exploration:
             return False
         return bool(base.mentions) or not base.steps or base.steps[-1] != self.vocabulary.back_over(step)
 
-    def _grow(self, base: Base, step: int, way: _Reach) -> Base | None:
+    def _grow(self, base: Base, step: Step, way: _Reach) -> Base | None:
         """The set one step further, None where nothing is there."""
         around, of_all_members = way
         part = Walk(base.part, step)
@@ -211,11 +212,10 @@ class Exploration:
         complete = of_all_members and base.complete and len(members) <= WIDEST
         coverage = np.maximum(base.coverage, self.steps_say[step])
         cost = base.cost + STEP_COST + (self.back_costs if back else 0.0)
-        return Base(
-            part, sample(members), step ^ 1, base.mentions, (*base.steps, step), coverage, cost, complete
-        )
+        end, steps = opposite(step), (*base.steps, step)
+        return Base(part, sample(members), end, base.mentions, steps, coverage, cost, complete)
 
-    def _best_first(self, base: Base, steps: Collection[int]) -> list[int]:
+    def _best_first(self, base: Base, steps: Collection[Step]) -> list[Step]:
         """Steps by what a set is worth with each of them."""
         chosen = np.array(list(steps))
         return chosen[np.argsort(-self._worths(base, chosen), kind="stable")].tolist()
@@ -255,14 +255,14 @@ class Exploration:
         except OverBudget:
             return NO_NODES
 
-    def reached(self, nodes: Nodes, step: int) -> Nodes:
+    def reached(self, nodes: Nodes, step: Step) -> Nodes:
         """What a step leads to; nothing where too many edges were followed."""
         try:
             return distinct(self.executor.edges(nodes, step)[1])
         except OverBudget:
             return NO_NODES
 
-    def goes_in_circles(self, steps: Sequence[int], step: int) -> bool:
+    def goes_in_circles(self, steps: Sequence[Step], step: Step) -> bool:
         """Whether a step only leads back: at once where each has one, or the third time the same way."""
         if not steps or steps[-1] != self.vocabulary.back_over(step):
             return False
@@ -270,25 +270,25 @@ class Exploration:
             return True
         return not self.schema.repeated[step]
 
-    def _leaves_a_value(self, base: Base, step: int) -> bool:
+    def _leaves_a_value(self, base: Base, step: Step) -> bool:
         """Whether a step goes on from a number, a date or a text that is no thing, but for the way back.
 
         From *yes* and *no* there is no way back either: having a garden like something is having one.
         """
         if not base.steps or base.end < 0:
             return False
-        if base.steps[-1] // 2 in self.vocabulary.flags and not base.steps[-1] & 1:
+        if relation_of(base.steps[-1]) in self.vocabulary.flags and not is_backward(base.steps[-1]):
             return True
         if base.mentions and step == self.vocabulary.back_over(base.steps[-1]):
             return False
         kind = self.vocabulary.ends[base.end]
         return kind in (NUMBER, DATE) or (kind == LEAF and bool(self.vocabulary.types))
 
-    def may_stand_at(self, ends: Collection[int], end: int) -> bool:
+    def may_stand_at(self, ends: Collection[End], end: End) -> bool:
         """Whether what has some ends, or something else that has one of them, stands at another end."""
         return end in ends or any(self.vocabulary.may_meet(end, other_end) for other_end in ends)
 
-    def steps_at(self, nodes: Nodes, most: int = 200) -> list[int]:
+    def steps_at(self, nodes: Nodes, most: int = 200) -> list[Step]:
         """The steps that leave some of the nodes, ascending; `most` of them are looked at."""
         sampled = sample(nodes, most)
         key = sampled.tobytes()
@@ -297,7 +297,7 @@ class Exploration:
             steps = self._steps[key] = sorted(self._steps_to_follow(self.executor.steps(sampled)))
         return steps
 
-    def steps_behind(self, nodes: Nodes, step: int) -> list[int]:
+    def steps_behind(self, nodes: Nodes, step: Step) -> list[Step]:
         """The steps that leave what a step leads to from some nodes, ascending; few of both are looked at."""
         sampled = nodes[:MOST_BEHIND]
         key = sampled.tobytes(), step
@@ -306,7 +306,7 @@ class Exploration:
             steps = self._steps_behind[key] = self.steps_at(sample(self.reached(sampled, step), MOST_BEHIND))
         return steps
 
-    def _steps_to_follow(self, steps: Collection[int]) -> Collection[int]:
+    def _steps_to_follow(self, steps: Collection[Step]) -> Collection[Step]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
@@ -316,7 +316,7 @@ class Exploration:
         worths = self.steps_say[chosen].sum(axis=1)
         return chosen[np.argsort(-worths, kind="stable")[: self.most_steps]].tolist()
 
-    def absent_steps(self, node: int) -> list[int]:
+    def absent_steps(self, node: int) -> list[Step]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.
 
         The only type of a graph says that things are alike only of what most of them have.
@@ -340,19 +340,19 @@ class Exploration:
         like &= self.vocabulary.canonical == np.arange(len(like))
         return np.flatnonzero(like).tolist()
 
-    def repeated_steps_at(self, nodes: Nodes) -> list[int]:
+    def repeated_steps_at(self, nodes: Nodes) -> list[Step]:
         """The steps of which a node may have several, the best named first."""
         steps = [s for s in self.steps_at(nodes, 60) if self.schema.repeated[s]]
         return sorted(steps, key=lambda s: -self.worth_of(s))
 
-    def attributes(self, base: Base) -> list[tuple[int, int]]:
+    def attributes(self, base: Base) -> list[tuple[Step, int]]:
         """Steps from a set to numbers or dates, with their kind, the best named first."""
         return self.attributes_of(base.members)
 
-    def attributes_of(self, nodes: Nodes) -> list[tuple[int, int]]:
+    def attributes_of(self, nodes: Nodes) -> list[tuple[Step, int]]:
         """Steps from nodes to numbers or dates, with their kind, the best named first."""
-        steps = [(s, self.vocabulary.ends[s ^ 1]) for s in self.steps_at(nodes, 60) if not s & 1]
-        of = [(s, kind) for s, kind in steps if kind in (NUMBER, DATE)]
+        kinds = self.vocabulary.value_steps
+        of = [(step, kinds[step]) for step in self.steps_at(nodes, 60) if step in kinds]
         return sorted(of, key=lambda a: -self.worth_of(a[0]))[:8]
 
     def is_of_things(self, base: Base) -> bool:

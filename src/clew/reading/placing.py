@@ -16,16 +16,19 @@ from pathlib import Path
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import End, relation_of
 from clew.query.tree import Compared, Counted, Either, Extreme, OfType, Query, Without, steps_of
+from clew.reading.background import OF_BACKGROUND
 from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING
+from clew.reading.fitted import MODEL, Trees, shipped_trees
 from clew.reading.framing import TALK
-from clew.reading.likeness import Likeness, types_said
+from clew.reading.likeness import SHARPNESS, Likeness, types_said
 from clew.reading.mentions import Mention
 from clew.reading.ranker import GraphRanker
 from clew.reading.tokens import names_used, view_of
-from clew.reading.trees import MODEL, Trees, shipped_trees
 from clew.text.lexicon import Lexicon
 
+OF_WORLD = tuple(f"world_{name}" for name in OF_BACKGROUND)
 OF_WORD = (
     "like_relation", "like_type", "exact", "other_relation", "other_type", "other_exact",
     "heard_relation", "heard_type", "heard_other", "heard_share", "heard_rank",
@@ -36,14 +39,15 @@ OF_WORD = (
     "from_end", "from_start", "behind_names", "before_names", "beside_name_left", "beside_name_right",
     "capital", "asked_for", "behind_article", "behind_the", "digits", "length",
     "phrase_words", "phrase_best", "phrase_mean", "phrase_name", "phrase_last", "relative", "with", "at",
-    "for", "of", "by", "while", "before_like", "after_like", "best_elsewhere", "only_word",
+    "for", "of", "by", "while", "before_like", "after_like", "best_elsewhere", "only_word", *OF_WORLD,
+    "types",
 )  # fmt: skip
 """Of a content word: how like it is to labels of the query and to others, by the lexicon and by the encoder;
-what steps of the query other words leave unsaid; what word it is; where it stands, and in what phrase."""
+what steps of the query other words leave unsaid; what word it is; where it stands, and in what phrase; how
+many types the graph declares."""
 PLACED = (*OF_WORD, "heard")
 MOST_OTHERS = 60
 """Labels beside those of a query with which a word is compared by the encoder."""
-SHARPNESS = 0.05
 _BOUNDARY = re.compile(
     r"[,;:?!.()]|\b(?:in|on|at|by|of|for|from|to|with|within|into|onto|over|under|through|after|before|near|against"
     r"|about|upon|as|between|towards?|without|while|during|when|if|because|that|which|who|whom|whose|where|and|or|but"
@@ -134,22 +138,23 @@ def word_rows(
     if not places:
         return WordRows((), np.zeros((0, len(OF_WORD)), np.float32), np.zeros((0, 384), np.float32))
     words = [likeness.words[place] for place in places]
-    relations = sorted({step // 2 for step in steps_of(query)} | _ends(query))
+    relations = sorted({relation_of(step) for step in steps_of(query)} | _ends(query))
     types = types_said(ranker.vocabulary, query)
     near = likeness.relations[places], likeness.types[places]
     own = [(False, r) for r in relations] + [(True, t) for t in types]
     view = view_of(text, mentions, names_used(query))
-    labels = [*own, *_others(*near, set(own))]
-    states, heard = ranker.hear(view, [(start, stop) for start, stop, _ in words], labels)
+    others = _others(*near, set(own))
+    states, heard, of_world = ranker.hear(view, [(start, stop) for start, stop, _ in words], own, others)
     of_labels = _of_labels(likeness, places, relations, types, heard)
     by_step = np.maximum(near[0][:, relations], heard[:, : len(relations)])
     phrases = _Phrases(text, words, taken, of_labels)
-    of_query = _of_query(query, len(words), len(taken))
+    of_query, all_types = _of_query(query, len(words), len(taken)), math.log1p(len(ranker.vocabulary.types))
     rows = np.zeros((len(words), len(OF_WORD)), np.float32)
     for row, (start, _, word) in enumerate(words):
         features = of_query | {name: column[row] for name, column in of_labels.items()}
         features |= _room(by_step, row) | _of_word(word, ranker.common_words)
         features |= phrases.of(row) | {"capital": start > 0 and text[start].isupper()}
+        features |= dict(zip(OF_WORLD, of_world[row], strict=True)) | {"types": all_types}
         rows[row] = [features[name] for name in OF_WORD]
     return WordRows(tuple(places), rows, states)
 
@@ -229,8 +234,8 @@ def _of_word(word: str, common: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-def _ends(query: Query) -> set[int]:
-    return {p.end // 2 for p in query.contents.parts if isinstance(p, OfType) and p.type < 0}
+def _ends(query: Query) -> set[End]:
+    return {relation_of(p.end) for p in query.contents.parts if isinstance(p, OfType) and p.type < 0}
 
 
 def _others(relations: Float32, types: Float32, own: set[tuple[bool, int]]) -> list[tuple[bool, int]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,19 @@ from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
 from clew.query.vocabulary import Vocabulary
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
-from clew.reading.answer_kind import AnswerKinds, asked_kind, asks_people
-from clew.reading.answer_type import answer_with_type
-from clew.reading.asked_type import OTHER, asked_type, asks_who
-from clew.reading.calibration import OF_CANDIDATES, PLAIN, Calibration, rows_of
+from clew.reading.asked_for import (
+    OTHER,
+    AnswerKinds,
+    answer_with_type,
+    asked_kind,
+    asked_type,
+    asks_people,
+    asks_who,
+)
+from clew.reading.background import Seen, shipped_background
 from clew.reading.candidates import Option
 from clew.reading.features import COMPARED, FEATURES, Describer
-from clew.reading.first_pass import FirstPass
+from clew.reading.fitted import MODEL, OF_CANDIDATES, PLAIN, Calibration, FirstPass, rows_of
 from clew.reading.flags import put_flags_right
 from clew.reading.likeness import Likeness
 from clew.reading.literal import Literal
@@ -51,9 +57,10 @@ from clew.reading.tokens import (
 from clew.reading.which_way import WhichWay
 from clew.text.embedders import open_session
 
-MODEL = Path(__file__).with_name("model")
 MODEL_VERSION = 3
 LABELS_AT_ONCE = 64
+TEXTS_KEPT, WORDS_KEPT, LABELS_SEEN = 64, 256, 128
+"""Texts, words and labels that are kept: a question is looked at once for each of its meanings."""
 ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
 GIVEN = len(FEATURES) + len(COMPARED)
@@ -174,6 +181,28 @@ class Ranker:
         states = self.encoder.run(None, {"ids": ids, "mask": mask})[0]
         return states, mask, [list(e.offsets) for e in encoded]
 
+    @cached_property
+    def encode_text(self) -> Callable[[str], tuple[Float32, list[tuple[int, int]]]]:
+        """Vectors of the tokens of one text, float32 [L, 384], and their characters; some are kept."""
+
+        @lru_cache(maxsize=TEXTS_KEPT)
+        def encode(text: str) -> tuple[Float32, list[tuple[int, int]]]:
+            states, _, offsets = self.encode([text])
+            return states[0], offsets[0]
+
+        return encode
+
+    @cached_property
+    def see_word(self) -> Callable[[str], tuple[Float32, Seen]]:
+        """The vector of one word by itself, float32 [384], and what it is in the world; many are kept."""
+
+        @lru_cache(maxsize=WORDS_KEPT)
+        def see(word: str) -> tuple[Float32, Seen]:
+            vector = _unit(self.encode_labels([word.lower()]))[0]
+            return vector, shipped_background().see(vector)
+
+        return see
+
     def encode_labels(self, labels: Sequence[str]) -> Float32:
         """One vector a label, the mean of its tokens: float32 [n, 384]."""
         rows = np.zeros((len(labels), 384), np.float32)
@@ -255,7 +284,7 @@ class GraphRanker:
         scope.put_right(candidates, scores)
         WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
         put_flags_right(self.vocabulary, question, candidates, scores)
-        signs.superlatives.put_right(candidates, scores)
+        signs.put_right(candidates, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         scores[:-1] += [literal.for_(option.query) for option in candidates]
         scores[:-1] += sign_scores
@@ -269,21 +298,42 @@ class GraphRanker:
         return self.ranker.common_words()
 
     def hear(
-        self, view: View, spans: Sequence[tuple[int, int]], labels: Sequence[tuple[bool, int]]
-    ) -> tuple[Float32, Float32]:
-        """The vectors of spans of a question, float32 [n, 384], and how like labels these are, [n, labels].
+        self,
+        view: View,
+        spans: Sequence[tuple[int, int]],
+        own: Sequence[tuple[bool, int]],
+        others: Sequence[tuple[bool, int]],
+    ) -> tuple[Float32, Float32, Float32]:
+        """Vectors of spans of a question, float32 [n, 384], and how like labels of graph and world they are.
 
-        `labels`: whether of a type, and which.
+        `own` are the labels of a query (whether of a type, and which), `others` those beside them: [n, own +
+        others]; the last is [n, OF_BACKGROUND], of each word by itself.
         """
-        states, _, offsets = self.ranker.encode([view.text])
+        states, offsets = self.ranker.encode_text(view.text)
         vectors = np.zeros((len(spans), 384), np.float32)
-        for row, (start, stop) in enumerate(spans):
-            first, last = span_of(offsets[0], (view.at(start), view.at(stop)))
+        places = [(view.at(start), view.at(stop)) for start, stop in spans]
+        for row, place in enumerate(places):
+            first, last = span_of(offsets, place)
             if first < last:
-                vectors[row] = states[0, first:last].mean(0)
-        encoded, at = self._encoded(set(labels))
-        near = _unit(vectors) @ _unit(encoded).T
-        return vectors, near[:, [at[label] for label in labels]]
+                vectors[row] = states[first:last].mean(0)
+        encoded, at = self._encoded({*own, *others})
+        words, labels = _unit(vectors), _unit(encoded)[[at[label] for label in (*own, *others)]]
+        background = shipped_background()
+        alone = [self.ranker.see_word(view.text[slice(*place)]) for place in places]
+        seen = [self.see_label(self._text_of(label)) for label in own]
+        near = np.stack([vector for vector, _ in alone]) @ labels[: len(own)].T
+        of_world = background.compare([word for _, word in alone], seen, near)
+        return vectors, words @ labels.T, of_world
+
+    @cached_property
+    def see_label(self) -> Callable[[str], Seen]:
+        """What a label of the graph is beside those of the world; some are kept."""
+
+        @lru_cache(maxsize=LABELS_SEEN)
+        def see(label: str) -> Seen:
+            return shipped_background().see(_unit(self._vectors[label]))
+
+        return see
 
     def vector(self, text: str) -> Float32:
         """The vector of a text, of length 1: float32 [384]."""
@@ -325,10 +375,14 @@ class GraphRanker:
             {(k == Kind.TYPE, r) for tokens in rows.tokens for k, r in tokens if _is_label(k, r)}
         )
 
+    def _text_of(self, label: tuple[bool, int]) -> str:
+        is_type, number = label
+        return self.vocabulary.types[number] if is_type else self.vocabulary.relations[number]
+
     def _encoded(self, labels: set[tuple[bool, int]]) -> tuple[Float32, dict[tuple[bool, int], int]]:
         """Vectors of labels (whether of a type, and which), and where each of them is."""
         used = sorted(labels)
-        texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
+        texts = list(map(self._text_of, used))
         new = sorted({t for t in texts if t not in self._vectors})
         all_labels = {*self.vocabulary.relations, *self.vocabulary.types} if new else set[str]()
         if new and len(all_labels) <= ALL_AT_ONCE:

@@ -15,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.graph.schema import Schema
+from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.names import NamesIndex
+from clew.index.store.directory import Index
+from clew.index.store.writing import schema_of_index
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
 from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
-from clew.reading.candidates import Enumerator, Option
-from clew.reading.edge_keys import EdgeKeys
+from clew.reading.candidates import Option, enumerate_candidates
+from clew.reading.countries import named_countries
+from clew.reading.edge_words import EdgeKeys
 from clew.reading.english import ANYONE, FUNCTION
 from clew.reading.framing import unframed
 from clew.reading.likeness import Likeness, WordMatcher
@@ -38,6 +41,25 @@ from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.vocabulary.file import TeamVocabulary
+from clew.vocabulary.terms import team_vocabulary
+
+
+def with_types(index: Index) -> tuple[Graph, Schema]:
+    """The graph of an index with the types that it implies, and its schema."""
+    schema = schema_of_index(index)
+    graph = with_implied_types(index.graph, named_countries(index, schema))
+    return graph, schema if graph is index.graph else with_types_of(schema, graph)
+
+
+def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
+    """The reader of an index, made once."""
+    reader: QuestionReader | None = index.made.get(QuestionReader)
+    if reader is None or reader.embedder is not embedder:
+        graph, schema = with_types(index)
+        team = team_vocabulary(index)
+        reader = QuestionReader(graph, schema, index.names, embedder, team=team)
+        index.made[QuestionReader] = reader
+    return reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +107,8 @@ class QuestionReader:
         """The words of the graph, and of its team."""
         further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
         type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
-        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys())
+        denies = {name: naming.denies for name, naming in self.team.relations.items() if naming.denies}
+        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys(), denies)
 
     @cached_property
     def lookup(self) -> NameLookup:
@@ -109,10 +132,6 @@ class QuestionReader:
     @cached_property
     def _edge_keys(self) -> EdgeKeys:
         return EdgeKeys(self.graph)
-
-    @cached_property
-    def _enumerator(self) -> Enumerator:
-        return Enumerator(self.vocabulary)
 
     @cached_property
     def _ranker(self) -> GraphRanker:
@@ -162,7 +181,7 @@ class QuestionReader:
 
     def _options(self, text: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
         """The candidates of a text, and those with their denials where its words have them."""
-        options = self._enumerator.enumerate(text, mentions, likeness)
+        options = enumerate_candidates(self.vocabulary, text, mentions, likeness)
         return [*options, *Scope(self.vocabulary, text, mentions, likeness).further(options)]
 
     def score(self, question: str) -> tuple[LinkedQuestion, Scored]:

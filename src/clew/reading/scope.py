@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
+from clew.graph.steps import Step, backward, opposite, relation_of
 from clew.query.tree import (
     Anchor,
     Both,
@@ -41,14 +42,12 @@ from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.comparisons import sign_beside
 from clew.reading.denial import DENYING_PREFIX, denial_spans, excepts, has_denying_word
-from clew.reading.likeness import Likeness
+from clew.reading.likeness import SPELT, Likeness
 from clew.reading.mentions import NORMAL, Mention
-from clew.reading.odds import IGNORED
+from clew.reading.signs import IGNORED
 from clew.reading.which_way import LEAST_SCORE
 from clew.text.normalise import tokens
 
-SPELT = 0.79
-"""From this likeness by spelling on a word is a label's."""
 AS_NEAR = 0.95
 """Words of at least this share of the likeness of the nearest one say a label as well."""
 _BEGINS_CLAUSE = (
@@ -224,7 +223,7 @@ class _Placing:
         mentions = {m for c in self.conditions for m in contents_of(c.part).mentions}
         self.spans = [(m.start, m.stop) for m in (scope.mentions[i] for i in mentions)]
         named = [c.part for c in self.conditions if contents_of(c.part).mentions]
-        self.named_relations = {step // 2 for part in named for step in contents_of(part).steps}
+        self.named_relations = {relation_of(step) for part in named for step in contents_of(part).steps}
         self.types = {c.part.type for c in self.conditions if isinstance(c.part, OfType)} - {-1}
         self.says = {c.part: tuple(self._says(c.part)) for c in self.conditions}
         self.denied = {denial: self._denied(denial) for denial in scope.denials}
@@ -242,7 +241,8 @@ class _Placing:
             yield from ((self.scope.mentions[i].start, 1.0) for i in mentions)
             return
         steps = _own_steps(part)
-        if steps and not self.named_relations.isdisjoint(step // 2 for step in steps) and _is_all(part):
+        is_named = not self.named_relations.isdisjoint(relation_of(step) for step in steps)
+        if is_named and _is_all(part):
             return  # what speaks, beside what speaks German
         best = self._nearest_word(steps, *self._types(part))[1]
         for start, stop, _ in self.scope.likeness.words if best >= UNEXPLAINED else ():
@@ -264,17 +264,19 @@ class _Placing:
         if isinstance(inner, OfType) and inner.type >= 0:
             return (inner.type,)
         step = inner.step if isinstance(inner, Counted) else inner.end if isinstance(inner, OfType) else -1
-        type_ = self.vocabulary.end_types[step ^ 1] if step >= 0 else -1
+        type_ = self.vocabulary.types_reached[step] if step >= 0 else -1
         return (type_,) if type_ >= 0 else ()
 
-    def _nearest_word(self, steps: Sequence[int], *types: int, within: tuple[int, int] | None = None) -> _Say:
+    def _nearest_word(
+        self, steps: Sequence[Step], *types: int, within: tuple[int, int] | None = None
+    ) -> _Say:
         """The content word that is most like a label, by its row, and how like it is.
 
         None of those inside of names, nor of those that spell a type of which the query has all.
         """
         like, best = self.scope.likeness, (-1, 0.0)
         start, stop = within or (0, len(self.scope.question))
-        relations, other_types = [step // 2 for step in steps], sorted(self.types.difference(types))
+        relations, other_types = [relation_of(step) for step in steps], sorted(self.types.difference(types))
         for row, (a, b, _) in enumerate(like.words):
             is_outside = not start <= a < stop or any(p < b and a < q for p, q in self.spans)
             if is_outside or like.exact_types[row, other_types].max(initial=0.0) >= SPELT:
@@ -319,7 +321,7 @@ class _Placing:
         """Where names begin that are written out and that the query does not speak of."""
         for m in self.scope.mentions:
             is_name = any(c.how <= NORMAL for c in m.candidates) and m.start < m.stop
-            if is_name and not any(a < m.stop and m.start < b for a, b in self.spans):
+            if is_name and not m.touches(self.spans):
                 like = self.scope.likeness
                 rows = [row for row, (a, b, _) in enumerate(like.words) if a < m.stop and m.start < b]
                 if like.exact_relations[rows].max(initial=0.0) < SPELT:
@@ -440,7 +442,7 @@ class _Placing:
         )
 
     def _label(self, part: Part) -> str:
-        return " ".join(self.vocabulary.relations[step // 2] for step in _own_steps(part))
+        return " ".join(self.vocabulary.relations[relation_of(step)] for step in _own_steps(part))
 
     def _level(self, part: Part) -> int:
         """How many steps from a name the words deny: two of *schools that have no player of Rome*.
@@ -453,7 +455,7 @@ class _Placing:
             return len(steps)
         stop = max((at for at, _ in self.says[part]), default=denial.stop)
         for level, (step, further) in enumerate(pairwise(steps), 1):
-            type_ = self.vocabulary.end_types[step ^ 1]
+            type_ = self.vocabulary.types_reached[step]
             row, near = self._nearest_word([further], within=(0, denial.start))
             start = self.scope.likeness.words[row][0] if near >= UNEXPLAINED else -1
             behind = self._nearest_word([further], within=(stop, len(self.scope.question)))[1]
@@ -476,7 +478,7 @@ class _Placing:
         flag = self._flag(part)
         if flag is not None:
             node = self.vocabulary.flags[flag][not is_affirmed]
-            return Walk(Anchor(node), 2 * flag + 1) if node >= 0 else None
+            return Walk(Anchor(node), backward(flag)) if node >= 0 else None
         match part:
             case Compared(_, _, "=" | "!=", _):
                 return replace(part, sign="=" if is_affirmed else "!=")
@@ -518,7 +520,7 @@ class _Placing:
     def _flag(self, part: Part) -> int | None:
         """The relation that says yes or no by which a condition is set, None for none."""
         steps = _own_steps(part)
-        relation = steps[-1] // 2 if steps else -1
+        relation = relation_of(steps[-1]) if steps else -1
         return relation if relation in self.vocabulary.flags and not _mentions(part) else None
 
     def _without_level(self, part: Part, level: int) -> Part | None:
@@ -538,7 +540,7 @@ class _Placing:
             case OfType(type_, end):
                 return type_ if type_ >= 0 else self.vocabulary.end_types[end]
             case Walk(_, step) | Qualified(_, step, _):
-                return self.vocabulary.end_types[step ^ 1]
+                return self.vocabulary.types_reached[step]
             case _:
                 return -1
 
@@ -551,7 +553,7 @@ class _Placing:
             if self.vocabulary.end_types[end] < 0:
                 return None
         elif isinstance(part, Walk | Qualified):
-            end = part.step ^ 1
+            end = opposite(part.step)
         else:
             return None
         type_ = self.vocabulary.end_types[end]
@@ -629,7 +631,7 @@ def _with_inner(part: Part, inner: Part, changed: Part) -> Part:
     return part
 
 
-def _own_steps(part: Part) -> tuple[int, ...]:
+def _own_steps(part: Part) -> tuple[Step, ...]:
     """The steps of a condition, from a name or a set on."""
     match part:
         case Walk(source, step) | Qualified(source, step, _):

@@ -9,12 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from clew.foundation.arrays import Float32
+from clew.graph.steps import End, Step, is_backward, is_tail, opposite, relation_of
+from clew.graph.values import FIRST_YEAR, LAST_YEAR
 from clew.query.tree import (
     Amount,
     Anchor,
+    Ask,
     Both,
     Compared,
     Counted,
@@ -22,26 +27,208 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
     Sign,
     Value,
     Walk,
     Without,
     contents_of,
+    mapped,
     mentions_of,
 )
-from clew.query.values import FIRST_YEAR, LAST_YEAR
-from clew.query.vocabulary import DATE, THING, UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.reading import english
-from clew.reading.between import bounds_between
-from clew.reading.comparisons import EARLIER, FEWER, LATER, THAN_WORD, bound_before, sign_beside
-from clew.reading.denial import denials, denies, excepts
+from clew.reading.candidates import Option
+from clew.reading.comparisons import (
+    EARLIER,
+    FEWER,
+    LATER,
+    bound_before,
+    bounds_between,
+    is_comparative,
+    sign_beside,
+    than_words,
+)
+from clew.reading.denial import denials, denies, excepted, excepts
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import Mention, spans_of
-from clew.reading.odds import IGNORED, LEFT_OPEN, TURNED, UNSAID
-from clew.reading.superlatives import Superlatives
-from clew.text.inflection import singular
+from clew.text.inflection import singular, singular_noun
 from clew.text.lexicon import Lexicon
+
+_SMALLEST = (
+    "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
+    "|quietest|briefest|fewest|least expensive"
+)
+_SIZES = re.compile(
+    rf"\b({_SMALLEST}|longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|fastest"
+    r"|slowest|dearest|most expensive)\b(?![-\s](?:serving|running|standing|lived))",
+    re.I,
+)
+"""Superlatives of a size, which no date has."""
+_LEAST = re.compile(
+    rf"\b(?:{_SMALLEST}|(?:shorter|smaller|lower|lighter|cheaper|narrower|less|fewer)(?!\s+than))\b", re.I
+)
+"""Superlatives of the smallest number, whatever it is of."""
+_GREATEST = re.compile(
+    r"\b(?:longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive)\b"
+    r"(?![-\s](?:serving|running|standing|lived))",
+    re.I,
+)
+"""Superlatives of the largest number, whatever it is of, but for places: the first is the highest."""
+_RANKS = frozenset("rank ranks ranking ranked position place placing seed grade tier level".split())
+_AGES = frozenset("age ages old year years".split())
+_OF_AGE = frozenset("older younger elder newer".split())
+_ENDS_OF_TIME = re.compile(
+    r"\b(?:(?P<early>oldest|earliest|eldest|(?:older|elder|earlier)(?!\s+than))"
+    r"|(?P<late>youngest|newest|latest|most recent(?:ly)?|(?:younger|newer|later|more recent)(?!\s+than)))\b",
+    re.I,
+)
+"""Ends of time; *older* of two is the oldest."""
+_LONGEST_SINCE = re.compile(
+    r"\b(?:longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
+    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
+    re.I,
+)
+"""What has been something for the longest began first."""
+_OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
+"""Ends of time that no time of the day has."""
+_LATER = frozenset(
+    "last latest inspected inspection serviced service checked check reviewed updated due expires expiry end"
+    " ended closed sold died death renewed renewal".split()
+)
+"""Words of labels of what comes later in a life: by none of these is anything the oldest or the newest."""
+_JOINED = frozenset(
+    "joined join joining hired hire appointed admitted enrolled registered signed since".split()
+)
+"""And of what makes one the newest, and not the youngest."""
+_NEW = re.compile(r"\bnewest\b", re.I)
+_FASTEST = re.compile(r"\b(?:(?P<fast>fastest|quickest|swiftest)|slowest)\b", re.I)
+_SPEEDS = frozenset("speed speeds velocity pace rate kmh kph mph knots kn mbps gbps".split())
+_TIMES = frozenset("time times duration second seconds minute minutes min mins hour hours ms laptime".split())
+"""Words of labels by which the fastest has the most, and the least."""
+_COMMONEST = re.compile(
+    r"\bmost\s+(?:common|frequent|popular|widespread|used|often)\b|\b(?:commonest|most\s+of)\b", re.I
+)
+
+
+_LARGEST = re.compile(rf"{_SIZES.pattern}\s+(?P<noun>\w+)", re.I)
+"""What a superlative of a size is said of."""
+_COUNTS = re.compile(r"\b(?:most|fewest|least|many|number|count)\b", re.I)
+"""Words of a ranking by how many; *the largest grant* is ranked by a value."""
+
+
+_OF_ALL = frozenset[Ask](("largest", "smallest"))
+"""What queries ask for that is the end of all values."""
+
+
+def ranking_of(query: Query) -> Extreme | None:
+    """The ranking by which a query answers: its last part, what that leads from, or the end of all values."""
+    match query.part:
+        case Extreme() as ranked:
+            return ranked
+        case Walk(Extreme() as ranked, _) if query.ask == "list":
+            return ranked
+        case Walk(source, step) if query.ask in _OF_ALL:
+            return Extreme(source, (step,), False, query.ask == "largest")
+        case _:
+            return None
+
+
+class Superlatives:
+    """The superlatives of one question."""
+
+    def __init__(self, vocabulary: Vocabulary, question: str) -> None:
+        self.vocabulary = vocabulary
+        since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
+        self.since = None if since is None else "shortest" in since[0].lower()
+        self.sizes = bool(_SIZES.search(question)) and since is None
+        larger_sizes = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
+        self.least = bool(_LEAST.search(question)) and since is None and not larger_sizes
+        self.greatest = bool(_GREATEST.search(question)) and since is None and not _LEAST.search(question)
+        self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
+        self.oldest = bool(_OLDEST.search(question))
+        self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
+        self.fastest = None if fastest is None else bool(fastest["fast"])
+        self.commonest = bool(_COMMONEST.search(question))
+        self.largest = {singular_noun(m["noun"].lower()) for m in _LARGEST.finditer(question)}
+        self.counts = bool(_COUNTS.search(question))
+
+    def against(self, part: Extreme) -> float:
+        """The logarithm of what is left of the odds of a ranking by a value, or by a count."""
+        if part.counted:
+            if not self.sizes or self.counts:
+                return 0.0
+            return math.log(IGNORED if self._is_what_is_largest(part.steps[-1]) else UNSAID)
+        end, label = opposite(part.steps[-1]), self.vocabulary.relations[relation_of(part.steps[-1])].split()
+        log_odds = math.log(UNSAID) if self.commonest else 0.0
+        if self.fastest is not None:
+            most, least = not _SPEEDS.isdisjoint(label), not _TIMES.isdisjoint(label)
+            log_odds += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
+        if self.oldest and self._is_of_the_clock(end):
+            return log_odds + math.log(IGNORED)
+        if self.oldest and self.since is None and not self.later.isdisjoint(label):
+            log_odds += math.log(UNSAID)
+        if self.vocabulary.is_of_time(end):
+            log_odds += math.log(TURNED) if self.since == (not part.largest) else 0.0
+            log_odds += math.log(IGNORED) if self.sizes else 0.0
+            log_odds += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
+        elif self.least if part.largest else (self.greatest and _RANKS.isdisjoint(label)):
+            log_odds += math.log(TURNED)
+        elif self.ends_of_time and _AGES.isdisjoint(label):
+            log_odds += math.log(UNSAID)
+        elif self.ends_of_time == (part.largest,):
+            log_odds += math.log(TURNED)  # the oldest is of the largest age
+        return log_odds
+
+    def put_right(self, options: Sequence[Option], scores: Float32) -> None:
+        """Give the score of a wrong ranking to the right one, where a word tells which.
+
+        *The older of two* is not the other end, *the runtime of the newest film* not the longest runtime.
+        `scores` float32 [n + 1] are changed.
+        """
+        places = {option.query: i for i, option in enumerate(options)}
+        for i in np.argsort(-scores[:-1], kind="stable").tolist():
+            ranked = ranking_of(query := options[i].query)
+            for wrong in self._wrong_rankings(query):
+                twin, other = places.get(wrong, i), ranking_of(wrong)
+                if not ranked or not other or scores[twin] <= scores[i]:
+                    continue
+                if self.against(other) < self.against(ranked) or other.number < ranked.number:
+                    scores[i], scores[twin] = scores[twin], scores[i]
+
+    def _wrong_rankings(self, query: Query) -> list[Query]:
+        """What it is taken for: the other end, one where words say how many, the largest of all values."""
+        match query.part:
+            case Extreme(largest=largest, number=number) as part:
+                first = [replace(part, number=1, nth=False)] if number > 1 else []
+                return [replace(query, part=one) for one in (replace(part, largest=not largest), *first)]
+            case Walk(Extreme(source, _, False) as ranked, step) if query.ask == "list":
+                turned = Walk(replace(ranked, largest=not ranked.largest), step)
+                return [Query("list", turned), *(Query(ask, Walk(source, step)) for ask in _OF_ALL)]
+            case _:
+                return []
+
+    def _is_what_is_largest(self, step: Step) -> bool:
+        """Whether a step leads to what a superlative is said of: *the largest grant* counts no grants."""
+        type_ = int(self.vocabulary.types_reached[step])
+        labels = [
+            self.vocabulary.relations[relation_of(step)],
+            *([self.vocabulary.types[type_]] if type_ >= 0 else []),
+        ]
+        return any(singular_noun(word) in self.largest for label in labels for word in label.split())
+
+    def _is_of_the_clock(self, end: End) -> bool:
+        """Whether the values of an end are times of the day."""
+        return self.vocabulary.ends[end] == DATE and self.vocabulary.schema.high[end] < 1
+
+
+IGNORED, TURNED, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.2, 0.15
+"""What is left of the odds of a candidate that ignores a word of comparison beside a value, or at last one
+that is written as a name; compares otherwise than words say; compares where no word says so; leaves a name
+open. Set by what words mean, not fitted."""
+
 
 _WHOSE = re.compile(r"\bwhose\s+(?P<owned>[\w\s-]+?)\s+(?:is|are|was|were)\s+(?:the\s+)?$", re.I)
 ONCE_SAID = 0.6
@@ -56,6 +243,8 @@ _COMPARES = re.compile(
     re.I,
 )
 _WHICH = re.compile(r"\W*(?:which|what|list|show|find|all|the|any)?\b((?:\s*[a-z]+){1,2})", re.I)
+_WITHOUT_COMPARING = frozenset(("list", "count", "yes"))
+"""What queries ask for that compare only by a part of them."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -77,8 +266,10 @@ class Signs:
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.compares = bool(_COMPARES.search(question))
         self.ranks_one = bool(english.SUPERLATIVE.search(question))
+        self.may_rank = self.ranks_one or any(map(is_comparative, re.findall("[a-z]+", question.lower())))
         self.superlatives = Superlatives(vocabulary, question)
         denied = math.log(UNSAID) if denies(question, mentions) else 0.0
+        self.excepted = excepted(question, mentions)
         self.leaving_out = math.log(IGNORED) if excepts(question, mentions) else denied
         self.owned = {
             i: hit["owned"].lower()
@@ -89,13 +280,39 @@ class Signs:
         self.relations_asked_for = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        self.words = [(m[1] or m[2]).lower() for m in THAN_WORD.finditer(question)]
+        hits = list(than_words(question, names=mentions))
+        self.words = [hit[0].lower() for hit in hits]
+        than = {hit[0].lower() for hit in hits if hit["than"]}
+        self.must_compare = bool(than) and than.isdisjoint(vocabulary.words)
+
+    def put_right(self, options: Sequence[Option], scores: Float32) -> None:
+        """Give the score of a comparison the wrong way round to its twin: *older than* of two dates.
+
+        `scores` float32 [n + 1] are changed.
+        """
+        self.superlatives.put_right(options, scores)
+        if not self.words:
+            return
+        places = {option.query: i for i, option in enumerate(options)}
+        for i, option in enumerate(options):
+            twin = places.get(replace(option.query, part=mapped(option.query.part, _turned)), i)
+            if scores[twin] <= scores[i] and self.against(options[twin].query) > self.against(option.query):
+                scores[i], scores[twin] = scores[twin], scores[i]
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
         log_odds = self.open_names(query) * math.log(LEFT_OPEN) + self._asked_log_odds(query)
+        if query.ask in _OF_ALL and (ranked := ranking_of(query)) is not None:
+            log_odds += self.superlatives.against(ranked)
+        if self.must_compare and query.ask in _WITHOUT_COMPARING:
+            log_odds += 0.0 if any(map(_compares, query.contents.parts)) else math.log(IGNORED)
         if self.dates:
             log_odds += self._open_dates(query) * math.log(IGNORED)
+        if self.excepted:
+            left_out = {m for p in query.contents.parts for m in _left_out(p)}
+            log_odds += bool(self.excepted.intersection(query.contents.mentions) - left_out) * math.log(
+                IGNORED
+            )
         return log_odds + sum([self._part_log_odds(part, query) for part in query.contents.parts])
 
     def _part_log_odds(self, part: Part, query: Query) -> float:
@@ -103,30 +320,34 @@ class Signs:
         match part:
             case Anchor(_, mention) if self.signs_by_mention.get(mention) or mention in self.ranges:
                 return math.log(IGNORED)
-            case Counted(_, step, _, 0, _) if step // 2 in self.vocabulary.flags:
+            case Counted(_, step, _, 0, _) if relation_of(step) in self.vocabulary.flags:
                 return math.log(IGNORED)  # what has none is what says no
-            case OfType(type_, end) if type_ < 0 and not end & 1 and end // 2 in self.vocabulary.flags:
+            case OfType(-1, end) if not is_tail(end) and relation_of(end) in self.vocabulary.flags:
                 return math.log(IGNORED)  # what has a value may say no
             case Counted(_, _, sign, number, mention) if mention >= 0 and number:
                 return self._value_log_odds(mention, sign)
             case Compared(_, steps, sign, Value(_, _, _, mention, _) as value):
-                beyond = self._is_beyond(steps[-1] ^ 1, value)
+                beyond = self._is_beyond(opposite(steps[-1]), value)
                 return self._value_log_odds(mention, sign) + beyond * math.log(UNSAID)
             case Extreme():
                 return self._extreme_log_odds(part)
-            case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, step ^ 1):
+            case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, opposite(step)):
                 return math.log(IGNORED)
-            case Walk(Anchor(_, mention), step) if not step & 1 and self._is_owned(mention, step // 2):
+            case Walk(Anchor(_, mention), step) if not is_backward(step) and self._is_owned(
+                mention, relation_of(step)
+            ):
                 return math.log(TURNED)
-            case Walk(Walk(_, onward_step), back_step) if back_step == onward_step ^ 1 and not self.alike:
-                return self._way_back_log_odds(query, onward_step)
+            case Walk(Walk(_, onward), step) if step == opposite(onward) and not self.alike:
+                return self._way_back_log_odds(query, onward)
             case Compared(_, steps, sign, value):
                 bound = self._bound_of(value)
                 if bound is not None:
                     return 0.0 if sign == bound else math.log(TURNED)
-                way = self._comparison_way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
+                end = opposite(steps[-1])
+                way = self._comparison_way(self.vocabulary.is_of_time(end))
                 log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
-                return log_odds + (math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0)
+                log_odds += math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0
+                return log_odds + (math.log(UNSAID) if self._is_no_age(end) else 0.0)
             case _:
                 return 0.0
 
@@ -134,7 +355,7 @@ class Signs:
         """Whether the question asks for what has a thing by a relation: *whose owner is Lumen*."""
         return self.owned.get(mention, "") == self.vocabulary.relations[relation]
 
-    def _is_never_at(self, node: int, end: int) -> bool:
+    def _is_never_at(self, node: int, end: End) -> bool:
         """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
         types = self.vocabulary.types_of(node)
         return len(types) > 0 and not self.vocabulary.schema.typed[end, types].any()
@@ -145,27 +366,27 @@ class Signs:
         while isinstance(part, Both | Without) and not isinstance(part.left, OfType):
             part = part.left
         if isinstance(part, Walk):
-            onto_flag = not part.step & 1 and part.step // 2 in self.vocabulary.flags
-            back = isinstance(part.source, Walk) and part.step == part.source.step ^ 1
-            away = bool(part.step & 1) and part.step // 2 in self.relations_asked_for and not back
+            onto_flag = not is_backward(part.step) and relation_of(part.step) in self.vocabulary.flags
+            back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
+            away = is_backward(part.step) and relation_of(part.step) in self.relations_asked_for and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
         log_odds = ignored * math.log(IGNORED)
         if self.leaving_out and query.ask != "yes" and not denials(self.vocabulary, query):
             log_odds += self.leaving_out
         return log_odds
 
-    def _way_back_log_odds(self, query: Query, step: int) -> float:
+    def _way_back_log_odds(self, query: Query, step: Step) -> float:
         """What tells against the same of something as another has: least where it is a thing, as a maker."""
         if self._is_said_twice(query, step):
             return 0.0
-        is_value = bool(self.vocabulary.types) and self.vocabulary.ends[step ^ 1] != THING
+        is_value = bool(self.vocabulary.types) and self.vocabulary.kinds_reached[step] != THING
         return math.log(UNSAID if is_value else ONCE_SAID)
 
-    def _is_said_twice(self, query: Query, step: int) -> bool:
+    def _is_said_twice(self, query: Query, step: Step) -> bool:
         """Whether two words outside of the names of a query say a relation, or what it leads to."""
         spans = spans_of(self.mentions, mentions_of(query))
-        word_likeness = self.likeness.relations[:, step // 2]
-        type_ = self.vocabulary.end_types[step ^ 1]
+        word_likeness = self.likeness.relations[:, relation_of(step)]
+        type_ = self.vocabulary.types_reached[step]
         if type_ >= 0:
             word_likeness = np.maximum(word_likeness, self.likeness.types[:, type_])
         return int((word_likeness[content_share(self.likeness, spans)] >= UNEXPLAINED).sum()) > 1
@@ -180,7 +401,7 @@ class Signs:
             count = self._open[key] = self._left_open(*key)
         return count
 
-    def _left_open(self, mentions: Sequence[int], steps: Sequence[int]) -> int:
+    def _left_open(self, mentions: Sequence[int], steps: Sequence[Step]) -> int:
         spans = spans_of(self.mentions, mentions)
         labels = self.vocabulary.graph.labels
         names = [
@@ -188,7 +409,7 @@ class Signs:
             for m in (self.mentions[i] for i in mentions)
             if not m.candidates or not all(labels[c.node].islower() for c in m.candidates)
         ]
-        label_likeness = self.likeness.exact_relations[:, sorted({step // 2 for step in steps})]
+        label_likeness = self.likeness.exact_relations[:, sorted({relation_of(step) for step in steps})]
         open_ = 0
         for word in self.names:
             start, stop, _ = self.likeness.words[word]
@@ -199,13 +420,13 @@ class Signs:
         return open_
 
     def _extreme_log_odds(self, part: Extreme) -> float:
-        """A ranking where words only compare, or by what a superlative does not say."""
-        log_odds = 0.0
+        """A ranking where no words rank, or only compare, or by what a superlative does not say."""
+        log_odds = 0.0 if self.may_rank else math.log(IGNORED)
         if self.compares and not self.ranks_one and not isinstance(part.source, Either):
             log_odds += math.log(IGNORED)
         return log_odds + self.superlatives.against(part) if part.steps else log_odds
 
-    def _is_beyond(self, end: int, value: Value) -> bool:
+    def _is_beyond(self, end: End, value: Value) -> bool:
         """Whether a number is beyond all at an end, or no date where dates stand: it tells none apart."""
         schema = self.vocabulary.schema
         if self.vocabulary.ends[end] == DATE and schema.low[end] >= 1:
@@ -237,6 +458,12 @@ class Signs:
         starts = [self.mentions[a.mention].start for a in anchors if a.mention >= 0]
         return bound_before(self.question, starts[0]) if starts else None
 
+    def _is_no_age(self, end: End) -> bool:
+        """Whether the question compares ages, and an end has numbers that are none: *older* by a length."""
+        is_number = self.vocabulary.ends[end] == NUMBER and not self.vocabulary.is_of_time(end)
+        label = self.vocabulary.relations[relation_of(end)].split()
+        return is_number and not _OF_AGE.isdisjoint(self.words) and _AGES.isdisjoint(label)
+
     def _comparison_way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
         for word in self.words:
@@ -245,6 +472,20 @@ class Signs:
             if not dates:
                 return -1 if word in FEWER else 1
         return 0
+
+
+_TURNED: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+def _turned(part: Part) -> Part:
+    """A comparison with what another has, the other way round; all else as it is."""
+    if isinstance(part, Compared) and part.sign in _TURNED and not isinstance(part.value, Value | Amount):
+        return replace(part, sign=_TURNED[part.sign])
+    return part
+
+
+def _compares(part: Part) -> bool:
+    return isinstance(part, Compared | Counted | Extreme | Qualified | Related)
 
 
 def relations_asked_for(vocabulary: Vocabulary, question: str, mentions: Sequence[Mention]) -> frozenset[int]:
@@ -273,3 +514,14 @@ def written_as_names(question: str, likeness: Likeness) -> list[int]:
         if likeness.exact_types[place].max(initial=0) < LIKE_A_LABEL:
             places.append(place)
     return places
+
+
+def _left_out(part: Part) -> tuple[int, ...]:
+    """The mentions of what a part leaves out."""
+    match part:
+        case Without(_, right):
+            return contents_of(right).mentions
+        case Compared(_, _, "!=", Value(mention=mention)):
+            return (mention,)
+        case _:
+            return ()

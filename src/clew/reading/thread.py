@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from clew.graph.graph import ValueKind
+from clew.graph.steps import End, step_of
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
@@ -46,6 +47,8 @@ class Referent:
     is_set: bool = False
     sex: str = ""
     """Of a person, where the graph tells it."""
+    is_value: bool = False
+    """Whether nothing is recorded of it, not even a type: *Private* of `kind`."""
 
 
 def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str) -> Answer:
@@ -112,8 +115,8 @@ class LastAnswer:
         if self.query is None:
             is_whole = self.answers and len(self.answers) == self.thread.total
             return reduce(Either, map(Anchor, self.answers)) if is_whole else None
-        part, ends = self.query.part, self.reader.vocabulary.ends
-        while isinstance(part, Walk) and ends[part.step ^ 1] in (NUMBER, DATE):
+        part, kinds = self.query.part, self.reader.vocabulary.kinds_reached
+        while isinstance(part, Walk) and kinds[part.step] in (NUMBER, DATE):
             part = part.source
         return part
 
@@ -162,7 +165,10 @@ class LastAnswer:
         labels = self._labels(node)
         types = len(self.reader.vocabulary.types_of(node))
         is_one = any(map(is_person, labels[:types] if types else labels))
-        return Referent(Anchor(node), node, is_one or (False if types else None), sex=self._sex(node))
+        begin, end = self.reader.graph.out.span(node)
+        is_value = not types and begin == end
+        is_one = is_one or (False if types else None)
+        return Referent(Anchor(node), node, is_one, sex=self._sex(node), is_value=is_value)
 
     def _sex(self, node: int) -> str:
         """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""
@@ -199,7 +205,7 @@ class LastAnswer:
         types = [set(self.reader.vocabulary.types_of(n).tolist()) for n in (old, node)]
         return bool(types[0] & types[1] if any(types) else self._ends(old) & self._ends(node))
 
-    def _ends(self, node: int) -> set[int]:
+    def _ends(self, node: int) -> set[End]:
         """The ends of relations at which a node stands."""
         sides = enumerate((self.reader.graph.out, self.reader.graph.into))
-        return {2 * r + at for at, side in sides for r in side.relation[slice(*side.span(node))].tolist()}
+        return {step_of(r, at) for at, side in sides for r in side.relation[slice(*side.span(node))].tolist()}

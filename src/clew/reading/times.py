@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from clew.graph.steps import relation_of
 from clew.query.execute import Executor
 from clew.query.tree import OnEdge, Query, Sign, Value
-from clew.query.values import day_number, days_from, today
+from clew.query.values import NUMBER_WORDS, day_number, days_from, today
 from clew.reading.comparisons import sign_beside
-from clew.reading.edge_keys import EdgeKeys
+from clew.reading.edge_words import EdgeKeys
 from clew.reading.mentions import Mention
 from clew.reading.operator import Operator, as_it_is
 
@@ -24,7 +25,6 @@ _WITHIN = re.compile(
 )
 _LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
 _NOW = re.compile(r"\b(?:now|currently|today|at present|at the moment|these days)\b", re.I)
-_NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten".split())}
 _BEFORE = re.compile(
     r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
     r"(?:the\s+)?(?:year\s+)?$",
@@ -102,7 +102,9 @@ class Times:
 
     def _at_time(self, query: Query, sign: Sign, value: Value) -> Query | None:
         """The query with its last step over edges of that time."""
-        return self.keys.over(self.executor, query, lambda step: self._conditions(step // 2, sign, value))
+        return self.keys.over(
+            self.executor, query, lambda step: self._conditions(relation_of(step), sign, value)
+        )
 
     def _conditions(self, relation: int, sign: Sign, value: Value) -> tuple[OnEdge, ...]:
         """What edges of a relation must have: their date, or a begin and an end around it."""
@@ -123,7 +125,7 @@ def _count(word: str) -> int | None:
     word = word.lower()
     if word.isdigit():
         return int(word)
-    return 1 if word in ("a", "an") else _NUMBERS.get(word)
+    return 1 if word in ("a", "an") else NUMBER_WORDS.get(word)
 
 
 def _ago(number: str, unit: str) -> date | None:

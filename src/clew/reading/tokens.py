@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from clew.graph.steps import Step, is_backward, is_tail, relation_of
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -123,7 +124,7 @@ def _say(part: Part, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
             if type_ >= 0:
                 tokens.append((Kind.TYPE, type_))
             else:
-                tokens.append((Kind.BACKWARD if end & 1 == 0 else Kind.FORWARD, end // 2))
+                tokens.append((Kind.FORWARD if is_tail(end) else Kind.BACKWARD, relation_of(end)))
         case Walk(source, step) | Qualified(source, step, _):
             _say(source, vocabulary, tokens)
             _say_step(step, vocabulary, tokens)
@@ -162,14 +163,13 @@ def _condition_tokens(part: Compared | Counted | Extreme) -> list[QueryToken]:
             return [(kinds[0] if largest else kinds[1], -1), *several]
 
 
-def _say_step(step: int, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
-    tokens.append((Kind.BACKWARD if step & 1 else Kind.FORWARD, step // 2))
-    end = step ^ 1
-    target = _TARGET.get(vocabulary.ends[end])
+def _say_step(step: Step, vocabulary: Vocabulary, tokens: list[QueryToken]) -> None:
+    tokens.append((Kind.BACKWARD if is_backward(step) else Kind.FORWARD, relation_of(step)))
+    target = _TARGET.get(vocabulary.kinds_reached[step])
     if target is not None:
         tokens.append((target, -1))
     else:
-        _say_type(vocabulary.end_types[end], tokens)
+        _say_type(vocabulary.types_reached[step], tokens)
 
 
 def _say_type(type_: int, tokens: list[QueryToken]) -> None:

@@ -15,15 +15,105 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.query.tree import Anchor, Both, Part, Query, Walk, key_of
-from clew.query.vocabulary import Vocabulary
+from clew.graph.steps import Step, backward, forward, head_end, opposite, relation_of, tail_end
+from clew.query.tree import Anchor, Both, OfType, Part, Query, Walk, key_of
+from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.text.inflection import singular
+from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import Lexicon
+
+SAME_AGENT = 0.5
+"""Likeness of two nouns for who does something, from which they are of one kind: *teacher*, *educator*."""
+_PREPOSITIONS = frozenset("at by for from in into of on over to under with within".split())
+_AGENT = ("er", "or")
+
+
+def verb_of_another_part(
+    text: str, mentions: Sequence[Mention], likeness: Likeness, rows: Sequence[int], relation: int, label: str
+) -> str | None:
+    """The verb of a text, among its `rows`, that gives its subject another part than a relation does."""
+    words = label.split()
+    if len(words) < 2 or words[-1] not in _PREPOSITIONS:
+        return None
+    lexicon = Lexicon.load()
+    for row in rows:
+        start, stop, verb = likeness.words[row]
+        if not lexicon.verb(verb) or verb == words[0]:
+            continue
+        has_object = any(m.start == stop + 1 for m in mentions)
+        if is_participle(words[0]):
+            is_passive = not BEING.isdisjoint(text[:start].lower().split()[-2:])
+            if not is_passive and _are_of_one_agent(verb, words[0]):
+                return verb
+        elif has_object and likeness.relations[row, relation] < UNEXPLAINED and lexicon.verb(words[0]):
+            return verb
+    return None
+
+
+def _are_of_one_agent(verb: str, participle: str) -> bool:
+    """Whether who does one thing is of the kind of who does the other: *teaches*, *educated*."""
+    lexicon = Lexicon.load()
+    agents = [noun for noun in lexicon.agent(participle) if noun.endswith(_AGENT)]
+    return any(
+        lexicon.similarity(one, other) >= SAME_AGENT for one in lexicon.agent(verb) for other in agents
+    )
+
+
+MOST_STEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class StepChain:
+    """A chain of steps from one name, the first first; `type`: that of what it keeps at its end, or -1."""
+
+    mention: int
+    steps: tuple[Step, ...]
+    type: int = -1
+
+
+def chain_of(part: Part) -> StepChain | None:
+    """The chain that a part is, None where it is none from one name in the question."""
+    type_ = -1
+    if isinstance(part, Both) and isinstance(part.right, OfType):
+        part, type_ = part.left, part.right.type
+    steps: list[Step] = []
+    while isinstance(part, Walk):
+        steps.append(part.step)
+        part = part.source
+    if not isinstance(part, Anchor) or part.mention < 0 or not 0 < len(steps) <= MOST_STEPS:
+        return None
+    return StepChain(part.mention, tuple(reversed(steps)), type_)
+
+
+def in_order(near: Float32, counts: NDArray[np.int64], right: Sequence[bool]) -> Float32:
+    """How much of some words chains say if these stand in their order, float32 [n, 2].
+
+    `near` float32 [n, words, MOST_STEPS] how like the words are to each step, of which chain i has
+    `counts[i]`; `right` which words stand behind the name. The words left of it are read first, then those
+    right of it first; each word is said by the step of the word before it, or by a later one.
+    """
+    left = [i for i, behind in enumerate(right) if not behind][::-1]
+    behind = [i for i, is_behind in enumerate(right) if is_behind]
+    is_step = np.arange(MOST_STEPS)[None] < counts[:, None]
+    shares = [
+        _share_in_order(np.where(is_step[:, None], near, -np.inf)[:, order])
+        for order in (left + behind, behind + left)
+    ]
+    return np.stack(shares, axis=1)
+
+
+def _share_in_order(near: Float32) -> Float32:
+    best = near[:, 0]
+    for word in range(1, near.shape[1]):
+        best = np.maximum.accumulate(best, axis=1) + near[:, word]
+    return best.max(axis=1) / near.shape[1]
+
 
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
@@ -73,16 +163,16 @@ class RelationName:
 
 def goes_both_ways(vocabulary: Vocabulary, relation: int) -> bool:
     """Whether the things at both ends of a relation are of one kind, so that each way means another thing."""
-    head_end, tail_end = 2 * relation, 2 * relation + 1
-    if vocabulary.canonical[head_end] == vocabulary.canonical[tail_end]:
+    heads, tails = head_end(relation), tail_end(relation)
+    if vocabulary.canonical[heads] == vocabulary.canonical[tails]:
         return False
-    if vocabulary.end_types[head_end] == vocabulary.end_types[tail_end] >= 0:
+    if vocabulary.end_types[heads] == vocabulary.end_types[tails] >= 0:
         return True
     schema = vocabulary.schema
-    if not schema.together.meet(head_end, tail_end):
+    if not schema.together.meet(heads, tails):
         return False
-    shared = int(schema.together.row(head_end)[tail_end])
-    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[head_end], schema.nodes[tail_end]))
+    shared = int(schema.together.row(heads)[tails])
+    return shared > LEAST_SHARED_ENDS * int(min(schema.nodes[heads], schema.nodes[tails]))
 
 
 class WhichWay:
@@ -116,7 +206,7 @@ class WhichWay:
 
     def _has_telling_name(self, query: Query) -> bool:
         """Whether the name of a relation that a query walks over tells which way it may be asked."""
-        return any(self._name(step // 2) is not None for step in _walked(query))
+        return any(self._name(relation_of(step)) is not None for step in _walked(query))
 
     def _turned(self, part: Part) -> Part:
         """A part with its steps the way that the question says, where it says one."""
@@ -125,11 +215,11 @@ class WhichWay:
             walk, anchor = part.left, part.right
             name_steps = (
                 self._step_from(walk.source, walk.step),
-                self._step_from_name(anchor.mention, walk.step // 2),
+                self._step_from_name(anchor.mention, relation_of(walk.step)),
             )
             steps = {
                 step
-                for step in (name_steps[0], None if name_steps[1] is None else name_steps[1] ^ 1)
+                for step in (name_steps[0], None if name_steps[1] is None else opposite(name_steps[1]))
                 if step is not None
             }
             if len(steps) == 1:
@@ -141,41 +231,41 @@ class WhichWay:
         inner = {f.name: getattr(part, f.name) for f in fields(part)}
         return replace(part, **{n: self._turned(p) for n, p in inner.items() if isinstance(p, Part)})
 
-    def _step_from(self, source: Part, step: int) -> int | None:
+    def _step_from(self, source: Part, step: Step) -> Step | None:
         match source:
             case Anchor(_, mention):
-                return self._step_from_name(mention, step // 2)
+                return self._step_from_name(mention, relation_of(step))
             case Walk():
-                return self._step_from_something(step // 2)
+                return self._step_from_something(relation_of(step))
             case _:
                 return None
 
-    def _canonical(self, step: int) -> int:
+    def _canonical(self, step: Step) -> Step:
         return int(self._vocabulary.canonical[step])
 
     def _may_be_either(self, query: Query) -> bool:
-        names = [self._name(s // 2) for s in _walked(query)]
+        names = [self._name(relation_of(s)) for s in _walked(query)]
         return any(n is not None and n.mutual for n in names)
 
-    def _step_from_name(self, mention: int, relation: int) -> int | None:
+    def _step_from_name(self, mention: int, relation: int) -> Step | None:
         """The step along a relation that is asked from a name; None where nothing says which."""
         if mention < 0:
             return None
         at = self._mentions[mention]
         return self._cached_step(relation, at.start, at.stop)
 
-    def _step_from_something(self, relation: int) -> int | None:
+    def _step_from_something(self, relation: int) -> Step | None:
         """The step that is asked from what has no name: *something that feeds X*, where it is said once."""
         places = [(place, place + len(word)) for place, word in self._words if word in INDEFINITE]
         return self._cached_step(relation, *places[0]) if len(places) == 1 else None
 
-    def _cached_step(self, relation: int, start: int, stop: int) -> int | None:
+    def _cached_step(self, relation: int, start: int, stop: int) -> Step | None:
         key = relation, start, stop
         if key not in self._steps_asked:
             self._steps_asked[key] = self._step_between(relation, start, stop)
         return self._steps_asked[key]
 
-    def _step_between(self, relation: int, start: int, stop: int) -> int | None:
+    def _step_between(self, relation: int, start: int, stop: int) -> Step | None:
         name = self._name(relation)
         if name is None:
             return None
@@ -183,7 +273,7 @@ class WhichWay:
         behind = [word for place, word in self._words if place >= stop]
         role = _role_before(behind, before, name) or _role_behind(before, name)
         head, tail = _ENDS[name.kind]
-        return 2 * relation if role == head else 2 * relation + 1 if role == tail else None
+        return forward(relation) if role == head else backward(relation) if role == tail else None
 
     def _name(self, relation: int) -> RelationName | None:
         """The name of a relation that may be gone both ways, if it is simple enough to tell which."""
@@ -272,6 +362,6 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
     return NameRole.AGENT if last in DOING or last in RELATIVE else None
 
 
-def _walked(query: Query) -> list[int]:
+def _walked(query: Query) -> list[Step]:
     """The steps of walks."""
     return [part.step for part in query.contents.parts if isinstance(part, Walk)]

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, Literal
+from inspect import Parameter, Signature, getdoc, signature
+from typing import Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.forms import json_line
-from clew.serve.forms import (
-    AskForm,
-    BatchForm,
-    CompareForm,
-    FacetsForm,
-    MatchForm,
-    NameText,
-    QueryForm,
-    RowsForm,
-    TableForm,
-    Text,
-    VerifyForm,
-)
+from clew.serve.forms import AskForm, MatchForm, VerifyForm
 from clew.serve.guard import Metrics
-from clew.serve.service import Asking, Service
+from clew.serve.replies import reply_type
+from clew.serve.service import Service
 from clew.serve.settings import PROBLEM_MEDIA, problem_of
 from clew.serve.work import Gone, Hear, Work
 
@@ -72,19 +62,20 @@ def _encode_event(name: str, data: Any) -> bytes:  # noqa: ANN401
     return f"event: {name}\ndata: {json_line(data)}\n\n".encode()
 
 
-GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
-Page = Annotated[int, Query(ge=1, le=1000)]
-Offset = Annotated[int, Query(ge=0)]
-
+PROBLEM_SCHEMA = "#/components/schemas/Problem"
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "content": {PROBLEM_MEDIA: {}}}
+    status: {"description": text, "content": {PROBLEM_MEDIA: {"schema": {"$ref": PROBLEM_SCHEMA}}}}
     for status, text in (
         (400, "The request is wrong"),
         (404, "There is no such graph"),
         (429, "Too many requests; Retry-After says when to come again"),
         (503, "It took too long or too much memory"),
+        ("default", "Any other problem"),
     )
 }
+
+
+Make = Callable[[], Any]
 
 
 class Api:
@@ -93,174 +84,79 @@ class Api:
     def __init__(self, service: Service, work: Work, metrics: Metrics) -> None:
         self._service, self._work, self._metrics = service, work, metrics
         self.router = APIRouter(prefix="/v1", responses=_PROBLEMS)
-        add = self.router.add_api_route
-        add("/graphs", self.graphs, summary="The graphs, methods and chat models")
-        add("/methods", self.methods, summary="The methods, and the settings that each takes")
-        add("/{graph}/ask", self.ask, methods=["POST"], summary="Ask a question", responses=_STREAM)
-        add("/{graph}/ask", self.ask_by_address, summary="Ask a question by an address")
-        add("/{graph}/batch", self.batch, methods=["POST"], summary="Ask several questions")
-        add("/{graph}/verify", self.verify, methods=["POST"], summary="Check a claim", responses=_STREAM)
-        add("/{graph}/compare", self.compare, methods=["POST"], summary="Ask several methods")
-        add("/{graph}/match", self.match, methods=["POST"], summary="Find a pattern")
-        add("/{graph}/query", self.query, methods=["POST"], summary="Run a read-only query")
-        add("/{graph}/info", self.info, summary="What the graph holds")
-        add("/{graph}/examples", self.examples, summary="Questions that this graph answers")
-        add("/{graph}/relations", self.relations, summary="Relations, with examples and types")
-        add("/{graph}/entities", self.entities, summary="Complete or find the name of an entity")
-        add("/{graph}/entities/{id:path}", self.entity, summary="What is around an entity")
-        add("/{graph}/vocabulary", self.vocabulary, summary="What the team of a graph calls things")
-        add("/{graph}/types", self.types, summary="Types, with counts")
-        add("/{graph}/table", self.table, methods=["POST"], summary="Entities as a table")
-        add("/{graph}/facets", self.facets, methods=["POST"], summary="The values of a column, counted")
-        add("/{graph}/paths", self.paths, summary="The shortest paths between two entities")
+        answer, rows = self._answered, self._rows
+        add = self._add
+        add("/graphs", Service.list_graphs, "The graphs, methods and chat models", id="graphs")
+        add("/methods", Service.methods, "The methods, and the settings that each takes")
+        add("/{graph}/ask", Service.ask, "Ask a question", post=True, send=answer)
+        add("/{graph}/ask", Service.ask_by_address, "Ask a question by an address", send=answer)
+        add("/{graph}/batch", Service.batch, "Ask several questions", post=True, send=rows)
+        add("/{graph}/verify", Service.verify, "Check a claim", post=True, send=answer)
+        add("/{graph}/compare", Service.compare, "Ask several methods", post=True, send=rows)
+        add("/{graph}/match", Service.match, "Find a pattern", post=True)
+        add("/{graph}/query", Service.query, "Run a read-only query", post=True)
+        add("/{graph}/info", Service.info, "What the graph holds")
+        add("/{graph}/examples", Service.examples, "Questions that this graph answers")
+        add("/{graph}/relations", Service.relations, "Relations, with examples and types")
+        finds = "Complete or find the name of an entity"
+        add("/{graph}/entities", Service.find_entities, finds, id="entities")
+        add("/{graph}/entities/{id:path}", Service.neighbours, "What is around an entity", id="entity")
+        add("/{graph}/vocabulary", Service.vocabulary, "What the team of a graph calls things")
+        add("/{graph}/types", Service.types, "Types, with counts")
+        add("/{graph}/table", Service.table, "Entities as a table", post=True)
+        add("/{graph}/facets", Service.facets, "The values of a column, counted", post=True)
+        add("/{graph}/paths", Service.paths, "The shortest paths between two entities")
 
-    async def graphs(self, request: Request) -> Response:
-        """List the graphs with their counts, the methods, and the chat models."""
-        return await self._json(request, self._service.list_graphs)
-
-    async def methods(self, request: Request) -> Response:
-        """List the methods with their settings: type, range, choices and default of each."""
-        return await self._json(request, self._service.list_methods)
-
-    async def ask(self, request: Request, graph: GraphName, form: AskForm) -> Response:
-        """Answer a question, or abstain with a reason; both are 200.
-
-        With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
-        (steps of the method, when they are taken), and last `answer` or `problem`.
-        """
-        fields = form.model_dump(exclude={"id"})
-        asking = Asking(id=form.id or request.state.request_id, **fields)
-        return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
-
-    async def ask_by_address(
+    def _add(
         self,
-        request: Request,
-        graph: GraphName,
-        question: Annotated[Text, Query(alias="q", examples=["Who directed Memento?"])],
-        method: Annotated[NameText, Query()] = "auto",
-    ) -> Response:
-        """Answer a question as POST does, without a chat model: `/v1/films/ask?q=Who+directed+Memento?`."""
-        asking = Asking(question, method=method, model="", id=request.state.request_id)
-        return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
+        path: str,
+        made_by: Callable[..., object],
+        summary: str,
+        *,
+        id: str = "",
+        post: bool = False,
+        send: Callable[[Request, str, Make], Awaitable[Response]] | None = None,
+    ) -> None:
+        """Add a route that sends what a method of the service gives, and takes what the method takes."""
+        sends = send or self._json
 
-    async def batch(self, request: Request, graph: GraphName, form: BatchForm) -> Response:
-        """Answer questions in turn, in the time of one request; one that fails has its error in its row."""
-        asking = Asking("", method=form.method, model=form.model, settings=form.settings)
-        return await self._rows(request, graph, lambda: self._service.ask_all(graph, form.questions, asking))
+        async def handler(request: Request, **given: Any) -> Response:  # noqa: ANN401
+            form = given.get("form")
+            if isinstance(form, AskForm | VerifyForm | MatchForm):
+                form.id = form.id or request.state.request_id
+            return await sends(request, given.get("graph", ""), partial(made_by, self._service, **given))
 
-    async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
-        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
-        fields = form.model_dump(exclude={"claim", "closed_world", "id"})
-        asking = Asking(form.claim, id=form.id or request.state.request_id, **fields)
-        verify = partial(self._service.verify, graph, asking, closed_world=form.closed_world)
-        return await self._answered(request, graph, verify)
-
-    async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
-        """Ask several methods the same question; one that fails has its error in its row."""
-        settings = {name: values or {} for name, values in form.settings.items()}
-        fields = form.model_dump(include={"question", "methods", "entities", "model"})
-        return await self._rows(
-            request, graph, lambda: self._service.compare(graph, **fields, settings=settings)
+        taken = list(signature(made_by, eval_str=True).parameters.values())[1:]
+        asked = Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)
+        named = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in taken]
+        vars(handler)["__signature__"] = Signature([asked, *named])
+        self.router.add_api_route(
+            path,
+            handler,
+            methods=["POST" if post else "GET"],
+            summary=summary,
+            description=getdoc(made_by),
+            operation_id=id or made_by.__name__,
+            response_model=reply_type(made_by),
+            response_description="The JSON form of docs/json.md",
+            responses=_STREAM if sends == self._answered else None,
         )
 
-    async def match(self, request: Request, graph: GraphName, form: MatchForm) -> Response:
-        """Find the matches of a pattern, in order of graph semantic distance."""
-        id = form.id or request.state.request_id
-        return await self._json(
-            request, lambda: self._service.match(graph, form.pattern(), k=form.k, all=form.all, id=id)
-        )
-
-    async def query(self, request: Request, graph: GraphName, form: QueryForm) -> Response:
-        """Run a reading query of Cypher or SPARQL; whatever else it may do is refused."""
-        return await self._json(request, lambda: self._service.query(graph, form.query, rows=form.rows))
-
-    async def info(self, request: Request, graph: GraphName) -> Response:
-        """Counts, relations with examples, types, sources and updates."""
-        return await self._json(request, lambda: self._service.info(graph))
-
-    async def examples(self, request: Request, graph: GraphName) -> Response:
-        """Questions made from this graph, each of which it answers."""
-        return await self._json(request, lambda: self._service.examples(graph))
-
-    async def relations(
-        self, request: Request, graph: GraphName, limit: Page = 500, offset: Offset = 0
-    ) -> Response:
-        """The most frequent relations first, with the declared types of the graph."""
-        return await self._json(request, lambda: self._service.relations(graph, limit=limit, offset=offset))
-
-    async def entities(
-        self,
-        request: Request,
-        graph: GraphName,
-        prefix: Annotated[str, Query(max_length=200, examples=["chris"])],
-        limit: Page = 10,
-    ) -> Response:
-        """Entities that a text names, begins or misspells, the best first."""
-        return await self._json(request, lambda: self._service.find_entities(graph, prefix, limit=limit))
-
-    async def entity(
-        self,
-        request: Request,
-        graph: GraphName,
-        id: Annotated[str, Path(max_length=2_000, examples=["Christopher Nolan"])],
-        relation: Annotated[NameText | None, Query()] = None,
-        direction: Annotated[Literal["out", "in"] | None, Query()] = None,
-        limit: Page = 20,
-        offset: Offset = 0,
-    ) -> Response:
-        """What is around an entity: for each relation and direction a count and one page of nodes."""
-        return await self._json(
-            request,
-            lambda: self._service.neighbours(
-                graph, id, relation=relation, direction=direction, offset=offset, limit=limit
-            ),
-        )
-
-    async def vocabulary(self, request: Request, graph: GraphName) -> Response:
-        """Labels, words and units of relations and types, and terms with their query graphs."""
-        return await self._json(request, lambda: self._service.vocabulary(graph))
-
-    async def types(self, request: Request, graph: GraphName) -> Response:
-        """The types of a graph with their counts; of one without, the ends of its relations."""
-        return await self._json(request, lambda: self._service.types(graph))
-
-    async def table(self, request: Request, graph: GraphName, form: TableForm) -> Response:
-        """A page of entities with columns, sorted and filtered; `available` describes all columns."""
-        page = form.model_dump(include={"columns", "sort", "descending", "offset", "limit"})
-        return await self._json(request, lambda: self._service.table(graph, _rows_of(form), page))
-
-    async def facets(self, request: Request, graph: GraphName, form: FacetsForm) -> Response:
-        """The values of a column with how many rows have each; of numbers a histogram too."""
-        return await self._json(request, lambda: self._service.facets(graph, _rows_of(form), form.column))
-
-    async def paths(
-        self,
-        request: Request,
-        graph: GraphName,
-        start: Annotated[NameText, Query(alias="from", examples=["Memento"])],
-        end: Annotated[NameText, Query(alias="to", examples=["Inception"])],
-        limit: Annotated[int, Query(ge=1, le=50)] = 5,
-        longest: Annotated[int, Query(ge=1, le=6)] = 4,
-    ) -> Response:
-        """The shortest paths between two entities, along edges in both directions."""
-        return await self._json(
-            request, lambda: self._service.paths(graph, start, end, limit=limit, longest=longest)
-        )
-
-    async def _rows(self, request: Request, graph: str, make: Callable[[], dict[str, Any]]) -> Response:
+    async def _rows(self, request: Request, graph: str, make: Make) -> Response:
         """Send several answers, and count each."""
 
-        def counted() -> dict[str, Any]:
+        def counted() -> Mapping[str, Any]:
             reply = make()
             for row in reply["rows"]:
                 if row["answer"] is not None:
                     self._metrics.answered(graph, row["answer"])
             return reply
 
-        return await self._json(request, counted)
+        return await self._json(request, graph, counted)
 
-    async def _json(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
+    async def _json(self, request: Request, graph: str, make: Make) -> Response:
         """Send what is made, in a thread, as long as the client is there."""
+        del graph
         gone = asyncio.ensure_future(_disconnected(request))
         try:
             body = await self._work.run(lambda: json_line(make()).encode(), gone=gone)
@@ -268,7 +164,7 @@ class Api:
             gone.cancel()
         return Response(body, media_type="application/json")
 
-    async def _answered(self, request: Request, graph: str, make: Callable[[], dict[str, Any]]) -> Response:
+    async def _answered(self, request: Request, graph: str, make: Make) -> Response:
         """Send an answer or a verdict, or the events of one being made, and count it."""
 
         def counted() -> dict[str, Any]:
@@ -278,20 +174,15 @@ class Api:
             return reply
 
         if STREAM_MEDIA not in request.headers.get("accept", ""):
-            return await self._json(request, counted)
+            return await self._json(request, graph, counted)
         events = event_stream(lambda hear: self._work.run(counted, hear=hear), request.state.request_id)
         return StreamingResponse(events, media_type=STREAM_MEDIA)
-
-
-def _rows_of(form: RowsForm) -> dict[str, Any]:
-    """Which entities are meant, with filters in their JSON form."""
-    return form.model_dump(include={"type", "query", "entities", "filters"}, by_alias=True)
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The JSON form of docs/json.md; events where they are asked for",
-        "content": {"application/json": {}, STREAM_MEDIA: {}},
+        "content": {STREAM_MEDIA: {"schema": {"type": "string"}}},
     }
 }
 

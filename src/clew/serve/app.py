@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache
 from hashlib import sha256
@@ -15,6 +15,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -24,10 +25,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clew.errors import ClewError
 from clew.foundation.system import release_memory
-from clew.serve.api import Api
+from clew.llm.types import ChatModel
+from clew.serve.api import PROBLEM_SCHEMA, Api
 from clew.serve.guard import Guard, Metrics, RequestSpans, problem_response
-from clew.serve.service import Graphs, Models, ServedGraph, Service
-from clew.serve.settings import Problem, ServeSettings, problem_of
+from clew.serve.replies import json_type
+from clew.serve.service import Graphs, ServedGraph, Service
+from clew.serve.settings import Problem, ProblemForm, ServeSettings, problem_of
 from clew.serve.work import Gone, Work
 from clew.version import __version__
 
@@ -114,9 +117,20 @@ def _tag(path: str, modified: int, size: int) -> str:
     return f'"{sha256(Path(path).read_bytes()).hexdigest()[:32]}"'
 
 
+class App(FastAPI):
+    """FastAPI, whose description has the form of problems, which is of another media type than replies."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The description."""
+        document = super().openapi()
+        schema = TypeAdapter(json_type(ProblemForm)).json_schema()
+        document["components"]["schemas"].setdefault(PROBLEM_SCHEMA.rpartition("/")[2], schema)
+        return document
+
+
 def make_app(
     graphs: Graphs,
-    models: Models,
+    models: Mapping[str, ChatModel],
     settings: ServeSettings,
     *,
     mcp: Callable[[Service, Work], Mounted] | None = None,
@@ -135,7 +149,7 @@ def make_app(
             yield
             await work.close(GRACE)
 
-    app = FastAPI(
+    app = App(
         title="Clew",
         version=__version__,
         description="Questions and claims over a knowledge graph; every answer is proved by its triples.",
@@ -230,7 +244,14 @@ def _add_signs_of_life(app: FastAPI, graphs: Graphs, counts: Metrics) -> None:
         return Response(counts.text(), media_type="text/plain; version=0.0.4")
 
     for path, handler in (("/healthz", healthz), ("/readyz", readyz), ("/metrics", metrics)):
-        app.add_api_route(path, handler, summary=(handler.__doc__ or "").rstrip("."), tags=["operation"])
+        app.add_api_route(
+            path,
+            handler,
+            summary=(handler.__doc__ or "").rstrip("."),
+            tags=["operation"],
+            response_class=PlainTextResponse,
+            operation_id=handler.__name__,
+        )
 
 
 def _add_problems(app: FastAPI, graphs: Graphs) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
+from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
@@ -19,6 +20,17 @@ Text = Annotated[str, Field(max_length=10_000)]
 NameText = Annotated[str, Field(max_length=2_000)]
 Id = Annotated[str, Field(max_length=200)]
 SettingValues = Annotated[dict[NameText, SettingValue], Field(max_length=30)] | None
+
+GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
+Page = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0)]
+
+
+async def _id_of(request: Request) -> str:
+    return request.state.request_id
+
+
+RequestId = Annotated[str, Depends(_id_of)]
 
 
 class RequestForm(BaseModel):

@@ -164,7 +164,7 @@ class Guard:
         self, app: ASGIApp, access: Access, limits: ServerLimits, metrics: Metrics, spans: RequestSpans
     ) -> None:
         self.app, self.limits, self.metrics = app, limits, metrics
-        self._access, self._spans = access, spans
+        self.access, self._spans = access, spans
         self._tokens = [token.encode() for token in access.tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -181,12 +181,16 @@ class Guard:
 
     def refusal(self, scope: Scope, headers: Headers) -> Problem | None:
         """Why a request is not let in; None if it is."""
-        if not self._is_called_right(headers.get("host", "")):
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._is_called_right(hosts[0]):
             detail = "The Host header names no address of this server. Start it with --allow-host NAME"
             return Problem(421, "host", "Wrong host", detail)
+        if headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
+            detail = "A body is sent as it is, with its length or in chunks"
+            return Problem(501, "encoding", "No such encoding", detail)
         origin = headers.get("origin")
-        same_origin = origin is None or urlsplit(origin).netloc == headers.get("host")
-        if not same_origin and origin not in self._access.origins:
+        same_origin = origin is None or _place(origin) == hosts[0]
+        if not same_origin and origin not in self.access.origins:
             detail = "Pages of another origin may not call this server. Start it with --allow-origin"
             return Problem(403, "origin", "Wrong origin", detail)
         # All but the page itself and the signs of life.
@@ -196,15 +200,13 @@ class Guard:
             return Problem(401, "token", "Not authorised", detail, www_authenticate='Bearer realm="clew"')
         return None
 
-    def allowed_origin(self, headers: Headers) -> str | None:
-        """The other origin whose page asks, if it may."""
-        origin = headers.get("origin")
-        return origin if origin in self._access.origins else None
-
     def _is_called_right(self, host: str) -> bool:
         """Whether a Host is an address, localhost or a name that was allowed: none that a stranger sets."""
-        name = (urlsplit(f"//{host}").hostname or "") if "@" not in host else ""
-        if name == "localhost" or name in self._access.hosts:
+        try:
+            name = (urlsplit(f"//{host}").hostname or "") if "@" not in host else ""
+        except ValueError:  # brackets that are no IPv6 address
+            return False
+        if name == "localhost" or name in self.access.hosts:
             return True
         try:
             ipaddress.ip_address(name)
@@ -217,6 +219,14 @@ class Guard:
         raw = credentials.strip().encode("utf-8", "replace")
         same = [hmac.compare_digest(raw, token) for token in self._tokens]
         return kind.lower() == "bearer" and any(same)
+
+
+def _place(origin: str) -> str | None:
+    """The host and port of an origin, if it is one."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 class _Exchange:
@@ -240,7 +250,8 @@ class _Exchange:
             try:
                 receive = await self._with_body(receive)
             except Problem as problem:
-                app = problem_response(problem, self.id)
+                response = app = problem_response(problem, self.id)
+                response.headers["connection"] = "close"  # what is left of the body is not waited for
         await app(self._scope, receive, self._send)
 
     async def _with_body(self, receive: Receive) -> Receive:
@@ -270,7 +281,8 @@ class _Exchange:
             headers["x-request-id"] = self.id
             headers.update(HEADERS)
             headers.setdefault("cache-control", "no-store")
-            if (origin := self._guard.allowed_origin(self.headers)) is not None:
+            origin = self.headers.get("origin")
+            if origin in self._guard.access.origins:
                 headers["access-control-allow-origin"] = origin
                 headers["vary"] = "Origin"
         await self._send_on(message)

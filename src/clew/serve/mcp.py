@@ -6,9 +6,11 @@ Every tool only reads. What a graph holds is data: names and values are handed o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Literal, NotRequired
+from functools import wraps
+from inspect import signature
+from typing import Annotated, Any, Literal, TypedDict
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -17,163 +19,15 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import AliasChoices, Field
 from starlette.types import ASGIApp
-from typing_extensions import TypedDict
 
-from clew.serve.forms import NameText
-from clew.serve.service import Asking, Service
+from clew.serve.forms import AskForm, MatchForm, NameText, QueryForm, VerifyForm
+from clew.serve.replies import part_of, reply_type
+from clew.serve.service import Service
 from clew.serve.settings import problem_of
 from clew.serve.work import Work
 from clew.version import __version__
 
-# What the tools of MCP return: keys of docs/json.md, as far as an agent needs them.
-
-TripleForm = list[str]
-"""[head, relation, tail]: names; one that several share has its id beside it."""
-
-Properties = list[dict[str, list[str]]]
-"""Of each edge that the source has of a triple: {key: [value, …]}."""
-
-
-class TriplesForm(TypedDict):
-    """Triples, and where there is something to say, lists of the same length beside them.
-
-    `ids` are what the source calls them, `properties` those of their edges; `inferred` ones no source states.
-    """
-
-    triples: list[TripleForm]
-    ids: NotRequired[list[TripleForm]]
-    properties: NotRequired[list[Properties]]
-    inferred: NotRequired[list[bool]]
-
-
-class FoundForm(TypedDict):
-    """One answer: `entity` is its id; `score` is the confidence in how the question was read, in [0, 1].
-
-    `shared` ones are called like others of the graph.
-    """
-
-    entity: str
-    label: str
-    score: float
-    shared: NotRequired[bool]
-
-
-class CitedForm(TriplesForm):
-    """The triples that prove one answer."""
-
-    answer: str
-    label: str
-
-
-class Abstained(TypedDict):
-    """Why there is no answer, and names that may have been meant."""
-
-    reason: str
-    detail: str
-    candidates: list[str]
-
-
-class AlternativeForm(TypedDict):
-    """Another way in which a question may be read, in words, and how sure the reader is of it, in [0, 1]."""
-
-    reading: str
-    score: float
-
-
-class ThreadForm(TypedDict):
-    """What a follow-up needs: the question as a whole, its query, and the ids of its answers."""
-
-    question: str
-    query: str | None
-    ids: list[str]
-    total: int
-
-
-class AnswerForm(TypedDict):
-    """An answer, or an abstention; `count` answers there are, of which the first are here.
-
-    `reading` says how it was read; ask with the number of one of `alternatives`, from 1, for another.
-    """
-
-    question: str
-    text: str
-    answers: list[FoundForm]
-    count: int
-    abstained: Abstained | None
-    citations: list[CitedForm]
-    reading: str | None
-    alternatives: list[AlternativeForm]
-    grounded: bool
-    complete: bool
-    method: str
-    notes: list[str]
-    thread: ThreadForm | None
-
-
-class ClaimPartForm(TriplesForm):
-    """A part of a claim, and what the graph says of it."""
-
-    text: str
-    verdict: str
-
-
-class Verified(TypedDict):
-    """A verdict: supported, refuted or not_enough_info, of the claim and of its parts.
-
-    `abstained` is why there is none, where that is not what the graph holds.
-    """
-
-    claim: str
-    verdict: str
-    abstained: Abstained | None
-    parts: list[ClaimPartForm]
-
-
-class Hit(TypedDict):
-    """An entity that a text may mean; `triples` it is in."""
-
-    entity: str
-    label: str
-    types: list[str]
-    how: str
-    triples: int
-
-
-class Hits(TypedDict):
-    """Entities, the best first."""
-
-    entities: list[Hit]
-
-
-class Node(TypedDict):
-    """A neighbour, with the properties of the edge to it."""
-
-    entity: str
-    label: str
-    properties: NotRequired[Properties]
-
-
-class NeighboursForm(TypedDict):
-    """The neighbours at one relation: `count` there are; `next` is the offset of the next page."""
-
-    relation: str
-    label: str
-    direction: str
-    count: int
-    nodes: list[Node]
-    next: int | None
-
-
-class Around(TypedDict):
-    """What is around an entity; `groups_left` relations are not shown."""
-
-    entity: str
-    label: str
-    types: list[str]
-    aliases: list[str]
-    triples: int
-    groups: list[NeighboursForm]
-    groups_left: int
+# What the tools return: of the JSON over HTTP what an agent needs.
 
 
 class RelationForm(TypedDict):
@@ -185,7 +39,7 @@ class RelationForm(TypedDict):
     name: str
     label: str
     triples: int
-    example: TripleForm
+    example: list[str]
     properties: dict[str, list[str]]
     head_types: list[str]
     tail_types: list[str]
@@ -201,28 +55,10 @@ class SchemaForm(TypedDict):
     relation_count: int
 
 
-class MatchedForm(TriplesForm):
-    """A match of a pattern: nodes in the order in which the pattern names them."""
-
-    gsd: float
-    direction_misses: int
-    nodes: list[str]
-    node_ids: NotRequired[list[str]]
-
-
-class Matches(TypedDict):
-    """Matches in order of their graph semantic distance; not `complete` where the search was stopped."""
-
-    matches: list[MatchedForm]
-    complete: bool
-
-
-class RowsForm(TypedDict):
-    """Rows of a query; not `complete` where there are more."""
-
-    columns: list[str]
-    rows: list[list[Any]]
-    complete: bool
+_ANSWER = (
+    "question text answers abstained citations reading alternatives grounded complete method notes thread"
+)
+_VERDICT = "claim verdict abstained parts"
 
 
 MOST_TOOL_ANSWERS = 50
@@ -256,21 +92,34 @@ def make_server(service: Service, work: Work) -> MCPServer[Any]:
         ),
     )
     tools = _Tools(service, work)
-    for tool, title in (
-        (tools.ask, "Ask a question"),
-        (tools.verify, "Check a claim"),
-        (tools.find_entities, "Find entities by name"),
-        (tools.neighbours, "Look around an entity"),
-        (tools.schema, "What a graph holds"),
-        (tools.match, "Find a pattern"),
-        (tools.query, "Run a read-only query"),
+    answer = part_of(reply_type(Service.ask), _ANSWER, count=int)
+    for tool, title, form in (
+        (tools.ask, "Ask a question", answer),
+        (tools.verify, "Check a claim", part_of(reply_type(Service.verify), _VERDICT)),
+        (tools.find_entities, "Find entities by name", reply_type(Service.find_entities)),
+        (tools.neighbours, "Look around an entity", reply_type(Service.neighbours)),
+        (tools.schema, "What a graph holds", reply_type(_Tools.describe)),
+        (tools.match, "Find a pattern", part_of(reply_type(Service.match), "matches complete")),
+        (tools.query, "Run a read-only query", reply_type(Service.query)),
     ):
-        server.add_tool(tool, title=title, annotations=_READS, structured_output=True)
+        server.add_tool(_returns(tool, form), title=title, annotations=_READS, structured_output=True)
     for name in service.graphs.names:
         schema, info = f"Schema of {name}", f"What {name} is"
         tools.add_resource(server, name, "schema", schema, "Types and relations with counts and examples.")
         tools.add_resource(server, name, "info", info, "Counts, sources and updates of the index.")
     return server
+
+
+def _returns(tool: Callable[..., Awaitable[Any]], form: type) -> Callable[..., Awaitable[Any]]:
+    """The tool, which says that it returns what has a form; what is not in the form is left out."""
+
+    @wraps(tool)
+    async def typed(**given: Any) -> Any:  # noqa: ANN401
+        return await tool(**given)
+
+    signed = signature(tool, eval_str=True).replace(return_annotation=form)
+    vars(typed)["__signature__"] = signed
+    return typed
 
 
 class _Tools:
@@ -304,7 +153,7 @@ class _Tools:
             Field(description="`thread` of the last answer, where the question goes on from it."),
         ] = None,
         limit: Few = MOST_TOOL_ANSWERS,
-    ) -> AnswerForm:
+    ) -> dict[str, Any]:
         """Answer a question from the graph, with the triples that prove each answer.
 
         Use this first for anything that is asked in words: who, which, when, how many, the most, both … and,
@@ -312,10 +161,15 @@ class _Tools:
         ask again with the number of that one of `alternatives` which is meant. A question that goes on
         from the last one ("And the Cologne Depot?", "only those in Berlin") needs its `thread` as `previous`.
         """
-        asking = Asking(
-            question, tuple(entities), method, reading=reading, partial=partial, previous=previous
+        form = AskForm.model_construct(
+            question=question,
+            entities=entities,
+            method=method,
+            reading=reading,
+            partial=partial,
+            previous=previous,
         )
-        reply = await self._run(graph, lambda name: self._service.ask(name, asking))
+        reply = await self._run(graph, lambda name: self._service.ask(name, form))
         reply["answers"], reply["citations"] = reply["answers"][:limit], reply["citations"][:limit]
         reply["count"] = reply["total"]
         return reply
@@ -327,22 +181,20 @@ class _Tools:
         closed_world: Annotated[
             bool, Field(description="Take what the graph does not record not to be so.")
         ] = False,
-    ) -> Verified:
+    ) -> dict[str, Any]:
         """Check a statement against the graph: supported, refuted or not_enough_info, part by part.
 
         Use this for something that is claimed, not asked; each part comes with the triples that show it.
         """
-        asking = Asking(claim)
-        return await self._run(
-            graph, lambda name: self._service.verify(name, asking, closed_world=closed_world)
-        )
+        form = VerifyForm(claim=claim, closed_world=closed_world)
+        return await self._run(graph, lambda name: self._service.verify(name, form))
 
     async def find_entities(
         self,
         text: Annotated[str, Field(max_length=200, description="A name, its beginning, or a misspelt one.")],
         graph: AskedGraph = None,
         limit: Few = 10,
-    ) -> Hits:
+    ) -> dict[str, Any]:
         """Find what an entity is called in the graph, from a full, partial or misspelt name."""
         return await self._run(graph, lambda name: self._service.find_entities(name, text, limit=limit))
 
@@ -358,13 +210,13 @@ class _Tools:
         ] = None,
         offset: Annotated[int, Field(ge=0, description="Where the page begins, from `next`.")] = 0,
         limit: Few = 10,
-    ) -> Around:
+    ) -> dict[str, Any]:
         """List what the graph records of one entity, grouped by relation, with counts and pages."""
         page: dict[str, Any] = {"relation": relation, "direction": direction}
         page |= {"offset": offset, "limit": limit}
         return await self._run(graph, lambda name: self._service.neighbours(name, entity, **page))
 
-    async def schema(self, graph: AskedGraph = None) -> SchemaForm:
+    async def schema(self, graph: AskedGraph = None) -> dict[str, Any]:
         """Describe a graph: its types and relations with counts, examples and what stands at their ends.
 
         Use this before match or query, to know the names of relations.
@@ -383,12 +235,13 @@ class _Tools:
         ],
         graph: AskedGraph = None,
         k: Annotated[int, Field(ge=1, le=MOST_TOOL_ANSWERS, description="How many matches.")] = 3,
-    ) -> Matches:
+    ) -> dict[str, Any]:
         """Find a small pattern of triples with unknowns, by meaning: names need not be exact.
 
         Use this where the structure is known but ask does not read the question right.
         """
-        return await self._run(graph, lambda name: self._service.match(name, {"triples": triples}, k=k))
+        form = MatchForm.model_construct(triples=triples, k=k)
+        return await self._run(graph, lambda name: self._service.match(name, form))
 
     async def query(
         self,
@@ -402,17 +255,18 @@ class _Tools:
         ],
         graph: AskedGraph = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many rows are returned.")] = 50,
-    ) -> RowsForm:
+    ) -> dict[str, Any]:
         """Run a read-only Cypher or SPARQL query; whatever else it may do is refused.
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.
         """
-        return await self._run(graph, lambda name: self._service.query(name, query, rows=limit))
+        form = QueryForm(query=query, rows=limit)
+        return await self._run(graph, lambda name: self._service.query(name, form))
 
-    def describe(self, name: str) -> dict[str, Any]:
+    def describe(self, name: str) -> SchemaForm:
         """Shorten the description of a graph to what an agent needs."""
         info = self._service.info(name)
-        relations = [
+        relations: list[Any] = [
             {key: relation[key] for key in ("name", "label", "triples", "example", "properties")}
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
             for relation in info["relations"][:MOST_TOOL_RELATIONS]
@@ -439,7 +293,7 @@ class _Tools:
             raise ToolError(f'There is no graph "{name}". There are: {", ".join(names)}')
         return name
 
-    async def _run(self, graph: str | None, work: Callable[[str], dict[str, Any]]) -> Any:  # noqa: ANN401
+    async def _run(self, graph: str | None, work: Callable[[str], object]) -> Any:  # noqa: ANN401
         """Do work on a graph in a thread; errors have the words of the command line, without paths."""
         name = self._graph(graph)
         try:

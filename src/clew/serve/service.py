@@ -7,25 +7,49 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, cast
+
+from fastapi import Path as InPath
+from fastapi import Query
 
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
-from clew.evaluate.compared import ask_each
+from clew.evaluate.compared import MethodAnswers, ask_each
+from clew.index.explore import Neighbourhood, PathsForm
+from clew.index.info import Info
 from clew.index.store.directory import MANIFEST, read_manifest
 from clew.llm.types import ChatModel
 from clew.methods.registry import METHODS, made_settings
 from clew.methods.settings import options_of
 from clew.query.table import ColumnFilter, Table, filters_of
+from clew.serve import forms
+from clew.serve.replies import (
+    AnswerRowForm,
+    AnswersForm,
+    ColumnFacetsForm,
+    EntitiesForm,
+    ExamplesForm,
+    GraphForm,
+    GraphsForm,
+    JsonValue,
+    MethodsForm,
+    QueryRowsForm,
+    RelationsForm,
+    SettingForm,
+    TableForm,
+    TypeCountForm,
+    TypesForm,
+)
 from clew.serve.settings import Problem, ServerLimits
 from clew.stores.store import as_json
 from clew.text.embedders import load_runtime
-from clew.types import Answer
+from clew.types import Answer, MatchesForm, Verification
+from clew.vocabulary.file import VocabularyForm
 
 # The graphs that a server answers from; each takes up a new generation of its index by itself.
 
@@ -37,7 +61,6 @@ class Snapshot:
     """A generation of a graph that is open. Requests keep the one that they began with."""
 
     clew: Clew
-    generation: int
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -49,7 +72,7 @@ class Snapshot:
             | {"path": Path(source["path"]).name}
             for source in info["sources"]
         ]
-        info["generation"] = self.generation
+        info["generation"] = self.clew.generation
         return info
 
     @cached_property
@@ -76,7 +99,7 @@ class ServedGraph:
     def of(cls, name: str, open: Callable[[], Clew]) -> ServedGraph:
         """Open a graph; raises as `open`."""
         clew = open()
-        graph = cls(name, open, Snapshot(clew, clew.generation))
+        graph = cls(name, open, Snapshot(clew))
         graph._last_mark = graph._manifest()
         return graph
 
@@ -99,7 +122,7 @@ class ServedGraph:
             if mark == self._last_mark:
                 return False
             try:
-                if read_manifest(self.clew.path).generation == self.snapshot.generation:
+                if read_manifest(self.clew.path).generation == self.clew.generation:
                     self._last_mark, self.failure = mark, None
                     return False
                 clew = self.open()
@@ -109,7 +132,7 @@ class ServedGraph:
                     log.warning("reload failed", extra={"graph": self.name, "reason": str(error)})
                 self.failure = "its newest generation cannot be opened; the one before is asked"
                 return False
-            self.snapshot = Snapshot(clew, clew.generation)
+            self.snapshot = Snapshot(clew)
             self._last_mark, self.failure = mark, None
             log.info("reloaded", extra={"graph": self.name, "generation": clew.generation})
             return True
@@ -216,73 +239,57 @@ MOST_QUERY_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
-    """The chat models that may be asked, by name; the first is asked where no other is named."""
-
-    by_name: Mapping[str, ChatModel]
-
-    def get(self, name: str | None) -> ChatModel | None:
-        """Find a model: `""` or none on the server is no model. Raises UsageError for an unknown name."""
-        if not name:
-            return None if name == "" else next(iter(self.by_name.values()), None)
-        if name not in self.by_name:
-            names = ", ".join(self.by_name) or "none; start the server with --llm"
-            raise UsageError(f'There is no chat model "{name}" here. There are: {names}')
-        return self.by_name[name]
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """A question or claim, and how it is to be answered; `model` None is the server's first, "" none."""
-
-    question: str
-    entities: Sequence[str] = ()
-    method: str = "auto"
-    model: str | None = None
-    id: str | None = None
-    explain: bool = False
-    settings: Mapping[str, Any] | None = None
-    reading: int | None = None
-    partial: bool = False
-    previous: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Service:
-    """Answers from some graphs, with some models, within limits."""
+    """Answers from some graphs, with some models by name, within limits.
+
+    Its methods take what requests hold and say in their docstrings what the HTTP API says of them.
+    """
 
     graphs: Graphs
-    models: Models
+    models: Mapping[str, ChatModel]
     limits: ServerLimits
 
-    def list_graphs(self) -> dict[str, Any]:
-        """All graphs with their counts, and the methods and models there are."""
-        graphs = [
+    def list_graphs(self) -> GraphsForm:
+        """List the graphs with their counts, the methods, and the chat models."""
+        graphs: list[GraphForm] = [
             {
                 "name": graph.name,
-                "generation": graph.snapshot.generation,
+                "generation": graph.clew.generation,
                 "counts": dict(graph.clew.index.manifest.about.counts),
                 "note": graph.failure,
             }
             for graph in self.graphs
         ]
-        return {"graphs": graphs, "methods": list(METHODS), "models": list(self.models.by_name)}
+        return {"graphs": graphs, "methods": list(METHODS), "models": list(self.models)}
 
-    def ask(self, graph: str, asking: Asking) -> dict[str, Any]:
-        """Answer a question: the JSON form of an answer."""
-        clew, model = self._engine(graph), self.models.get(asking.model)
+    def methods(self) -> MethodsForm:
+        """List the methods with their settings: type, range, choices and default of each."""
+        return {
+            "methods": [
+                {"name": name, "needs_model": spec.needs_model, "settings": list(_options(name))}
+                for name, spec in METHODS.items()
+            ]
+        }
+
+    def ask(self, graph: forms.GraphName, form: forms.AskForm) -> Annotated[dict[str, Any], Answer]:
+        """Answer a question, or abstain with a reason; both are 200.
+
+        With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
+        (steps of the method, when they are taken), and last `answer` or `problem`.
+        """
+        clew, model = self._engine(graph), self._model(form.model)
         answer = clew.ask(
-            asking.question,
-            id=asking.id,
-            entities=asking.entities,
-            method=_check_method(asking.method),
+            form.question,
+            id=form.id,
+            entities=form.entities,
+            method=_check_method(form.method),
             model=model,
-            settings=_settings(asking.method, asking.settings),
-            reading=asking.reading,
-            partial=asking.partial,
-            previous=asking.previous,
+            settings=_settings(form.method, form.settings),
+            reading=form.reading,
+            partial=form.partial,
+            previous=form.previous,
         )
-        return self._within_limit(answer).as_json(steps=asking.explain)
+        return self._within_limit(answer).as_json(steps=form.explain)
 
     def _within_limit(self, answer: Answer) -> Answer:
         count, most = len(answer.answers), self.limits.answers
@@ -299,167 +306,190 @@ class Service:
             total=count if answer.total is None else answer.total,
         )
 
-    def ask_all(self, graph: str, questions: Sequence[str], asking: Asking) -> dict[str, Any]:
-        """Answer questions in turn, each as `asking` says: a row each, with its error where it failed."""
-        rows: list[dict[str, Any]] = []
-        for question in questions:
+    def ask_by_address(
+        self,
+        graph: forms.GraphName,
+        question: Annotated[forms.Text, Query(alias="q", examples=["Who directed Memento?"])],
+        id: forms.RequestId,
+        method: Annotated[forms.NameText, Query()] = "auto",
+    ) -> Annotated[dict[str, Any], Answer]:
+        """Answer a question as POST does, without a chat model: `/v1/films/ask?q=Who+directed+Memento?`."""
+        form = forms.AskForm.model_construct(question=question, method=method, model="", id=id)
+        return self.ask(graph, form)
+
+    def batch(self, graph: forms.GraphName, form: forms.BatchForm) -> AnswersForm:
+        """Answer questions in turn, in the time of one request; one that fails has its error in its row."""
+        rows: list[AnswerRowForm] = []
+        for question in form.questions:
+            asked = forms.AskForm.model_construct(
+                question=question, method=form.method, model=form.model, settings=form.settings
+            )
             try:
-                row = {"answer": self.ask(graph, replace(asking, question=question)), "error": None}
+                rows.append({"answer": self.ask(graph, asked), "error": None})
             except ClewError as error:
-                row = {"answer": None, "error": self.graphs.hide_paths(str(error))}
-            rows.append(row)
+                rows.append({"answer": None, "error": self.graphs.hide_paths(str(error))})
         return {"rows": rows}
 
-    def list_methods(self) -> dict[str, Any]:
-        """The methods, and the settings that each takes."""
-        return {
-            "methods": [
-                {"name": name, "needs_model": spec.needs_model, "settings": list(_options(name))}
-                for name, spec in METHODS.items()
-            ]
-        }
-
-    def verify(self, graph: str, asking: Asking, *, closed_world: bool = False) -> dict[str, Any]:
-        """Check a claim, which is the question of `asking`: the JSON form of a verdict."""
-        model = self.models.get(asking.model)
+    def verify(
+        self, graph: forms.GraphName, form: forms.VerifyForm
+    ) -> Annotated[dict[str, Any], Verification]:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
+        model = self._model(form.model)
         checked = self._engine(graph).verify(
-            asking.question,
-            id=asking.id,
-            closed_world=closed_world,
-            method=_check_method(asking.method),
+            form.claim,
+            id=form.id,
+            closed_world=form.closed_world,
+            method=_check_method(form.method),
             model=model,
-            settings=_settings(asking.method, asking.settings, claims=True),
+            settings=_settings(form.method, form.settings, claims=True),
         )
-        return checked.as_json(steps=asking.explain)
+        return checked.as_json(steps=form.explain)
 
     def compare(
-        self,
-        graph: str,
-        question: str,
-        methods: Sequence[str],
-        *,
-        entities: Sequence[str] = (),
-        model: str | None = None,
-        settings: Mapping[str, Mapping[str, Any]] | None = None,
-    ) -> dict[str, Any]:
-        """Ask several methods the same question, each with its settings."""
-        names = [_check_method(name) for name in dict.fromkeys(methods)]
-        if not names or len(names) > self.limits.methods:
+        self, graph: forms.GraphName, form: forms.CompareForm
+    ) -> Annotated[dict[str, Any], MethodAnswers]:
+        """Ask several methods the same question; one that fails has its error in its row."""
+        names = [_check_method(name) for name in dict.fromkeys(form.methods)]
+        if len(names) > self.limits.methods:
             raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
-        chat_model = self.models.get(model)
-        settings_by_method = {name: _settings(name, values) for name, values in (settings or {}).items()}
+        chat_model = self._model(form.model)
+        settings = {name: _settings(name, values) for name, values in form.settings.items()}
         comparison = ask_each(
             self._engine(graph),
-            question,
+            form.question,
             names,
-            entities=entities,
+            entities=form.entities,
             model=chat_model,
-            settings=settings_by_method,
+            settings=settings,
         ).as_json()
         for row in comparison["rows"]:
             row["error"] = row["error"] and self.graphs.hide_paths(row["error"])
         return comparison
 
-    def match(
-        self, graph: str, pattern: Mapping[str, Any], *, k: int = 3, all: bool = False, id: str | None = None
-    ) -> dict[str, Any]:
-        """Find a pattern; the search stops a little before the time of the request is over."""
-        if not 1 <= k <= self.limits.k:
-            raise UsageError(f"k is from 1 to {self.limits.k}, not {k}")
+    def match(self, graph: forms.GraphName, form: forms.MatchForm) -> MatchesForm:
+        """Find the matches of a pattern, in order of graph semantic distance."""
+        if form.k > self.limits.k:
+            raise UsageError(f"k is from 1 to {self.limits.k}, not {form.k}")
         clew, began = self._engine(graph), time.perf_counter()
-        result = clew.match(pattern, k=k, all=all, milliseconds=900 * self.limits.seconds)
+        # The search stops a little before the time of the request is over.
+        result = clew.match(form.pattern(), k=form.k, all=form.all, milliseconds=900 * self.limits.seconds)
         if len(result.matches) > self.limits.answers:
             result = replace(result, matches=result.matches[: self.limits.answers], complete=False)
-        return clew.matches_json(result, id=id, milliseconds=(time.perf_counter() - began) * 1000)
+        return clew.matches_json(result, id=form.id, milliseconds=(time.perf_counter() - began) * 1000)
 
-    def query(self, graph: str, statement: str, *, rows: int = 50) -> dict[str, Any]:
-        """Run a reading query of Cypher or SPARQL: `{"columns", "rows", "complete"}`."""
+    def query(self, graph: forms.GraphName, form: forms.QueryForm) -> QueryRowsForm:
+        """Run a reading query of Cypher or SPARQL; whatever else it may do is refused."""
         seconds = min(10.0, self.limits.seconds)
-        result = self._engine(graph).query(statement, seconds=seconds, rows=MOST_QUERY_ROWS)
+        result = self._engine(graph).query(form.query, seconds=seconds, rows=MOST_QUERY_ROWS)
         return {
             "columns": list(result.columns),
-            "rows": [[as_json(value) for value in row] for row in result.rows[:rows]],
-            "complete": result.complete and len(result.rows) <= rows,
+            "rows": [
+                [cast("JsonValue", as_json(value)) for value in row] for row in result.rows[: form.rows]
+            ],
+            "complete": result.complete and len(result.rows) <= form.rows,
         }
 
-    def info(self, graph: str) -> dict[str, Any]:
-        """Counts, relations and types."""
+    def info(self, graph: forms.GraphName) -> Annotated[dict[str, Any], Info]:
+        """Counts, relations with examples, types, sources and updates."""
         return self.graphs[graph].snapshot.info
 
-    def relations(self, graph: str, *, limit: int = 500, offset: int = 0) -> dict[str, Any]:
-        """The relations with examples, types at their ends and counts, the most frequent first."""
+    def examples(self, graph: forms.GraphName) -> ExamplesForm:
+        """Questions made from this graph, each of which it answers."""
+        return {"questions": list(self.graphs[graph].snapshot.examples)}
+
+    def relations(
+        self, graph: forms.GraphName, limit: forms.Page = 500, offset: forms.Offset = 0
+    ) -> RelationsForm:
+        """The most frequent relations first, with the declared types of the graph."""
         info = self.info(graph)
         page = info["relations"][offset : offset + limit]
         return {"relations": page, "count": len(info["relations"]), "types": info["types"]}
 
-    def examples(self, graph: str) -> dict[str, Any]:
-        """Questions that this graph answers."""
-        return {"questions": list(self.graphs[graph].snapshot.examples)}
-
-    def find_entities(self, graph: str, text: str, *, limit: int = 10) -> dict[str, Any]:
-        """Entities that a text names, begins or misspells."""
-        hits = self._engine(graph).find_entities(text, limit=min(limit, self.limits.page))
+    def find_entities(
+        self,
+        graph: forms.GraphName,
+        prefix: Annotated[str, Query(max_length=200, examples=["chris"])],
+        limit: forms.Page = 10,
+    ) -> EntitiesForm:
+        """Entities that a text names, begins or misspells, the best first."""
+        hits = self._engine(graph).find_entities(prefix, limit=min(limit, self.limits.page))
         return {"entities": [hit.as_json() for hit in hits]}
 
     def neighbours(
         self,
-        graph: str,
-        entity: str,
-        *,
-        relation: str | None = None,
-        direction: Literal["out", "in"] | None = None,
-        offset: int = 0,
-        limit: int = 20,
-    ) -> dict[str, Any]:
-        """What is around an entity, a group for each relation."""
+        graph: forms.GraphName,
+        id: Annotated[str, InPath(max_length=2_000, examples=["Christopher Nolan"])],
+        relation: Annotated[forms.NameText | None, Query()] = None,
+        direction: Annotated[Literal["out", "in"] | None, Query()] = None,
+        limit: forms.Page = 20,
+        offset: forms.Offset = 0,
+    ) -> Annotated[dict[str, Any], Neighbourhood]:
+        """What is around an entity: for each relation and direction a count and one page of nodes."""
         neighbourhood = self._engine(graph).neighbours(
-            entity, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
+            id, relation=relation, direction=direction, offset=offset, limit=min(limit, self.limits.page)
         )
         return neighbourhood.as_json()
 
-    def vocabulary(self, graph: str) -> dict[str, Any]:
-        """What the team of a graph calls things."""
+    def vocabulary(self, graph: forms.GraphName) -> VocabularyForm:
+        """Labels, words and units of relations and types, and terms with their query graphs."""
         return self._engine(graph).vocabulary.as_json()
 
-    def types(self, graph: str) -> dict[str, Any]:
+    def types(self, graph: forms.GraphName) -> TypesForm:
         """The types of a graph with their counts; of one without, the ends of its relations."""
         info = self.info(graph)
-        declared = [{"type": name, "count": count} for name, count in info["types"].items()]
-        ends = [
+        declared: list[TypeCountForm] = [
+            {"type": name, "count": count} for name, count in info["types"].items()
+        ]
+        ends: list[TypeCountForm] = [
             {"type": f"{end} of {relation['name']}", "count": relation[f"{end}s"]}
             for relation in info["relations"]
             for end in ("head", "tail")
         ]
         return {"types": declared or ends, "declared": bool(declared)}
 
-    def table(self, graph: str, rows: Mapping[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
-        """A page of entities; without `columns` the first ones are chosen, and all are described."""
-        table, filters = self._table(graph, rows)
-        named = {key: value for key, value in page.items() if key != "columns"}
-        chosen: Sequence[str] | None = page.get("columns")
-        described = [] if chosen is not None else table.columns()
-        columns = [column.name for column in described[:SHOWN_COLUMNS]] if chosen is None else chosen
-        reply = table.page(columns, filters=filters, **named)
-        return reply | {"available": [column.as_json() for column in described]}
+    def table(self, graph: forms.GraphName, form: forms.TableForm) -> TableForm:
+        """A page of entities with columns, sorted and filtered; `available` describes all columns."""
+        table, filters = self._table(graph, form)
+        described = [] if form.columns is not None else table.columns()
+        columns = form.columns or [column.name for column in described[:SHOWN_COLUMNS]]
+        page = form.model_dump(include={"sort", "descending", "offset", "limit"})
+        reply = table.page(columns, filters=filters, **page)
+        return {**reply, "available": [column.as_json() for column in described]}
 
-    def facets(self, graph: str, rows: Mapping[str, Any], column: str) -> dict[str, Any]:
-        """The values of one column, counted."""
-        table, filters = self._table(graph, rows)
-        return table.column(column).as_json() | table.facets(column, filters)
+    def facets(self, graph: forms.GraphName, form: forms.FacetsForm) -> ColumnFacetsForm:
+        """The values of a column with how many rows have each; of numbers a histogram too."""
+        table, filters = self._table(graph, form)
+        return {**table.column(form.column).as_json(), **table.facets(form.column, filters)}  # type: ignore[typeddict-item]
 
-    def _table(self, graph: str, rows: Mapping[str, Any]) -> tuple[Table, list[ColumnFilter]]:
-        named = {key: rows[key] for key in ("type", "query", "entities")}
-        return self._engine(graph).table(**named), filters_of(rows["filters"])
+    def _table(self, graph: str, form: forms.RowsForm) -> tuple[Table, list[ColumnFilter]]:
+        table = self._engine(graph).table(type=form.type, query=form.query, entities=form.entities)
+        return table, filters_of([condition.model_dump(by_alias=True) for condition in form.filters])
 
-    def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
-        """The shortest paths between two entities."""
+    def paths(
+        self,
+        graph: forms.GraphName,
+        start: Annotated[forms.NameText, Query(alias="from", examples=["Memento"])],
+        end: Annotated[forms.NameText, Query(alias="to", examples=["Inception"])],
+        limit: Annotated[int, Query(ge=1, le=50)] = 5,
+        longest: Annotated[int, Query(ge=1, le=6)] = 4,
+    ) -> PathsForm:
+        """The shortest paths between two entities, along edges in both directions."""
         return self._engine(graph).paths(start, end, limit=limit, longest=longest).as_json()
 
     def _engine(self, graph: str) -> Clew:
         return self.graphs[graph].clew
 
+    def _model(self, name: str | None) -> ChatModel | None:
+        """Find a model: None is the first, `""` is none. Raises UsageError for an unknown name."""
+        if not name:
+            return None if name == "" else next(iter(self.models.values()), None)
+        if name not in self.models:
+            names = ", ".join(self.models) or "none; start the server with --llm"
+            raise UsageError(f'There is no chat model "{name}" here. There are: {names}')
+        return self.models[name]
 
-def _options(method: str, *, claims: bool = False) -> Iterator[dict[str, Any]]:
+
+def _options(method: str, *, claims: bool = False) -> Iterator[SettingForm]:
     """What a client may tell a method: options whose values are plain, not files of this machine."""
     kind = METHODS[method].settings_class(claims=claims)
     for name, (option, default) in ({} if kind is None else options_of(kind)).items():

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
 from clew.foundation.forms import json_form, json_line
@@ -136,6 +136,16 @@ def write_logs(*, quiet: bool = False) -> None:
 PROBLEM_MEDIA = "application/problem+json"
 
 
+class ProblemForm(TypedDict):
+    """What went wrong (RFC 9457): `type` for programs, `detail` for people; `instance` is the request."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None
+
+
 class Problem(Exception):
     """A request that is refused or failed: `kind` is a word for programs, `detail` one for people."""
 
@@ -144,7 +154,7 @@ class Problem(Exception):
         self.status, self.kind, self.title, self.detail = status, kind, title, detail
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
-    def as_json(self, request: str | None = None) -> dict[str, Any]:
+    def as_json(self, request: str | None = None) -> ProblemForm:
         """`{"type", "title", "status", "detail", "instance"}`; `instance` is the id of the request."""
         return {
             "type": f"urn:clew:problem:{self.kind}",

@@ -65,3 +65,29 @@ def check_address(address: str) -> None:
             "The address has an @ behind its first /, ? or #, so that its password would be read as a path. "
             "Write the signs of a password as %2F, %3F, %23 and %40, and an @ of a path as %40"
         )
+
+
+def connection_fault(error: BaseException, unencrypted: str) -> str:
+    """Say what broke the way to a server, and what to check; empty where that is not known.
+
+    `unencrypted` is what to write where the server does not speak TLS, as *sparql+http://*.
+    """
+    import socket
+    import ssl
+
+    match error:
+        case ssl.SSLCertVerificationError():
+            return (
+                f"has a certificate that is not trusted ({error.verify_message}). Check the host name, or "
+                "name the authority's certificate in $SSL_CERT_FILE"
+            )
+        case ssl.SSLError():
+            return f"does not speak TLS there. Check the port, or write {unencrypted}"
+        case socket.gaierror():
+            return "cannot be reached: there is no host of that name. Check the address"
+        case ConnectionRefusedError():
+            return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
+        case TimeoutError():
+            return "cannot be reached: nothing answered in time. Check host, port and the firewalls between"
+        case _:
+            return ""

@@ -6,8 +6,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import chain
@@ -19,16 +18,7 @@ from clew.foundation.system import replace_file
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import StoreError
 from clew.stores.neo4j import Neo4jStore
-from clew.stores.sparql.endpoint import (
-    ACCEPT_GRAPH,
-    ACCEPT_ROWS,
-    GRAPHS,
-    RESULTS,
-    Address,
-    HttpReply,
-    rows_of,
-    send_query,
-)
+from clew.stores.sparql.endpoint import GRAPHS, Address, HttpReply, opened_reply, rows_of
 from clew.stores.store import StoredTerm, naming_property
 
 # Where the graph of a database is put while it is read: finished shards stay after an interruption.
@@ -38,10 +28,6 @@ DATA, MARKER = "data", "import.json"
 
 ImportProgress = Callable[[str, int, int], None]
 """Called with what is read, how much of it is, and how much there is."""
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 @dataclass
@@ -72,19 +58,17 @@ def open_folder(path: Path, source: str) -> ImportFolder:
 
     InputError if something else is there, which is not touched.
     """
-    marker = path / MARKER
-    if path.exists() and not marker.exists() and any(path.iterdir()):
-        raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
-    folder = ImportFolder(path, source)
-    marker_fields: dict[str, Any] = {}
+    folder, marker = ImportFolder(path, source), path / MARKER
     if marker.exists():
-        marker_fields = json.loads(marker.read_text("utf-8"))
-        if marker_fields["source"] != source:
+        left = json.loads(marker.read_text("utf-8"))
+        if left["source"] == source:
+            folder.finished.update(left["finished"])
+        else:
             shutil.rmtree(path)
-            marker_fields = {}
+    elif path.exists() and any(path.iterdir()):
+        raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
     folder.data.mkdir(parents=True, exist_ok=True)
-    folder.finished.update(marker_fields.get("finished", {}))
-    if not marker_fields:
+    if not folder.finished:
         folder.finish("", 0)
     return folder
 
@@ -99,8 +83,9 @@ def open_folder(path: Path, source: str) -> ImportFolder:
 LISTED_NODES = 1_000
 MOST_KEYS = 1_000
 """Keys of properties of edges, each a column."""
-LIST_DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
-"""What may stand between the items of a list; the first that is in none of them does."""
+BETWEEN = "\x1f"
+"""What stands between the items of a list: ASCII's unit separator, a blank where it is in one of them."""
+_OF_LIST = f"{{delimiter:{BETWEEN}}}"
 _IDS = f"UNWIND range(start, start + {LISTED_NODES - 1}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = (
     f"UNWIND range($low, $high, {LISTED_NODES}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
@@ -114,28 +99,18 @@ HUB_EDGES = (
     f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
 )
 
-Cells = Sequence[Sequence[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportSizes:
-    """How much is read at once: ids of nodes in a shard, and edges of a node whose edges come one by one."""
-
-    shard_ids: int = 50_000
-    hub: int = 10_000
-
-
-USUAL_EXPORT = ExportSizes()
-
 
 def export_neo4j(
     store: Neo4jStore,
     folder: ImportFolder,
-    progress: ImportProgress = silent,
-    sizes: ExportSizes = USUAL_EXPORT,
+    progress: ImportProgress = lambda what, done, total: None,
+    *,
+    shard_ids: int = 50_000,
+    hub: int = 10_000,
 ) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 
+    A shard has the nodes of so many ids; edges of a node with `hub` or more come one by one.
     Raises StoreError where the server fails or the database is empty; what was finished stays.
     """
     nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
@@ -147,9 +122,9 @@ def export_neo4j(
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
     keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
-    for low in range(0, last + 1, sizes.shard_ids):
+    for low in range(0, last + 1, shard_ids):
         shard = f"{low:012}"
-        bounds = {"low": low, "high": low + sizes.shard_ids - 1, "hub": sizes.hub}
+        bounds = {"low": low, "high": low + shard_ids - 1, "hub": hub}
         if shard in folder.finished:
             continue
         shard_count = 0
@@ -183,55 +158,31 @@ def _read_rows(
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
         lists = (row[0] for row in store.stream(EDGES_QUERY, bounds))
         for rows in chain(lists, hubs):
-            writer.writerows([*row[:3], *_cells(row[3], keys, {}, "; ")] for row in rows)
+            writer.writerows([*row[:3], *_cells(row[3], keys, "; ")] for row in rows)
             yield len(rows)
 
 
-def write_nodes(path: Path, rows: Cells) -> None:
+def write_nodes(path: Path, rows: Sequence[Sequence[Any]]) -> None:
     """Write rows (id, labels, properties) as a CSV of nodes."""
     kinds: dict[str, set[str]] = {}
-    maps: list[Mapping[str, Any]] = [row[2] for row in rows]
-    for properties in maps:
+    for _, _, properties in rows:
         for key, value in properties.items():
             if value != []:
                 kinds.setdefault(key, set()).add(_kind(value))
-    keys = [key for key in kinds if key != "name"]
-    types = {key: _common_type(kinds[key]) for key in keys}
-    delimiters = {
-        key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")
-    }
-    label_delimiter = _delimiter(row[1] for row in rows)
-    columns = [
-        f"{key}:{types[key]}{_delimiter_suffix(delimiters.get(key, LIST_DELIMITERS[0]))}" for key in keys
-    ]
+    types = {key: _common_type(kinds[key]) for key in kinds if key != "name"}
+    columns = [f"{key}:{kind}{_OF_LIST * kind.endswith('[]')}" for key, kind in types.items()]
     with path.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
-        writer.writerow(["id:ID", "name", f":LABEL{_delimiter_suffix(label_delimiter)}", *columns])
-        for (id, labels, _), properties in zip(rows, maps, strict=True):
+        writer.writerow(["id:ID", "name", f":LABEL{_OF_LIST}", *columns])
+        for id, labels, properties in rows:
             name_key = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
             name = "" if name_key is None else str(properties[name_key])
-            writer.writerow([id, name, _cell(labels, label_delimiter), *_cells(properties, keys, delimiters)])
+            writer.writerow([id, name, _cell(labels, BETWEEN), *_cells(properties, types, BETWEEN)])
 
 
-def _cells(
-    values: Mapping[str, Any], keys: Iterable[str], delimiters: Mapping[str, str], usual_delimiter: str = ""
-) -> list[str]:
-    """The cells of a row's properties; `delimiters` stand between the items of a list, by key."""
-    return [_cell(values[key], delimiters.get(key, usual_delimiter)) if key in values else "" for key in keys]
-
-
-def _delimiter(values: Iterable[object]) -> str:
-    """Choose what stands between the items of the lists of a column: a character that is in none of them."""
-    characters = {character for value in values for character in _cell(value)}
-    private_characters = map(chr, range(0xE000, 0xF8FF))
-    return next(
-        character for character in chain(LIST_DELIMITERS, private_characters) if character not in characters
-    )
-
-
-def _delimiter_suffix(delimiter: str) -> str:
-    """Name a delimiter in a header, unless it is the usual one."""
-    return "" if delimiter == LIST_DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
+def _cells(values: Mapping[str, Any], keys: Iterable[str], between: str) -> list[str]:
+    """The cells of a row's properties."""
+    return [_cell(values[key], between) if key in values else "" for key in keys]
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401
@@ -255,9 +206,9 @@ def _common_type(kinds: set[str]) -> str:
     return ("double" if plain_kinds == {"long", "double"} else "string") + list_suffix
 
 
-def _cell(value: Any, delimiter: str = "") -> str:  # noqa: ANN401
+def _cell(value: Any, between: str = "") -> str:  # noqa: ANN401
     if isinstance(value, list):
-        return delimiter.join(map(_cell, value))
+        return between.join(_cell(item).replace(BETWEEN, " ") for item in cast("list[object]", value))
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):  # a point
@@ -292,7 +243,9 @@ class _Slice:
     count: int
 
 
-def export_sparql(address: Address, folder: ImportFolder, progress: ImportProgress = silent) -> None:
+def export_sparql(
+    address: Address, folder: ImportFolder, progress: ImportProgress = lambda what, done, total: None
+) -> None:
     """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
 
     Raises StoreError where the endpoint fails, or gives fewer triples than it counts; what was finished
@@ -339,8 +292,8 @@ def _value(term: object) -> str:
 
 def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
     sent = Guarded(query, {}, None, _MOST_RELATIONS)
-    with _open_reply(address, query, ACCEPT_ROWS, tuple(RESULTS)) as reply:
-        return rows_of(reply, reply.media, sent).rows
+    with opened_reply(address, query, EXPORT_SECONDS, total=False) as reply:
+        return rows_of(reply, sent).rows
 
 
 def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
@@ -352,9 +305,12 @@ def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[
         # The endpoint caps its results. Pages need an order, which the first attempt had not.
         file.seek(start)
         file.truncate()
-        count = 0
-        for count in _pages(address, shard, file):
-            yield min(count, shard.count)
+        count, page = 0, 1
+        while page and count < shard.count:
+            page = 0
+            for page in _append(address, f"{shard.query} ORDER BY ?s ?o OFFSET {count}", file):
+                yield min(count + page, shard.count)
+            count += page
     if count < shard.count:
         raise StoreError(
             f"{address.public_address} gives {count:,} of the {shard.count:,} triples that it counts for "
@@ -363,46 +319,14 @@ def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[
         )
 
 
-def _pages(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
-    count = 0
-    while count < shard.count:
-        count_before = count
-        query = f"{shard.query} ORDER BY ?s ?o OFFSET {count}"
-        for page_count in _append(address, query, file):
-            count = count_before + page_count
-            yield count
-        if count == count_before:
-            return
-
-
 def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
     """Append what a query gives; yields how many triples there are so far."""
     count = 0
-    with _open_reply(address, query, ACCEPT_GRAPH, tuple(GRAPHS)) as reply:
+    with opened_reply(address, query, EXPORT_SECONDS, graph=True, total=False) as reply:
         for lines in _lines(reply):
             file.write(lines)
             count += lines.count(b"\n")
             yield count
-
-
-@contextmanager
-def _open_reply(
-    address: Address, query: str, accept: str, known_media: tuple[str, ...]
-) -> Generator[HttpReply]:
-    """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
-    with send_query(address, query, accept, EXPORT_SECONDS, total=False) as reply:
-        if reply.media not in known_media:
-            raise StoreError(
-                f"{address.public_address} answers with {reply.media} that is no result of SPARQL. "
-                "Check the path"
-            )
-        try:
-            yield reply
-        except (SyntaxError, ValueError, OSError) as error:
-            raise reply.failure or StoreError(
-                f"{address.public_address} sends what cannot be read as {reply.media} ({error}). "
-                "Run the command again"
-            ) from error
 
 
 def _lines(reply: HttpReply) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,15 @@ from clew.graph import XSD
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.schema import WHOLE, kind_of, kind_of_text, value_relations
 from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
-from clew.stores.cypher.guard import USUAL_ROWS, Guarded
+from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
     VALUE_COLUMNS,
     quoted,
-    quoted_text,
     with_dots,
     without_dots,
 )
+from clew.stores.cypher.tree import quote_text
 from clew.stores.errors import StoreError, UnknownName
 from clew.stores.process import QueryProcesses
 from clew.stores.store import (
@@ -70,27 +70,20 @@ _BOOLEANS = {
 }
 """What XML Schema writes for booleans."""
 HIDDEN = frozenset((NODE_ID, TRIPLE_ID, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
-HIDDEN_LOWER = frozenset(name.lower() for name in HIDDEN)
 
 
 @dataclass(slots=True)
 class _Column:
-    """Values of one literal relation, by node."""
+    """A property of the nodes of a table or of the edges of a relation: its name there, and one value."""
 
     name: str
-    values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
-    """Node → literal nodes."""
-    kind: str = ""
-    """Of ladybug, where it is known from what the nodes are called."""
-
-
-@dataclass(frozen=True, slots=True)
-class _EdgeColumn:
-    """A property of the edges of one relation: its name in the table, its type in ladybug, and a value."""
-
-    name: str
-    kind: str
     example: str
+    kind: str = ""
+    """Its type in ladybug."""
+    of_nodes: bool = False
+    """Whether its values are what nodes are called, and no literals."""
+    values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
+    """Of a table of nodes: node → literal nodes."""
 
 
 class TableLayout:
@@ -114,6 +107,7 @@ class TableLayout:
             and np.unique(relation_heads := heads[relations == relation]).size == relation_heads.size
         }
         """Of `kinds` those with one tail for a head."""
+        self.used_tables = np.unique(self.table[self.table >= 0]).tolist()
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped_relations: set[int] = set()
@@ -122,89 +116,82 @@ class TableLayout:
             if kind or not is_node:
                 name = graph.relations[relation]
                 name += "_" * (name.lower() in (_NAME, NODE_ID, TRIPLE_ID))
-                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name, kind=kind))
+                column = _Column(name, graph.labels[tail], kind, of_nodes=bool(kind))
+                column = self.columns[int(self.table[head])].setdefault(relation, column)
                 column.values[head].append(tail)
             if is_node:
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
                     looped_relations.add(relation)
         self.loops = frozenset(graph.relations[relation] for relation in looped_relations)
+        for column in (column for columns in self.columns.values() for column in columns.values()):
+            column.kind = column.kind or self._kind(column)
 
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
 
-    def _used_tables(self) -> list[int]:
-        return sorted({int(t) for t in np.unique(self.table) if t >= 0})
+    def _node_columns(self) -> dict[str, list[_Column]]:
+        """The columns of each label but for the name."""
+        return {self.labels[table]: list(self.columns[table].values()) for table in self.used_tables}
+
+    def _edge_columns(self) -> dict[str, list[_Column]]:
+        """The columns of each relation that has edges."""
+        relations = self.graph.relations
+        return {relations[r]: list(self.edges.columns.get(r, {}).values()) for r in self.pairs}
 
     def schema(self) -> GraphSchema:
         """Return the schema of the tables."""
-        graph = self.graph
-        hops = [
-            SchemaHop(self.labels[head], graph.relations[relation], self.labels[tail])
-            for relation, pairs in sorted(self.pairs.items())
-            for head, tail in sorted(pairs)
-        ]
-        properties = {
-            self.labels[t]: frozenset((_NAME, *(c.name for c in self.columns[t].values())))
-            for t in self._used_tables()
-        }
-        edges = {graph.relations[r]: self.edges.columns.get(r, {}).values() for r in self.pairs}
-        types = {relation: frozenset(c.name for c in columns) for relation, columns in edges.items()}
-        type_kinds = {
-            relation: {c.name: _kind_with_example(c.kind, c.example) for c in columns}
-            for relation, columns in edges.items()
-            if columns
-        }
-        kinds = {
-            self.labels[t]: {
-                c.name: _kind_with_example(self._kind(c), graph.labels[next(iter(c.values.values()))[0]])
-                for c in self.columns[t].values()
-            }
-            for t in self._used_tables()
-        }
-        valued = frozenset(graph.relations[relation] for relation in self.valued)
-        return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
+        relations, nodes, edges = self.graph.relations, self._node_columns(), self._edge_columns()
+        return GraphSchema(
+            tuple(
+                SchemaHop(self.labels[head], relations[relation], self.labels[tail])
+                for relation, pairs in sorted(self.pairs.items())
+                for head, tail in sorted(pairs)
+            ),
+            {label: frozenset((_NAME, *(c.name for c in columns))) for label, columns in nodes.items()},
+            {relation: frozenset(c.name for c in columns) for relation, columns in edges.items()},
+            {label: _kinds_with_examples(columns) for label, columns in nodes.items()},
+            frozenset(relations[relation] for relation in self.valued),
+            type_kinds={name: _kinds_with_examples(columns) for name, columns in edges.items() if columns},
+        )
 
-    def column_facts(self) -> dict[str, object]:
-        """`columns`: types of properties that have one everywhere; `properties`: names by label and type."""
-        kinds: dict[str, set[str]] = defaultdict(set)
-        properties: dict[str, list[str]] = {}
-        for table in self._used_tables():
-            columns = self.columns[table].values()
-            properties[self.labels[table]] = [_NAME, *(column.name for column in columns)]
-            kinds[_NAME].add("STRING")
-            for column in columns:
-                kinds[column.name].add(self._kind(column))
-        for relation, edge_columns in self.edges.columns.items():
-            properties[self.graph.relations[relation]] = [column.name for column in edge_columns.values()]
-            for edge_column in edge_columns.values():
-                kinds[edge_column.name].add(edge_column.kind)
-        columns_of_one_kind = {name: next(iter(each)) for name, each in kinds.items() if len(each) == 1}
-        return {"columns": columns_of_one_kind, "properties": properties}
+    def facts(self, schema: GraphSchema) -> dict[str, object]:
+        """What `GraphFacts` says of the tables."""
+        columns = [
+            c for of_one in (*self.columns.values(), *self.edges.columns.values()) for c in of_one.values()
+        ]
+        kinds: dict[str, set[str]] = defaultdict(set, {_NAME: {"STRING"}})
+        for column in columns:
+            kinds[column.name].add(column.kind)
+        properties = {**schema.label_properties, **schema.type_properties}
+        return {
+            "loops": sorted(self.loops),
+            "kinds": {self.graph.relations[relation]: kind for relation, kind in self.kinds.items()},
+            "columns": {name: next(iter(each)) for name, each in kinds.items() if len(each) == 1},
+            "properties": {name: sorted(keys) for name, keys in properties.items()},
+        }
 
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
-        for table in self._used_tables():
+        for table in self.used_tables:
             columns = list(self.columns[table].values())
-            kinds = [self._kind(column) for column in columns]
-            declarations = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            declarations = _declared(columns)
             if table == 0 and self.kinds:
                 declarations += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
             label = quoted(self.labels[table])
             key = f"PRIMARY KEY({NODE_ID})"
             yield f"CREATE NODE TABLE {label}({NODE_ID} INT64, {_NAME} STRING{declarations}, {key})"
             path = folder / f"nodes-{table}.csv"
-            _write(path, self._node_rows(table, columns, kinds))
+            _write(path, self._node_rows(table, columns))
             value_columns = VALUE_COLUMNS if table == 0 and self.kinds else ()
-            yield _copy(label, path, ["INT64", "STRING", *kinds, *value_columns])
+            yield _copy(label, path, ["INT64", "STRING", *(c.kind for c in columns), *value_columns])
         for relation, pairs in sorted(self.pairs.items()):
             name = quoted(self.graph.relations[relation])
             ends = ", ".join(
                 f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
             columns = self.edges.columns.get(relation, {}).values()
-            declarations = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
-            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{declarations})"
+            yield f"CREATE REL TABLE {name}({ends}, {TRIPLE_ID} INT64{_declared(columns)})"
         rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
         for triple, (head, relation, tail) in zip(range(self.graph.triples), self._triples(), strict=True):
             if self.table[tail] >= 0:
@@ -214,7 +201,7 @@ class TableLayout:
         for number, ((relation, a, b), edge_rows) in enumerate(rows.items()):
             path = folder / f"edges-{number}.csv"
             _write(path, edge_rows)
-            head, tail = (quoted_text(without_dots(self.labels[table])) for table in (a, b))
+            head, tail = (quote_text(without_dots(self.labels[table])) for table in (a, b))
             kinds = [column.kind for column in self.edges.columns.get(relation, {}).values()]
             name, ends = quoted(self.graph.relations[relation]), f"(from={head}, to={tail})"
             yield _copy(name, path, [*["INT64"] * 3, *kinds], ends)
@@ -224,8 +211,6 @@ class TableLayout:
 
         The same holds of booleans.
         """
-        if column.kind:
-            return column.kind
         values = self.graph.values
         literals = [node for nodes in column.values.values() for node in nodes]
         datatypes = {ColumnType.of(values.datatypes[int(values.datatype[node])]).base for node in literals}
@@ -246,84 +231,79 @@ class TableLayout:
             kind = "DATE" if (values.kind[literals] == ValueKind.DATE).all() else "STRING"
         return kind + "[]" * is_list
 
-    def _node_rows(
-        self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
-    ) -> Iterable[Sequence[object]]:
+    def _node_rows(self, table: int, columns: Sequence[_Column]) -> Iterable[Sequence[object]]:
         graph = self.graph
         for node in np.flatnonzero(self.table == table).tolist():
             row: list[object] = [node, graph.labels[node]]
-            for column, kind in zip(columns, kinds, strict=True):
-                literals = column.values.get(node, [])
-                texts = [graph.labels[n] for n in literals]
-                if kind.startswith("INT64"):
-                    values = (graph.values.value[n] for n in literals)
-                    texts = [
-                        t if WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)
-                    ]
-                elif kind.startswith("DOUBLE"):
-                    texts = [repr(float(graph.values.value[n])) for n in literals]
-                elif kind.startswith("BOOLEAN"):
-                    texts = [_BOOLEANS[text.lower()] for text in texts]
-                elif kind.startswith("DATE") and not column.kind:
-                    texts = [iso_day(graph.values.value[n]) for n in literals]
-                row.append(_cell_text(texts, kind))
+            row += (self._cell(column, column.values.get(node, [])) for column in columns)
             if table == 0 and self.kinds:
                 row += _value_cells(graph.labels[node])
             yield row
+
+    def _cell(self, column: _Column, literals: Sequence[int]) -> str:
+        """What stands in the column of a node with some literals."""
+        kind, values = column.kind.removesuffix("[]"), self.graph.values.value[literals].tolist()
+        texts = [self.graph.labels[node] for node in literals]
+        if kind == "INT64":
+            texts = [t if WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)]
+        elif kind == "DOUBLE":
+            texts = [repr(value) for value in values]
+        elif kind == "BOOLEAN":
+            texts = [_BOOLEANS[text.lower()] for text in texts]
+        elif kind == "DATE" and not column.of_nodes:
+            texts = [iso_day(value) for value in values]
+        return _cell_text(texts, column.kind)
 
 
 class _EdgeTables:
     """Properties of edges as columns of relation tables; `nodes` bool [nodes] says which tails are nodes."""
 
     def __init__(self, graph: Graph, nodes: NDArray[np.bool_]) -> None:
-        self._properties = properties = graph.edge_properties
-        self._statements: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        texts: dict[tuple[int, int], list[str]] = defaultdict(list)
-        list_keys: set[tuple[int, int]] = set()
-        for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
-            if nodes[tail]:
-                self._statements[head, relation, tail].append(statement)
-                for key, values in self._values(statement).items():
-                    texts[relation, key] += values
-                    list_keys |= {(relation, key)} if len(values) > 1 else set()
-        self.columns: dict[int, dict[int, _EdgeColumn]] = defaultdict(dict)
+        self._statements: dict[tuple[int, int, int], list[dict[str, list[str]]]] = defaultdict(list)
+        """The texts by key of each statement of a triple; an empty one says nothing."""
+        texts: dict[tuple[int, str], list[str]] = defaultdict(list)
+        list_keys: set[tuple[int, str]] = set()
+        for triple, items in graph.edge_properties.rows():
+            if nodes[triple[2]]:
+                values: dict[str, list[str]] = defaultdict(list)
+                for key, text, *_ in items:
+                    if text:
+                        values[key].append(text)
+                self._statements[triple].append(values)
+                for key, own in values.items():
+                    texts[triple[1], key] += own
+                    list_keys |= {(triple[1], key)} if len(own) > 1 else set()
+        self.columns: dict[int, dict[str, _Column]] = defaultdict(dict)
         """Relation → key → column."""
         for (relation, key), key_texts in texts.items():
-            taken_names = {
-                *HIDDEN_LOWER,
-                *(c.name.lower() for c in self.columns[relation].values()),
-            }
-            name = properties.keys[key]
-            while name.lower() in taken_names:
+            columns, name = self.columns[relation], key
+            while name.lower() in {other.lower() for other in (*HIDDEN, *(c.name for c in columns.values()))}:
                 name += "_"
             kind = (kind_of(key_texts) or "STRING") + "[]" * ((relation, key) in list_keys)
-            self.columns[relation][key] = _EdgeColumn(name, kind, key_texts[0])
-
-    def _values(self, statement: int) -> dict[int, list[str]]:
-        """The texts of a statement by key; an empty one says nothing."""
-        properties = self._properties
-        texts_by_key: dict[int, list[str]] = defaultdict(list)
-        for at in range(int(properties.offsets[statement]), int(properties.offsets[statement + 1])):
-            if text := properties.texts[at]:
-                texts_by_key[int(properties.key[at])].append(text)
-        return texts_by_key
+            columns[key] = _Column(name, key_texts[0], kind)
 
     def rows(self, head: int, relation: int, tail: int) -> Iterable[Sequence[object]]:
         """The cells of each edge that the source has of a triple; one without any where it says no more."""
         columns = self.columns.get(relation, {})
-        for statement in self._statements.get((head, relation, tail), [None]):
-            values = {} if statement is None else self._values(statement)
+        for values in self._statements.get((head, relation, tail), [{}]):
             yield [_cell_text(values.get(key, []), column.kind) for key, column in columns.items()]
 
 
-def _kind_with_example(kind: str, example: str) -> str:
-    """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
+def _declared(columns: Iterable[_Column]) -> str:
+    return "".join(f", {quoted(column.name)} {column.kind}" for column in columns)
+
+
+def _kinds_with_examples(columns: Iterable[_Column]) -> dict[str, str]:
+    """What the values of each property are, with one of them: *number 260*, *date 1996-07-04*."""
     kind_names = {
         "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
         "BOOLEAN": "true or false",
     }  # fmt: skip
-    list_prefix = "list of " if kind.endswith("[]") else ""
-    return f"{list_prefix}{kind_names[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
+    return {
+        column.name: f"{'list of ' * column.kind.endswith('[]')}{kind_names[column.kind.removesuffix('[]')]} "
+        f"{column.example[:LONGEST_EXAMPLE]}"
+        for column in columns
+    }
 
 
 def _value_cells(text: str) -> list[str]:
@@ -363,10 +343,10 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
     options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
     read = ", ".join(f"c{i} {'STRING' if k == 'STRING[]' else k}" for i, k in enumerate(kinds))
     cells = ", ".join(
-        f"string_split(c{i}, {quoted_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
+        f"string_split(c{i}, {quote_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
         for i, k in enumerate(kinds)
     )
-    rows = f"LOAD WITH HEADERS ({read}) FROM {quoted_text(str(path))} ({options}) RETURN {cells}"
+    rows = f"LOAD WITH HEADERS ({read}) FROM {quote_text(str(path))} ({options}) RETURN {cells}"
     return f"COPY {table} FROM ({rows}) {ends}"
 
 
@@ -374,27 +354,20 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
 
 
 class _LoadedGraph:
-    """A graph in a database, which all stores of the graph share; the last one that is closed ends it."""
+    """A graph in a database, which all stores of the graph share; it ends with the last one."""
 
     def __init__(self, graph: Graph) -> None:
         """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
         require("ladybug", "ladybug")
         layout = TableLayout(graph)
-        kinds = {graph.relations[r]: kind for r, kind in layout.kinds.items()}
-        self.schema, self.tables, self.labels = layout.schema(), layout.table, layout.labels
-        self.processes = QueryProcesses("cypher", tempfile.TemporaryDirectory(prefix="clew-cypher-"))
-        self.stores = 0
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                statements = list(layout.statements(Path(folder)))
-                facts = {"loops": sorted(layout.loops), "kinds": kinds, **layout.column_facts()}
-                self.processes.load(facts, statements)
-        except BaseException:
-            self.processes.close()
-            raise
+        self.schema = layout.schema()
+        store, facts = tempfile.TemporaryDirectory(prefix="clew-cypher-"), layout.facts(self.schema)
+        with tempfile.TemporaryDirectory() as folder:
+            statements = list(layout.statements(Path(folder)))
+            self.processes = QueryProcesses("cypher", store, facts, statements)
 
 
-_LOADED: WeakKeyDictionary[Graph, _LoadedGraph] = WeakKeyDictionary()
+_LOADED: WeakValueDictionary[Graph, _LoadedGraph] = WeakValueDictionary()
 _LOADING = Lock()
 
 
@@ -404,8 +377,8 @@ class LadybugStore:
     name = "embedded"
 
     def __init__(self, loaded_graph: _LoadedGraph, *, seconds: float, rows: int) -> None:
-        self._loaded_graph, self._seconds, self._rows = loaded_graph, seconds, rows
-        self._closed = False
+        self._graph: _LoadedGraph | None = loaded_graph
+        self._seconds, self._rows = seconds, rows
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> LadybugStore:
@@ -414,11 +387,14 @@ class LadybugStore:
         Raises MissingExtra without ladybug, StoreError if the graph cannot be loaded.
         """
         with _LOADING:  # who asks meanwhile needs the same database
-            loaded_graph = _LOADED.get(graph)
-            if loaded_graph is None:
-                loaded_graph = _LOADED[graph] = _LoadedGraph(graph)
-            loaded_graph.stores += 1
+            loaded_graph = _LOADED[graph] = _LOADED.get(graph) or _LoadedGraph(graph)
         return cls(loaded_graph, seconds=seconds, rows=rows)
+
+    @property
+    def _loaded_graph(self) -> _LoadedGraph:
+        if self._graph is None:
+            raise StoreError("The embedded store is closed")
+        return self._graph
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
@@ -429,11 +405,6 @@ class LadybugStore:
         del search
         return ()
 
-    def label_of(self, node: int) -> str | None:
-        """Return the label of a node of the graph; None for a literal, which is a property here."""
-        table = int(self._loaded_graph.tables[node])
-        return None if table < 0 else self._loaded_graph.labels[table]
-
     def run(
         self,
         query: str,
@@ -443,34 +414,18 @@ class LadybugStore:
         rows: int | None = None,
     ) -> Rows:
         """Run a query in a process, in the store's limits unless others are given; as `CypherStore.run`."""
-        if self._closed:
-            raise StoreError("The embedded store is closed")
-        most = self._rows if rows is None else rows
-        request = {"query": query, "rows": most, "parameters": dict(parameters or {})}
+        ask = self._loaded_graph.processes.rows
         try:
-            reply = self._loaded_graph.processes.ask(request, self._seconds if seconds is None else seconds)
+            return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)
         except UnknownName as error:
             names = [*self.schema().labels, *self.schema().types]
             near = get_close_matches(str(error).rpartition(" ")[2], names, n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
             raise UnknownName(f"{error}. {advice}") from error
-        columns = tuple(reply["columns"])
-        found = tuple(tuple(_value(v) for v in row) for row in reply["rows"])
-        sent = Guarded(reply["text"], reply["parameters"], columns, most)
-        return Rows(columns, found[:most], len(found) <= most, sent)
 
     def close(self) -> None:
         """Take no more queries; the processes end with the last store of their graph."""
-        with _LOADING:
-            if self._closed:
-                return
-            self._closed = True
-            self._loaded_graph.stores -= 1
-            if self._loaded_graph.stores:
-                return
-            for graph in [g for g, loaded in _LOADED.items() if loaded is self._loaded_graph]:
-                del _LOADED[graph]
-        self._loaded_graph.processes.close()
+        self._graph = None
 
 
 def _value(value: object) -> object:

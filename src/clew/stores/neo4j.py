@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import socket
-import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from time import monotonic
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from clew.foundation.system import require
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded, guard
 from clew.stores.cypher.tree import quote_name
-from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
+from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout, connection_fault
 from clew.stores.store import (
     LONGEST_EXAMPLE,
     GraphSchema,
@@ -32,200 +32,32 @@ from clew.stores.store import (
     naming_of,
 )
 
-# The schema of a Neo4j database, from samples of its labels and types that take bounded time.
-
 SAMPLED_EDGES = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
 SEARCH_SECONDS = 2.0
 """For a hop that the sample may have missed."""
-
-T = TypeVar("T")
-
-
-ReadsRows = Callable[..., tuple[list[str], list[list[Any]]]]
-"""`Neo4jStore.read`: (text, `most` rows, `seconds`) → the names of columns, and rows. Raises StoreError."""
-
-
-@dataclass(frozen=True, slots=True)
-class SampledLabel:
-    """A sample of the nodes of a label: how many, and their properties."""
-
-    nodes: int
-    properties: Mapping[str, SampledProperty]
-
-
-class SampledSchema:
-    """Reads the schema by `read`, several samples at a time in `workers`."""
-
-    def __init__(self, read: ReadsRows, workers: ThreadPoolExecutor) -> None:
-        self._read, self._workers = read, workers
-
-    def read(self) -> GraphSchema:
-        """Return labels, types, hops and properties from a sample of each label and type.
-
-        `SAMPLED_EDGES` edges are looked at for each type, so the time does not grow with the graph. A type
-        that is left when `SCHEMA_SECONDS` are over may connect all labels: nothing is held against it.
-        """
-        stop = monotonic() + SCHEMA_SECONDS
-        labels = self._column("CALL db.labels() YIELD label RETURN label")
-        types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
-        edges = self._sample_each(types, self._sample_edges, stop)
-        nodes = self._sample_each(labels, self._sample_nodes, stop)
-        hops: list[SchemaHop] = []
-        for type_, sample in edges:
-            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if sample is None else sample[0]
-        label_samples = {label: sample for label, sample in nodes if sample is None or sample.nodes}
-        known_samples = {label: sample for label, sample in label_samples.items() if sample is not None}
-        return GraphSchema(
-            tuple(hops),
-            {
-                label: frozenset(sample.properties if sample else ())
-                for label, sample in label_samples.items()
-            },
-            {
-                type_: sample[1] if sample else frozenset()
-                for type_, sample in edges
-                if sample is None or sample[0]
-            },
-            {
-                label: {key: _kind_of(p.example) for key, p in sample.properties.items()}
-                for label, sample in known_samples.items()
-            },
-            namings=self._namings(known_samples),
-        )
-
-    def _namings(self, labels: Mapping[str, SampledLabel]) -> dict[str, Naming]:
-        """How nodes of each label are called; names that two labels share tell nodes of neither apart."""
-        namings = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
-        owners: dict[str, set[str]] = {}
-        for label, naming in namings.items():
-            if len(naming.names) == 1:
-                text = (
-                    f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} "
-                    f"RETURN DISTINCT n.{quote_name(naming.names[0])}"
-                )
-                for name in self._column(text):
-                    owners.setdefault(name, set()).add(label)
-        joint_labels = self._joint_labels(labels)
-        shared_labels = {
-            a
-            for owner_labels in owners.values()
-            for a in owner_labels
-            for b in owner_labels
-            if a != b and (a, b) not in joint_labels
-        }
-        return {
-            label: replace(naming, unique=naming.unique and label not in shared_labels)
-            for label, naming in namings.items()
-        }
-
-    def _joint_labels(self, labels: Iterable[str]) -> set[tuple[str, str]]:
-        """Pairs of labels that nodes have together (*Person*, *Actor*), in both orders."""
-        pairs: set[tuple[str, str]] = set()
-        for label in labels:
-            text = (
-                f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} "
-                "UNWIND labels(n) AS other RETURN DISTINCT other"
-            )
-            pairs |= {pair for other in self._column(text) for pair in ((label, other), (other, label))}
-        return pairs
-
-    def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
-        """Find hops that the sample of `read` has missed; raises as `CypherStore.find_hops`.
-
-        Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
-        its ends is known not to be there without a search.
-        """
-        type_ = _pattern_part("r", search.types)
-        head, tail = _pattern_part("a", search.heads), _pattern_part("b", search.tails)
-        if not all(
-            any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
-            for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
-        ):
-            return ()
-        text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
-        try:
-            rows = self._read(text, most=1, seconds=SEARCH_SECONDS)[1]
-        except StoreTimeout:
-            return ()
-        return tuple(
-            SchemaHop(a, relation, b) for heads, relation, tails in rows for a in heads for b in tails
-        )
-
-    def _count(self, head: str, type_: str, tail: str) -> int:
-        """Count the edges of a type (any if it is empty) from or to a label."""
-        names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
-        text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
-        return int(self._read(text, most=1)[1][0][0])
-
-    def _sample_each(
-        self, names: list[str], sample: Callable[[str], T], stop: float
-    ) -> list[tuple[str, T | None]]:
-        """Look at a sample for each name, several at a time; None where the time was over."""
-
-        def work(name: str) -> T | None:
-            return None if monotonic() > stop else sample(name)
-
-        return list(zip(names, self._workers.map(work, names), strict=True))
-
-    def _column(self, text: str) -> list[str]:
-        return [str(row[0]) for row in self._read(text, most=100_000)[1]]
-
-    def _sample_edges(self, type_: str) -> tuple[list[SchemaHop], frozenset[str]]:
-        text = (
-            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLED_EDGES} "
-            "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
-            "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
-        )
-        rows = self._read(text, most=10_000)[1]
-        keys = frozenset(str(key) for _, _, key_lists in rows for edge_keys in key_lists for key in edge_keys)
-        return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
-
-    def _sample_nodes(self, label: str) -> SampledLabel:
-        text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} RETURN count(n)"
-        nodes = int(self._read(text, most=1)[1][0][0])
-        text = (
-            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES} UNWIND keys(n) AS key "
-            "WITH key, n[key] AS value RETURN key, count(value), count(DISTINCT value), head(collect(value)) "
-            "ORDER BY key"
-        )
-        rows = self._read(text, most=10_000)[1]
-        properties = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
-        return SampledLabel(nodes, properties)
-
-
-def _pattern_part(variable: str, names: Sequence[str]) -> str:
-    """A variable of a pattern with any of some labels or types."""
-    return variable + (":" + "|".join(map(quote_name, names)) if names else "")
-
-
-def _kind_of(value: Any) -> str:  # noqa: ANN401
-    """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
-    if isinstance(value, list):
-        return "list of " + (_kind_of(value[0]) if value else "anything")
-    printable = value.iso_format() if hasattr(value, "iso_format") else value
-    kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
-    class_kinds = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
-    kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
-    kind = kind or class_kinds.get(type(value).__name__, type(value).__name__)
-    return f"{kind} {str(printable)[:LONGEST_EXAMPLE]}".replace("\n", " ")
-
-
-# Neo4j 5 over Bolt: read transactions with a timeout.
-
 PORT = 7687
 """The port of an address that names none."""
 OLDEST = 5
 """First major version of the server that is supported."""
-
 MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
+T = TypeVar("T")
 Parameters = Mapping[str, object] | None
 """Values of a query's parameters."""
 ReadRows = tuple[list[str], list[list[Any]]]
 """Names of columns, and rows with the driver's values."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SampledLabel:
+    """A sample of the nodes of a label: how many, all labels that they have, and their properties."""
+
+    nodes: int
+    labels: frozenset[str]
+    properties: Mapping[str, SampledProperty]
 
 
 class Neo4jStore:
@@ -259,7 +91,8 @@ class Neo4jStore:
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
         try:
-            self.version = self._translate_errors(self._server_version)
+            with self._translated_errors():
+                self.version = self._server_version()
             self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
         except BaseException:
             self.close()
@@ -295,64 +128,168 @@ class Neo4jStore:
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
     def _explain_and_read(self, sent: Guarded) -> ReadRows:
-        if self._translate_errors(lambda: self._explain(sent.text, sent.parameters)) != "r":
+        if self._explain(sent.text, sent.parameters) != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
 
     def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
         """Return what the server says that a query does: `r` reads, `w` writes."""
-        with self._session() as session, session.begin_transaction(timeout=self._seconds) as transaction:
-            result = transaction.run(cast(LiteralString, "EXPLAIN " + text), dict(parameters))
-            return str(result.consume().query_type)
+        with self._transaction(self._seconds) as transaction:
+            return str(transaction.run("EXPLAIN " + text, dict(parameters)).consume().query_type)
 
     def read(
         self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
     ) -> ReadRows:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
-
-        def work() -> ReadRows:
-            timeout = seconds or self._seconds
-            with self._session() as session, session.begin_transaction(timeout=timeout) as tx:
-                result = tx.run(cast(LiteralString, text), dict(parameters or {}))
-                return list(result.keys()), [list(r.values()) for r in result.fetch(most)]
-
-        return self._translate_errors(work)
+        with self._transaction(seconds or self._seconds) as transaction:
+            result = transaction.run(text, dict(parameters or {}))
+            return list(result.keys()), [list(r.values()) for r in result.fetch(most)]
 
     def stream(self, text: str, parameters: Parameters = None) -> Iterator[list[Any]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
-        try:
-            with self._session() as session, session.begin_transaction() as transaction:
-                for record in transaction.run(cast(LiteralString, text), dict(parameters or {})):
-                    yield list(record.values())
-        except (self._neo4j.exceptions.Neo4jError, self._neo4j.exceptions.DriverError) as error:
-            raise self._failure(error) from error
+        with self._transaction(None) as transaction:
+            for record in transaction.run(text, dict(parameters or {})):
+                yield list(record.values())
 
-    def _session(self) -> Any:  # noqa: ANN401
-        return self._driver.session(
-            database=self.database,
-            default_access_mode=self._neo4j.READ_ACCESS,
-            fetch_size=1_000,
-            notifications_min_severity="OFF",  # of the driver, it would end the handshake with Neo4j 4
-        )
+    @contextmanager
+    def _transaction(self, seconds: float | None) -> Generator[Any]:
+        """A transaction that the server lets only read, and ends after `seconds`."""
+        with (
+            self._translated_errors(),
+            self._driver.session(
+                database=self.database,
+                default_access_mode=self._neo4j.READ_ACCESS,
+                fetch_size=1_000,
+                notifications_min_severity="OFF",  # of the driver, it would end the handshake with Neo4j 4
+            ) as session,
+            session.begin_transaction(timeout=seconds) as transaction,
+        ):
+            yield transaction
 
     def schema(self) -> GraphSchema:
-        """Return the schema that a sample of each label and type shows."""
-        return SampledSchema(self.read, self._workers).read()
+        """Return labels, types, hops and properties from a sample of each label and type.
+
+        `SAMPLED_EDGES` edges are looked at for each type, so the time does not grow with the graph. A type
+        that is left when `SCHEMA_SECONDS` are over may connect all labels: nothing is held against it.
+        """
+        stop = monotonic() + SCHEMA_SECONDS
+        labels = self._column("CALL db.labels() YIELD label RETURN label")
+        types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
+        edges = self._sample_each(types, self._sample_edges, stop)
+        nodes = self._sample_each(labels, self._sample_nodes, stop)
+        hops: list[SchemaHop] = []
+        for type_, sample in edges.items():
+            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if sample is None else sample[0]
+        nodes = {label: sample for label, sample in nodes.items() if sample is None or sample.nodes}
+        known_samples = {label: sample for label, sample in nodes.items() if sample is not None}
+        return GraphSchema(
+            tuple(hops),
+            {label: frozenset(sample.properties if sample else ()) for label, sample in nodes.items()},
+            {
+                type_: sample[1] if sample else frozenset()
+                for type_, sample in edges.items()
+                if sample is None or sample[0]
+            },
+            {
+                label: {key: _kind_of(p.example) for key, p in sample.properties.items()}
+                for label, sample in known_samples.items()
+            },
+            namings=self._namings(known_samples),
+        )
+
+    def _namings(self, labels: Mapping[str, _SampledLabel]) -> dict[str, Naming]:
+        """How nodes of each label are called; names that two labels share tell nodes of neither apart."""
+        namings = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
+        owners: dict[str, set[str]] = {}
+        for label, naming in namings.items():
+            if len(naming.names) == 1:
+                name = quote_name(naming.names[0])
+                for text in self._column(f"{_sample_of(label)} RETURN DISTINCT n.{name}"):
+                    owners.setdefault(text, set()).add(label)
+        shared_labels = {
+            a
+            for owner_labels in owners.values()
+            for a in owner_labels
+            for b in owner_labels
+            # Labels that nodes have together (*Person*, *Actor*) may share names.
+            if a != b and b not in labels[a].labels and a not in labels[b].labels
+        }
+        return {
+            label: replace(naming, unique=naming.unique and label not in shared_labels)
+            for label, naming in namings.items()
+        }
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
-        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`."""
-        return SampledSchema(self.read, self._workers).find_hops(search)
+        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
+
+        Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
+        its ends is known not to be there without a search.
+        """
+        type_ = _pattern_part("r", search.types)
+        head, tail = _pattern_part("a", search.heads), _pattern_part("b", search.tails)
+        if not all(
+            any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
+            for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
+        ):
+            return ()
+        text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
+        try:
+            rows = self.read(text, most=1, seconds=SEARCH_SECONDS)[1]
+        except StoreTimeout:
+            return ()
+        return tuple(
+            SchemaHop(a, relation, b) for heads, relation, tails in rows for a in heads for b in tails
+        )
+
+    def _count(self, head: str, type_: str, tail: str) -> int:
+        """Count the edges of a type (any if it is empty) from or to a label."""
+        names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
+        text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
+        return int(self.read(text, most=1)[1][0][0])
+
+    def _sample_each(self, names: list[str], sample: Callable[[str], T], stop: float) -> dict[str, T | None]:
+        """Look at a sample for each name, several at a time; None where the time was over."""
+
+        def work(name: str) -> T | None:
+            return None if monotonic() > stop else sample(name)
+
+        return dict(zip(names, self._workers.map(work, names), strict=True))
+
+    def _column(self, text: str) -> list[str]:
+        return [str(row[0]) for row in self.read(text, most=100_000)[1]]
+
+    def _sample_edges(self, type_: str) -> tuple[list[SchemaHop], frozenset[str]]:
+        text = (
+            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLED_EDGES} "
+            "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
+            "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
+        )
+        rows = self.read(text, most=10_000)[1]
+        keys = frozenset(str(key) for _, _, key_lists in rows for edge_keys in key_lists for key in edge_keys)
+        return [SchemaHop(str(head), type_, str(tail)) for head, tail, _ in rows], keys
+
+    def _sample_nodes(self, label: str) -> _SampledLabel:
+        text = f"{_sample_of(label)} RETURN count(n), collect(DISTINCT labels(n))"
+        nodes, label_lists = self.read(text, most=1)[1][0]
+        text = (
+            f"{_sample_of(label)} UNWIND keys(n) AS key WITH key, n[key] AS value "
+            "RETURN key, count(value), count(DISTINCT value), head(collect(value)) ORDER BY key"
+        )
+        rows = self.read(text, most=10_000)[1]
+        properties = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
+        return _SampledLabel(int(nodes), frozenset(chain(*label_lists)), properties)
 
     def close(self) -> None:
         """Close the connections."""
         self._workers.shutdown()
         self._driver.close()
 
-    def _translate_errors(self, work: Callable[[], T]) -> T:
-        """Do a piece of work; what the driver raises becomes one line that says what to check."""
+    @contextmanager
+    def _translated_errors(self) -> Generator[None]:
+        """What the driver raises becomes one line that says what to check."""
         errors = self._neo4j.exceptions
         try:
-            return work()
+            yield
         except (errors.Neo4jError, errors.DriverError) as error:
             raise self._failure(error) from error
         except (OSError, ValueError) as error:
@@ -381,34 +318,25 @@ class Neo4jStore:
         return StoreError(f"{at} failed: {text}")
 
 
-_FAULTS: tuple[tuple[type[BaseException], str], ...] = (
-    (
-        ssl.SSLCertVerificationError,
-        "has a certificate that is not trusted ({0.verify_message}). Check the host name, name the "
-        "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any",
-    ),
-    (ssl.SSLError, "does not speak TLS there. Check the port, or write the address without +s"),
-    (
-        ConnectionRefusedError,
-        "cannot be reached: nothing answers at that port. Check that the server runs, its port too",
-    ),
-    (socket.gaierror, "cannot be reached: there is no host of that name. Check the address"),
-    (
-        TimeoutError,
-        "cannot be reached: nothing answered in time. Check the address, and the firewalls between",
-    ),
-)
-"""What broke the way to a server, and what to check."""
+def _sample_of(label: str) -> str:
+    return f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLED_EDGES}"
 
 
-def _connection_errors(address: str) -> list[BaseException]:
-    """Try the port of an address, since the driver hides why a server that routes is not reached."""
-    parts = urlsplit(address)
-    try:
-        socket.create_connection((parts.hostname or "localhost", parts.port or PORT), timeout=5.0).close()
-    except OSError as error:
-        return [error]
-    return []
+def _pattern_part(variable: str, names: Sequence[str]) -> str:
+    """A variable of a pattern with any of some labels or types."""
+    return variable + (":" + "|".join(map(quote_name, names)) if names else "")
+
+
+def _kind_of(value: Any) -> str:  # noqa: ANN401
+    """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
+    if isinstance(value, list):
+        return "list of " + (_kind_of(value[0]) if value else "anything")
+    printable = value.iso_format() if hasattr(value, "iso_format") else value
+    kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
+    class_kinds = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
+    kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
+    kind = kind or class_kinds.get(type(value).__name__, type(value).__name__)
+    return f"{kind} {str(printable)[:LONGEST_EXAMPLE]}".replace("\n", " ")
 
 
 def _connection_fault(error: BaseException, text: str, address: str) -> str:
@@ -417,11 +345,15 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
     if not any(isinstance(cause, OSError) for cause in causes):
-        causes += _connection_errors(address)
+        # The driver hides why a server that routes is not reached.
+        parts = urlsplit(address)
+        try:
+            socket.create_connection((parts.hostname or "localhost", parts.port or PORT), timeout=5.0).close()
+        except OSError as fault:
+            causes.append(fault)
     for cause in causes:
-        for kind, fault in _FAULTS:
-            if isinstance(cause, kind):
-                return fault.format(cause)
+        if fault := connection_fault(cause, "the address without +s"):
+            return fault + ", or write +ssc to trust any" * ("certificate" in fault)
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
         return (
             "ends the connection when it is to be encrypted. Write the address without +s, or check the port"

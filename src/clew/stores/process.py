@@ -5,8 +5,8 @@ and is kept warm; queries at the same time have one each. One that is over its t
 needs more memory than it may have dies by itself: the caller gets a `QueryError` that says which, and the
 next query a new process.
 
-    processes = QueryProcesses("cypher", setup)
-    columns, rows = processes.ask({"query": "RETURN 1", "rows": 10, "seconds": 5.0})
+    processes = QueryProcesses("cypher", folder, setup, statements)
+    rows = processes.rows("RETURN 1", {}, seconds=5.0, most=10, read=str).rows
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 from pathlib import Path
 from threading import BoundedSemaphore, Lock, Timer
 from time import monotonic
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, cast
 
 import msgspec
 
+from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import (
     QueryError,
     QueryRefused,
@@ -37,6 +38,7 @@ from clew.stores.errors import (
     StoreTimeout,
     UnknownName,
 )
+from clew.stores.store import Rows
 
 # What a process of queries and its parent tell each other: eight bytes of a length, then MessagePack.
 
@@ -118,6 +120,7 @@ MOST_IDLE = 2
 QUERY_MEMORY = 2 * 2**30
 """Bytes that a process may take beyond those of its store."""
 TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
+FAULT = "The query ended the process that ran it, by a fault of the database. Write it otherwise"
 _KEPT_ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TMPDIR", "TEMP", "TMP", "COVERAGE_PROCESS_START",
@@ -126,47 +129,53 @@ _KEPT_ENVIRONMENT = (
 
 
 class QueryProcesses:
-    """The processes of one store; made with what they need to open it. Closes itself when it is let go."""
+    """The processes of one store. Closes itself when it is let go."""
 
     def __init__(
-        self, language: Literal["cypher", "sparql"], folder: tempfile.TemporaryDirectory[str]
+        self,
+        language: Literal["cypher", "sparql"],
+        folder: tempfile.TemporaryDirectory[str],
+        setup: Mapping[str, object],
+        statements: Sequence[str] = (),
     ) -> None:
-        self.folder = Path(folder.name)
-        self._language, self._setup = language, b""
-        self._idle: list[_Process] = []
-        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(MOST_PROCESSES), False
-        self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
-
-    def load(self, setup: Mapping[str, object], statements: list[str]) -> None:
-        """Fill the store by statements of our own, and say what each process is told of the graph.
+        """Fill a store by statements of our own; `setup` is what each process is told of the graph.
 
         Raises StoreError if the store cannot be filled.
         """
-        self._setup = msgspec.msgpack.encode(dict(setup))
-        process = self._start(statements)
-        self._idle.append(process)
+        self.folder = Path(folder.name)
+        self._language, self._setup = language, msgspec.msgpack.encode(dict(setup))
+        self._idle: list[_Process] = []
+        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(MOST_PROCESSES), False
+        self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
+        self._idle.append(self._start(statements))
 
-    def _start(self, statements: list[str]) -> _Process:
+    def _start(self, statements: Sequence[str]) -> _Process:
         process = _Process([self._language, str(self.folder), str(QUERY_MEMORY)])
         try:
             ready = process.exchange(msgspec.msgpack.encode({"load": statements, "setup": self._setup}))
-        except EOFError as error:
+            if "failure" in ready:
+                raise StoreError(f"The graph cannot be loaded into the embedded store: {ready['message']}")
+        except BaseException as error:
             process.stop()
-            raise StoreError("The embedded store cannot be opened: its process ended") from error
-        except BaseException:
-            process.stop()
+            if isinstance(error, EOFError):
+                raise StoreError("The embedded store cannot be opened: its process ended") from error
             raise
-        if "failure" in ready:
-            process.stop()
-            raise StoreError(f"The graph cannot be loaded into the embedded store: {ready['message']}")
         return process
 
-    def ask(self, request: Mapping[str, object], seconds: float) -> dict[str, Any]:
-        """Run a query; `columns`, `rows` and what was sent, or `failure` of the store with its message.
+    def rows(
+        self,
+        query: str,
+        parameters: Mapping[str, object],
+        seconds: float,
+        most: int,
+        read: Callable[[object], object],
+    ) -> Rows:
+        """Run a query: at most `most` rows, whose cells are made by `read`.
 
         Raises QueryError for a query that is refused, or is over its time or memory, StoreError if no process
         can be started.
         """
+        request = {"query": query, "rows": most, "parameters": dict(parameters)}
         deadline = monotonic() + seconds
         if not self._free.acquire(timeout=seconds):
             raise StoreTimeout(f"Other queries took all of its {seconds:g} s. Ask again, or fewer at a time")
@@ -177,13 +186,11 @@ class QueryProcesses:
                 process = self._idle.pop() if self._idle else None
             process = process or self._start([])
             is_used = process.used
-            left = max(deadline - monotonic(), 0.01) if is_used else seconds
-            reply = process.ask(msgspec.msgpack.encode({**request, "seconds": left}), left, seconds)
+            reply = process.ask(request, deadline - monotonic() if is_used else seconds, seconds)
             if reply.get("error") == "memory" and is_used:  # others may have left it too little
                 process.stop()
                 process = self._start([])
-                left = max(deadline - monotonic(), 0.01)
-                reply = process.ask(msgspec.msgpack.encode({**request, "seconds": left}), left, seconds)
+                reply = process.ask(request, deadline - monotonic(), seconds)
             with self._lock:
                 is_kept = not (self.closed or "worn" in reply) and len(self._idle) < MOST_IDLE
                 if is_kept:
@@ -198,7 +205,10 @@ class QueryProcesses:
             raise QueryError(TOO_LARGE)
         if kind is not None:
             raise _ERRORS[kind](*reply["details"])
-        return reply
+        columns = tuple(reply["columns"])
+        found = tuple(tuple(read(cell) for cell in row) for row in reply["rows"])
+        sent = Guarded(reply["text"], reply["parameters"], columns, most)
+        return Rows(columns, found[:most], len(found) <= most, sent)
 
     def close(self) -> None:
         """End the processes and remove the folder."""
@@ -223,68 +233,46 @@ class _Process:
 
     def exchange(self, message: bytes) -> dict[str, Any]:
         """Send a message and get the reply; EOFError where the process ended."""
-        stdin, stdout = self._popen.stdin, self._popen.stdout
-        if stdin is None or stdout is None:
-            raise EOFError
         try:
-            write_message(stdin, message)
-            reply = read_message(stdout)
+            write_message(cast("IO[bytes]", self._popen.stdin), message)
+            reply = read_message(cast("IO[bytes]", self._popen.stdout))
+            # What is cut off, or no MessagePack, is a ValueError too.
+            return msgspec.msgpack.decode(reply or b"", type=dict[str, Any], ext_hook=of_extension)
         except (OSError, ValueError) as error:
             raise EOFError from error
-        if reply is None:
-            raise EOFError
-        try:
-            return msgspec.msgpack.decode(reply, type=dict[str, Any], ext_hook=of_extension)
-        except msgspec.DecodeError as error:
-            raise EOFError from error
 
-    def ask(self, message: bytes, left: float, seconds: float) -> dict[str, Any]:
-        """Ask within the time that is left of `seconds`; raises as `QueryProcesses.ask`."""
-        self.used = True
-        end = monotonic() + left
+    def ask(self, request: Mapping[str, object], left: float, seconds: float) -> dict[str, Any]:
+        """Ask within the time that is left of `seconds`; raises as `QueryProcesses.rows`."""
+        self.used, left = True, max(left, 0.01)
+        message, end = msgspec.msgpack.encode({**request, "seconds": left}), monotonic() + left
         timer = Timer(left, self._popen.kill)
         timer.daemon = True
         timer.start()
         try:
-            reply = self.exchange(message)
-        except EOFError as error:
+            return self.exchange(message)
+        except BaseException as error:
             late = monotonic() >= end
             self.stop()
+            if not isinstance(error, EOFError):
+                raise
             if late:
                 raise StoreTimeout.after(seconds) from error
-            raise QueryError(_reason(self._popen.returncode)) from error
-        except BaseException:
-            self.stop()
-            raise
+            faults = (-signal.SIGSEGV, -signal.SIGFPE, -signal.SIGILL)
+            raise QueryError(FAULT if self._popen.returncode in faults else TOO_LARGE) from error
         finally:
             timer.cancel()
-        return reply
 
     def stop(self) -> None:
         """End the process."""
         self._popen.kill()
         self._popen.wait()
-        pipes: tuple[IO[bytes] | None, ...] = (self._popen.stdin, self._popen.stdout)
-        for pipe in pipes:
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            with contextlib.suppress(OSError):
+                cast("IO[bytes]", pipe).close()
 
 
-_ERRORS = {
-    "QuerySyntaxError": QuerySyntaxError,
-    "QueryRefused": QueryRefused,
-    "QueryError": QueryError,
-    "UnknownName": UnknownName,
-}
+_ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError, UnknownName)}
 """What a process may raise, by the name that it gives."""
-
-
-def _reason(code: int | None) -> str:
-    """Why a process died that was not killed for its time."""
-    if code in (-signal.SIGSEGV, -signal.SIGFPE, -signal.SIGILL):
-        return "The query ended the process that ran it, by a fault of the database. Write it otherwise"
-    return TOO_LARGE
 
 
 def _give_back(idle: list[_Process], folder: tempfile.TemporaryDirectory[str]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from clew.foundation.forms import fields_json
 from clew.stores.cypher.guard import Guarded
 
 # What nodes of a property graph are called, and told apart by: such graphs have no one property for it.
@@ -168,10 +167,6 @@ class StoredNode:
     labels: tuple[str, ...]
     properties: Mapping[str, object] = field(default_factory=dict[str, object])
 
-    def as_json(self) -> dict[str, object]:
-        """`{"labels": […], "properties": {…}}`."""
-        return {"labels": list(self.labels), "properties": dict(self.properties)}
-
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
@@ -183,10 +178,6 @@ class StoredEdge:
     tail: str
     properties: Mapping[str, object] = field(default_factory=dict[str, object])
 
-    def as_json(self) -> dict[str, object]:
-        """`{"type": …, "properties": {…}}`."""
-        return {"type": self.type, "properties": dict(self.properties)}
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPath:
@@ -194,10 +185,6 @@ class StoredPath:
 
     nodes: tuple[StoredNode, ...]
     edges: tuple[StoredEdge, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """`{"nodes": […], "edges": […]}`."""
-        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +195,6 @@ class StoredTerm:
     value: str
     datatype: str = ""
     language: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        """`{"type", "value"}`, with `datatype` or `xml:lang` where a literal has them."""
-        details = {"datatype": self.datatype, "xml:lang": self.language}
-        return {"type": self.kind, "value": self.value, **{k: v for k, v in details.items() if v}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +257,23 @@ class SparqlStore(Store, Protocol):
 
 
 def as_json(value: object) -> object:
-    """Turn a value of a row into what JSON can hold."""
-    if isinstance(value, (StoredNode, StoredEdge, StoredPath, StoredTerm)):
-        return {key: as_json(inner) for key, inner in value.as_json().items()}
+    """Turn a value of a row into what JSON can hold.
+
+    A node is `{"labels", "properties"}`, an edge `{"type", "properties"}`, a path `{"nodes", "edges"}`, a
+    term `{"type", "value"}`, with `datatype` or `xml:lang` where a literal has them.
+    """
+    match value:
+        case StoredNode():
+            value = {"labels": value.labels, "properties": value.properties}
+        case StoredEdge():
+            value = {"type": value.type, "properties": value.properties}
+        case StoredPath():
+            value = {"nodes": value.nodes, "edges": value.edges}
+        case StoredTerm():
+            details = {"datatype": value.datatype, "xml:lang": value.language}
+            value = {"type": value.kind, "value": value.value} | {k: v for k, v in details.items() if v}
+        case _:
+            pass
     if isinstance(value, Mapping):
         return {str(key): as_json(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, (list, tuple)):

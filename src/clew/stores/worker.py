@@ -7,40 +7,35 @@ parsed, guarded, rewritten and run here, so that all that its text can do is und
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from clew.foundation.system import address_bytes, limit_memory
-from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError, StoreTimeout
+from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout
 from clew.stores.process import read_message, write_message
 
 WORN = 0.25
 """Share of its memory that queries have left taken in a process which answers no more."""
 
 
-class Engine(Protocol):
-    """A database that is open for reading."""
-
-    def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a query: columns and rows; raises a ClewError for one that is not run."""
-        ...
+Run = Callable[[dict[str, Any]], dict[str, Any]]
+"""Answers a query: columns and rows; raises a ClewError for one that is not run."""
 
 
-def _answer(engine: Engine, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
     try:
-        return engine.run(request)
+        return run(request)
     except QuerySyntaxError as error:
         return {"error": "QuerySyntaxError", "details": [error.reason, request["query"], error.offset]}
     except StoreTimeout:
         return {"error": "timeout"}
-    except (QueryRefused, QueryError) as error:
+    except QueryError as error:
         return {"error": type(error).__name__, "details": [str(error)]}
     except MemoryError:
         return {"error": "memory"}
@@ -59,7 +54,7 @@ def main(language: str, folder: str, most: int) -> None:
     try:
         load: dict[str, Any] = msgspec.msgpack.decode(first)
         setup, module = msgspec.msgpack.decode(load["setup"]), import_module(f"clew.stores.{language}.engine")
-        engine: Engine = module.open_engine(Path(folder), setup, load["load"])
+        run: Run = module.Engine(Path(folder), setup, load["load"]).run
     except (RuntimeError, OSError, ValueError) as error:
         reply = {"failure": "load", "message": (str(error).splitlines() or [""])[0]}
         write_message(stdout, msgspec.msgpack.encode(reply))
@@ -69,25 +64,20 @@ def main(language: str, folder: str, most: int) -> None:
     fresh = address_bytes()
     while (message := read_message(stdin)) is not None:
         request: dict[str, Any] = msgspec.msgpack.decode(message)
-        with _alarm(request["seconds"]):
-            reply = _answer(engine, request)
-            if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
-                reply["worn"] = True
-            message = msgspec.msgpack.encode(reply)
+        # Some time after its parent should have ended this process: that one may be gone.
+        _set_alarm(2 * request["seconds"] + 1)
+        reply = _answer(run, request)
+        if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
+            reply["worn"] = True
+        message = msgspec.msgpack.encode(reply)
+        _set_alarm(0)
         write_message(stdout, message)
 
 
-@contextlib.contextmanager
-def _alarm(seconds: float) -> Generator[None]:
-    """End this process some time after its parent should have: that one may be gone."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+def _set_alarm(seconds: float) -> None:
+    """End this process after some time; not at all after none."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ import gzip
 import hashlib
 import os
 import re
+import sys
 import unicodedata
 import zlib
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -26,7 +28,7 @@ from clew.foundation.bounded_http import ReplyRefused, limits, refused
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.foundation.system import check, require
 
-# The protocol of embedders: texts in, unit vectors out. The adapters are in `clew.text.embedders`.
+# The protocol of embedders, and what its adapters have in common.
 
 PROBE_TEXTS = ("city", "written by", "date of birth", "What is it made of?")
 CLEAR_LEAD = 0.01
@@ -75,56 +77,63 @@ def unit_rows(vectors: Float32) -> Float32:
     return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
 
 
-def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
-    """What a model returned as unit rows; EmbedderError if it is not [count, dimension], or not finite."""
-    if vectors.shape != (count, dimension):
-        raise EmbedderError(
-            f"{name} returned an array of shape {vectors.shape} where {(count, dimension)} was expected. "
-            "Check that the model is an embedding model and is the one that made the index."
-        )
-    rows = vectors.astype(np.float32)
-    if not np.isfinite(rows).all():
-        raise EmbedderError(f"{name} returned a vector with a value that is not a finite number.")
-    return unit_rows(rows)
+class ModelEmbedder(ABC):
+    """What embedders have in common that run a model: blank texts, batches, checks of what it returns."""
 
+    name: str
+    dimension: int
+    batch = sys.maxsize
+    """Texts that the model gets at a time."""
 
-def with_content(texts: Sequence[str]) -> list[int]:
-    """Return the positions of the texts that are not blank; the others have the zero vector."""
-    return [i for i, text in enumerate(texts) if text.strip()]
+    _fingerprint = ""
 
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the model, made when it is first asked for."""
+        self._fingerprint = self._fingerprint or self.hash()
+        return self._fingerprint
 
-def in_batches(
-    embedder: Embedder,
-    texts: Sequence[str],
-    order: Sequence[int],
-    batch: int,
-    run: Callable[[list[str]], NDArray[np.generic]],
-) -> Float32:
-    """Embed the texts at `order` by `run`, `batch` at a time: float32 [len(texts), dimension], others 0.
+    def hash(self) -> str:
+        """Hash the name, the dimension and the answers to a few texts, as the weights cannot be read.
 
-    Raises as `checked_rows`.
-    """
-    vectors = np.zeros((len(texts), embedder.dimension), np.float32)
-    for start in range(0, len(order), batch):
-        positions = order[start : start + batch]
-        rows = run([texts[i] for i in positions])
-        vectors[positions] = checked_rows(rows, len(positions), embedder.dimension, embedder.name)
-    return vectors
+        Of each answer only position and sign of the largest component count, if it leads clearly: noise is
+        small.
+        """
+        parts = [self.name, str(self.dimension)]
+        for vector in self.embed(PROBE_TEXTS):
+            first, *others = np.argsort(-np.abs(vector)).tolist()
+            second = abs(float(vector[others[0]])) if others else 0.0
+            is_clear = abs(float(vector[first])) - second > CLEAR_LEAD
+            parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if is_clear else "")
+        return hash_of("|".join(parts).encode("utf-8"))
 
+    def embed(self, texts: Sequence[str]) -> Float32:
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        order = self.ordered([i for i, text in enumerate(texts) if text.strip()], texts)
+        for start in range(0, len(order), self.batch):
+            positions = order[start : start + self.batch]
+            rows, shape = self.run([texts[i] for i in positions]), (len(positions), self.dimension)
+            if rows.shape != shape:
+                raise EmbedderError(
+                    f"{self.name} returned an array of shape {rows.shape} where {shape} was expected. "
+                    "Check that the model is an embedding model and is the one that made the index."
+                )
+            rows = rows.astype(np.float32)
+            if not np.isfinite(rows).all():
+                raise EmbedderError(
+                    f"{self.name} returned a vector with a value that is not a finite number."
+                )
+            vectors[positions] = unit_rows(rows)
+        return vectors
 
-def probe_fingerprint(embedder: Embedder) -> str:
-    """Fingerprint a model whose weights cannot be read: its name, dimension and answers to a few texts.
+    def ordered(self, positions: list[int], texts: Sequence[str]) -> list[int]:
+        """The positions of texts in the order in which the model gets them."""
+        return positions
 
-    Of each answer only position and sign of the largest component count, if it leads clearly: noise is small.
-    """
-    parts = [embedder.name, str(embedder.dimension)]
-    for vector in embedder.embed(PROBE_TEXTS):
-        order = np.argsort(-np.abs(vector))
-        first = int(order[0])
-        second = abs(float(vector[order[1]])) if len(order) > 1 else 0.0
-        is_clear = abs(float(vector[first])) - second > CLEAR_LEAD
-        parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if is_clear else "")
-    return hash_of("|".join(parts).encode("utf-8"))
+    @abstractmethod
+    def run(self, texts: list[str]) -> NDArray[np.generic]:
+        """What the model returns for some texts, which are not blank. Raises EmbedderError."""
 
 
 def hash_of(*contents: bytes | memoryview) -> str:
@@ -194,25 +203,21 @@ LETTERS = str.maketrans({
 """Letters that have no decomposition but are read as these."""
 TEXTS_IN_CACHE = 2048
 """Texts at a time, so that the gathered rows stay in the cache of the processor."""
+REMEMBERED_WORDS = 200_000
+"""Words whose pieces stay in memory; then it starts anew."""
 
 
 class StaticEmbedder:
-    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts.
-
-    The wordpieces of `most_words` words at most stay in memory; then it starts anew.
-    """
+    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts."""
 
     name = "clew-static"
 
-    def __init__(
-        self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str], most_words: int = 200_000
-    ) -> None:
+    def __init__(self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str]) -> None:
         self._rows = rows
         self._scales = scales[:, None]
         self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         self._words: dict[str, tuple[int, ...]] = {}
-        self._most_words = most_words
         self._fingerprint = ""
 
     @classmethod
@@ -281,7 +286,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= self._most_words:
+        if len(self._words) >= REMEMBERED_WORDS:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)
@@ -298,24 +303,23 @@ def _fold(text: str) -> str:
 
 # Embedding models exported to ONNX, run on this machine's processor by onnxruntime.
 
-TEXTS_AT_ONCE = 64
-"""Texts at a time; texts of like length go together, so that little is padded."""
 MOST_TEXT_TOKENS = 512
 """Tokens of a text that are read when the tokenizer file states no limit."""
 SENTENCE, TOKEN_OUTPUTS = "sentence_embedding", ("token_embeddings", "last_hidden_state")
 """Outputs that hold a vector for the text, and for every token."""
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(ModelEmbedder):
     """A model with inputs `input_ids`, `attention_mask` and perhaps `token_type_ids` (int64 [texts, tokens]).
 
     The vector is its output `sentence_embedding` if it has one, else the mean of its token vectors.
     """
 
+    batch = 64
+
     def __init__(self, session: Any, tokenizer: Any, model: Path) -> None:  # noqa: ANN401
         self.name = f"onnx:{model}"
         self._model = model
-        self._fingerprint = ""
         self._session = session
         self._tokenizer = tokenizer
         tokenizer.enable_padding()
@@ -324,7 +328,7 @@ class OnnxEmbedder:
         self._inputs = {node.name for node in session.get_inputs()}
         outputs = [node.name for node in session.get_outputs()]
         self._output = next((name for name in (SENTENCE, *TOKEN_OUTPUTS) if name in outputs), outputs[0])
-        self.dimension = self._run(["probe"]).shape[1]
+        self.dimension = self.run(["probe"]).shape[1]
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -351,18 +355,15 @@ class OnnxEmbedder:
                 f"{model}: cannot open the model ({error}). Is it a whole ONNX file?"
             ) from error
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the model file."""
-        self._fingerprint = self._fingerprint or hash_of(self._model.read_bytes())
-        return self._fingerprint
+    def hash(self) -> str:
+        """Hash the model file."""
+        return hash_of(self._model.read_bytes())
 
-    def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
-        order = sorted(with_content(texts), key=lambda i: len(texts[i]))
-        return in_batches(self, texts, order, TEXTS_AT_ONCE, self._run)
+    def ordered(self, positions: list[int], texts: Sequence[str]) -> list[int]:
+        """The shortest texts first, so that little is padded."""
+        return sorted(positions, key=lambda i: len(texts[i]))
 
-    def _run(self, texts: list[str]) -> NDArray[np.float32]:
+    def run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""
         encodings = self._tokenizer.encode_batch(texts)
         mask = np.array([e.attention_mask for e in encodings], np.int64)
@@ -405,13 +406,12 @@ def _model_file(path: Path) -> Path:
 # Any model of sentence-transformers (extra `sentence-transformers`, which brings torch).
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(ModelEmbedder):
     """A loaded `sentence_transformers.SentenceTransformer`."""
 
     def __init__(self, model: Any, name: str) -> None:  # noqa: ANN401
         self.name = f"sentence-transformers/{name}"
         self._model = model
-        self._fingerprint = ""
         self.dimension = int(model.get_sentence_embedding_dimension())
 
     @classmethod
@@ -425,17 +425,8 @@ class SentenceTransformersEmbedder:
                 f"{name}: cannot load the model ({error}). Check its name and the network."
             ) from error
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the name, the dimension and the answers to a few texts."""
-        self._fingerprint = self._fingerprint or probe_fingerprint(self)
-        return self._fingerprint
-
-    def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
-        return in_batches(self, texts, with_content(texts), max(1, len(texts)), self._encode)
-
-    def _encode(self, texts: list[str]) -> NDArray[np.generic]:
+    def run(self, texts: list[str]) -> NDArray[np.generic]:
+        """Encode texts, whose number the model bounds itself."""
         try:
             return np.asarray(self._model.encode(texts, convert_to_numpy=True, show_progress_bar=False))
         except RuntimeError as error:
@@ -446,18 +437,16 @@ class SentenceTransformersEmbedder:
 
 TEXTS_OF_REQUEST = 256
 """Texts in one request."""
+REQUEST_SECONDS = 60.0
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(ModelEmbedder):
     """One model of an endpoint, through a ready `openai.OpenAI` client."""
 
-    def __init__(self, client: Any, model: str, *, batch: int = TEXTS_OF_REQUEST) -> None:  # noqa: ANN401
+    def __init__(self, client: Any, model: str, batch: int) -> None:  # noqa: ANN401
         self.name = f"openai/{model}"
-        self._client = client
-        self._model = model
-        self._fingerprint = ""
-        self._batch = batch
-        self.dimension = self._request(["probe"]).shape[1]
+        self._client, self._model, self.batch = client, model, batch
+        self.dimension = self.run(["probe"]).shape[1]
 
     @classmethod
     def connect(
@@ -466,36 +455,25 @@ class OpenAIEmbedder:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float = 60.0,
         retries: int = 2,
         batch: int = TEXTS_OF_REQUEST,
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
-        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout`
-        is in seconds. Raises MissingExtra, EmbedderError (it is not reached, refuses, or has no vectors).
+        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server. Raises
+        MissingExtra, EmbedderError (it is not reached, refuses, or has no vectors).
         """
         package = require("openai", "openai")
         client = package.OpenAI(
             base_url=base_url or "https://api.openai.com/v1",
             api_key=api_key or "none",
-            timeout=timeout,
+            timeout=REQUEST_SECONDS,
             max_retries=retries,
-            http_client=package.DefaultHttpxClient(timeout=timeout, **limits(asynchronous=False)),
+            http_client=package.DefaultHttpxClient(timeout=REQUEST_SECONDS, **limits(asynchronous=False)),
         )
-        return cls(client, model, batch=batch)
+        return cls(client, model, batch)
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the name, the dimension and the answers to a few texts."""
-        self._fingerprint = self._fingerprint or probe_fingerprint(self)
-        return self._fingerprint
-
-    def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension]; blank ones are 0. Raises EmbedderError."""
-        return in_batches(self, texts, with_content(texts), self._batch, self._request)
-
-    def _request(self, texts: list[str]) -> NDArray[np.float32]:
+    def run(self, texts: list[str]) -> NDArray[np.float32]:
         """Ask for the vectors of one batch: float32 [len(texts), whatever the model has]."""
         package = require("openai", "openai")
         place = f"{self.name} at {self._client.base_url}"
@@ -545,6 +523,5 @@ def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str |
     if model and kind == "openai":
         keep_secret(api_key)
         keep_address(base_url)
-
         return OpenAIEmbedder.connect(model, base_url=base_url, api_key=api_key)
     raise UsageError(f"There is no embedder {spec!r}. Use one of: {', '.join(SPECS)}.")

@@ -8,6 +8,7 @@ of X". `shape_of("treats")` is a *verb*: "drugs that treat X", "what X treats". 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -162,11 +163,9 @@ def _before_preposition(words: list[str], of_values: bool) -> Shape:
     if last == "of":
         shape = _noun(body)
         return Shape("role", shape.one, shape.many)
-    if is_noun and not _is_adjective(body[-1]):
-        return Shape(
-            "post", f"with {indefinite(' '.join(body))} {last}", f"with {indefinite(' '.join(body))} {last}"
-        )
-    return Shape("post", " ".join(words), " ".join(words))
+    is_had = is_noun and not _is_adjective(body[-1])
+    text = f"with {indefinite(' '.join(body))} {last}" if is_had else " ".join(words)
+    return Shape("post", text, text)
 
 
 def _is_adjective(word: str) -> bool:
@@ -193,10 +192,7 @@ def is_participle(word: str) -> bool:
     """Whether a word may be a past participle: *directed*, *written*, *made*, not *wrote*."""
     if word in _PAST_ONLY or not Lexicon.load().verb(word):
         return False
-    if _PAST_FORM.fullmatch(word):
-        return _base_verb(word) != word
-    base = _base_verb(word)
-    return base != word and not word.endswith(("s", "ing"))
+    return _base_verb(word) != word and bool(_PAST_FORM.fullmatch(word) or not word.endswith(("s", "ing")))
 
 
 def _base_verb(word: str) -> str:
@@ -210,8 +206,7 @@ def _is_third_person(word: str, *, alone: bool) -> bool:
     """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*."""
     if word in _VERBS or not _THIRD_PERSON.fullmatch(word):
         return word in _VERBS
-    lexicon = Lexicon.load()
-    return _base_verb(word) != word and (not alone or lexicon.verb_share(word) >= MORE_OFTEN_VERB)
+    return _base_verb(word) != word and (not alone or Lexicon.load().verb_share(word) >= MORE_OFTEN_VERB)
 
 
 def comparative(adjective: str) -> str:
@@ -253,18 +248,23 @@ _HEAD = re.compile(r"(?P<head>.*?\S)(?P<rest> (?:of|in|for|from|at|to|with|by|pe
 
 def plural(noun: str) -> str:
     """A noun phrase in the plural: *film* is *films*, *date of birth* is *dates of birth*, *man* is *men*."""
+    return _with_head(noun, _plural)
+
+
+def _with_head(noun: str, change: Callable[[str], str]) -> str:
+    """A noun phrase with another form of the noun that it ends in before its first preposition."""
     match = _HEAD.fullmatch(noun)
     if match is None:
         return noun
     first, _, last = match["head"].rpartition(" ")
-    return f"{first} {_plural(last)}".strip() + (match["rest"] or "")
+    return f"{first} {change(last)}".strip() + (match["rest"] or "")
 
 
 def _plural(word: str) -> str:
     low = word.lower()
     if low in _PLURALS:
         return _PLURALS[low]
-    if low in _UNCHANGED or (len(low) > 3 and singular(low) != low):
+    if low in _UNCHANGED or low in PREPOSITIONS or (len(low) > 3 and singular(low) != low):
         return word
     if low.endswith("man") and low not in ("human", "german", "roman", "talisman", "shaman"):
         return f"{word[:-3]}men"
@@ -275,12 +275,7 @@ def _plural(word: str) -> str:
 
 def singular_noun(noun: str) -> str:
     """A noun phrase in the singular: *starred actors* is *starred actor*."""
-    match = _HEAD.fullmatch(noun)
-    if match is None:
-        return noun
-    first, _, last = match["head"].rpartition(" ")
-    one = last if last in _UNCHANGED else singular(last)
-    return f"{first} {one}".strip() + (match["rest"] or "")
+    return _with_head(noun, lambda last: last if last in _UNCHANGED else singular(last))
 
 
 def nouns_of(label: str) -> tuple[str, str]:
@@ -314,8 +309,5 @@ def singular(word: str) -> str:
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
         return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    if _CODES.fullmatch(word):
-        return word[:-1]
-    return word
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural or _CODES.fullmatch(word) else word

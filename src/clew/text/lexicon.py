@@ -259,19 +259,21 @@ class Lexicon:
 
     def verb(self, word: str) -> bool:
         """Whether the word may be a form of a verb."""
-        senses = (sense for base in self.lemmas(word) for sense in self._senses(base))
-        return any(LEXICOGRAPHER_PARTS[self._topic[self._synset[sense]]] == VERB for sense in senses)
+        return any(self._frequency(i, VERB) >= 0 for i in self._ids(word))
+
+    def _ids(self, word: str) -> tuple[int, ...]:
+        """Return the ids of the base forms of a word that the table has."""
+        return tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
 
     def mostly_verb(self, word: str) -> bool:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
-        indices = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
-        as_verb = sum(self._frequency(i, VERB) for i in indices)
-        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, indices)))
+        ids = self._ids(word)
+        as_verb = sum(self._frequency(i, VERB) for i in ids)
+        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, ids)))
 
     def uses(self, word: str, part: int) -> float:
         """How often a word is used as one part of speech (`NOUN`, `VERB` …), in the tagged corpus."""
-        indices = [i for i in map(self._find, self.lemmas(word)) if i >= 0]
-        return sum(max(0.0, self._frequency(i, part)) for i in indices)
+        return sum(max(0.0, self._frequency(i, part)) for i in self._ids(word))
 
     def verb_share(self, word: str) -> float:
         """Share of the uses of a word as a verb, of those as a verb or a noun; 0 for a word of neither."""
@@ -281,9 +283,8 @@ class Lexicon:
     def opposites(self, word: str) -> frozenset[str]:
         """The verbs that say the opposite of a word: *hire* of *fired*."""
         senses = (sense for lemma in self.lemmas(word) for sense in self._senses(lemma))
-        return frozenset(
-            self._names[self._lemma[other]] for sense in senses for other, _ in self._opposites.row(sense)
-        )
+        others = (other for sense in senses for other, _ in self._opposites.row(sense))
+        return frozenset(self._names[self._lemma[other]] for other in others)
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
@@ -343,15 +344,12 @@ class Lexicon:
         What is near `other` takes a millisecond, once; of `word` only its lemmas are looked up. Of 1,936
         pairs of words of questions and labels that are near at all, 2 % are less so than from both.
         """
-        word_readings, other_readings = self._readings(word), self._readings(other)
-        similarities, best = (
-            self._related_lemmas(other),
-            STEM if word_readings.stem == other_readings.stem else 0.0,
-        )
-        best = max(best, *(similarities.get(i, 0.0) for i in word_readings.ids), 0.0)
-        best = max(best, *(weight * similarities.get(i, 0.0) for i, weight in word_readings.parts), 0.0)
-        if best < 1.0 and word.lower() == other.lower():
+        if word.lower() == other.lower():
             return 1.0
+        readings, similarities = self._readings(word), self._related_lemmas(other)
+        best = STEM if readings.stem == self._readings(other).stem else 0.0
+        for i, weight in (*((i, 1.0) for i in readings.ids), *readings.parts):
+            best = max(best, weight * similarities.get(i, 0.0))
         return best if best >= LEAST_SIMILARITY else 0.0
 
     def kin(self, word: str) -> dict[str, float]:
@@ -378,18 +376,17 @@ class Lexicon:
         word = word.lower()
         if len(word) > LONGEST_WORD:
             return Readings((), word)
-        ids = tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
-        return Readings(ids, self.stem(word), tuple(self._parts(word)))
+        return Readings(self._ids(word), self.stem(word), tuple(self._parts(word)))
 
     def _look_up(self, word: str) -> dict[int, float]:
         """Lemma id → similarity: what is near all readings of a word and the parts of a closed compound."""
         readings = self._readings(word)
         frequencies = [self._frequency(i) + 1 for i in readings.ids]
+        weights = [0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5 for frequency in frequencies]
         similarities: dict[int, float] = {}
-        for i, frequency in zip(readings.ids, frequencies, strict=True):
-            _merge(similarities, self._walk(i), 0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5)
-        for part, weight in readings.parts:
-            _merge(similarities, self._walk(part), weight)
+        for start, weight in (*zip(readings.ids, weights, strict=True), *readings.parts):
+            for i, near in self._walk(start).items():
+                similarities[i] = max(similarities.get(i, 0.0), near * weight)
         similarities.update(dict.fromkeys(readings.ids, 1.0))
         return {i: s for i, s in similarities.items() if s >= LEAST_SIMILARITY}
 
@@ -459,13 +456,6 @@ def _push(queue: Queue, value: float, synset: int, moves: str, origin: int = -1)
     """Queue a synset unless nothing that it leads to can count."""
     if value * SYNONYM > LEAST_SIMILARITY:
         heappush(queue, (-value, synset, moves, origin))
-
-
-def _merge(target: dict[int, float], scores: dict[int, float], weight: float) -> None:
-    """Take over the larger of the scores, times `weight`."""
-    for key, score in scores.items():
-        if score * weight > target.get(key, 0.0):
-            target[key] = score * weight
 
 
 @cache

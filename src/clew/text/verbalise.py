@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.graph.schema import words_apart
+from clew.graph.steps import Step, forward, is_backward, relation_of
 from clew.text.lexicon import Lexicon
 
 # Labels of entities and relations as texts that are read and embedded.
@@ -117,7 +118,7 @@ class Templates:
         """The phrase of each step as the first of a walk, and as a later one."""
         return self._phrases, self._later_phrases
 
-    def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
+    def sentence(self, root: int, steps: Sequence[Step], nodes: Sequence[int]) -> str:
         """Say one walk; a negative step is behind its end."""
         parts = [self.name(root)]
         for at, (step, node) in enumerate(zip(steps, nodes, strict=True)):
@@ -128,7 +129,7 @@ class Templates:
             )
         return "".join(parts)
 
-    def clauses(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
+    def clauses(self, root: int, steps: Sequence[Step], nodes: Sequence[int]) -> str:
         """Say one walk as people read it: each triple the right way round, from head to tail.
 
         *Arctol 46* ← *lubricated with* ← *HP-14* → *part of* → *Line 2* is "HP-14 lubricated with Arctol 46,
@@ -139,17 +140,17 @@ class Templates:
         for step, node in zip(steps, nodes, strict=True):
             if step < 0:
                 break
-            forward = step % 2 == 0
-            phrase = self._phrases[step & ~1]
-            if text and forward and was_forward:
+            is_forward = not is_backward(step)
+            phrase = self._phrases[forward(relation_of(step))]
+            if text and is_forward and was_forward:
                 text += f", which {phrase} {self.name(node)}"
             else:
-                head, tail = (current, node) if forward else (node, current)
+                head, tail = (current, node) if is_forward else (node, current)
                 text += f"{', and ' if text else ''}{self.name(head)} {phrase} {self.name(tail)}"
-            current, was_forward = node, forward
+            current, was_forward = node, is_forward
         return text or self.name(root)
 
-    def outline(self, root: int, steps: Sequence[int]) -> str:
+    def outline(self, root: int, steps: Sequence[Step]) -> str:
         """Say a walk without the names of the nodes behind its root."""
         phrases = (self._phrases[step] for step in steps if step >= 0)
         return f"{self.name(root)} {', which '.join(phrases)}"

@@ -4,6 +4,12 @@
     label = "main cargo"
     words = ["goods", "carries"]
     unit = "t"
+    description = "What the vessel carries most"
+
+    [relations.taught]
+    mirrors = "taught_by"  # or itself: *knows* holds both ways
+    [relations.avoids]
+    denies = "uses"
 
     [types."insp vsl"]
     label = "inspection vessel"
@@ -13,6 +19,7 @@
     "big customer" = "Customer[revenue > 1000000]"
 
 A `label` takes the place of the stored name wherever it is shown; `words` are what people say beside it.
+Of what a relation records, the one that it `mirrors` holds the other way round, the one that it `denies` not.
 A term is a word with the query graph that it means, in the notation of `query.notation`.
 """
 
@@ -22,17 +29,17 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TypedDict, cast
 
 import numpy as np
 import tomli_w
 
 from clew.errors import InputError, ParseError
-from clew.graph.graph import Graph
-from clew.graph.schema import Schema
+from clew.foundation.forms import fields_json
+from clew.graph.steps import head_end, tail_end
 from clew.graph.values import UNITS
 from clew.query.vocabulary import Vocabulary, words_of_label
 
@@ -41,21 +48,48 @@ MOST_TERMS = 1_000
 MOST_NAMED = 100_000
 LONGEST_WORD = 200
 """Limits of a file: bytes, terms, types and relations named, characters of a label, word or term's name."""
+LONGEST_DESCRIPTION = 500
+OF_RELATIONS = ("mirrors", "denies")
+"""What is said of relations alone: each names another one."""
 _LINE = re.compile(r"at line (\d+)")
+
+
+class NamingForm(TypedDict, total=False):
+    """What a type or a relation is called; what is not said is left out."""
+
+    label: str
+    words: list[str]
+    unit: str
+    description: str
+    mirrors: str
+    denies: str
+
+
+class VocabularyForm(TypedDict):
+    """Namings by the stored name of a relation or type, and the query of each term."""
+
+    relations: dict[str, NamingForm]
+    types: dict[str, NamingForm]
+    terms: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What a type or a relation is called: a label, further words, the unit of its values."""
+    """What a type or a relation is called: a label, further words, the unit of its values, what it is.
+
+    A relation `mirrors` another one, or itself, and `denies` another one, by their stored names.
+    """
 
     label: str = ""
     words: tuple[str, ...] = ()
     unit: str = ""
+    description: str = ""
+    mirrors: str = ""
+    denies: str = ""
 
-    def as_table(self) -> dict[str, Any]:
+    def as_table(self) -> NamingForm:
         """The TOML table, without what is empty."""
-        table = {"label": self.label, "words": list(self.words), "unit": self.unit}
-        return {key: value for key, value in table.items() if value}
+        return cast("NamingForm", {key: value for key, value in fields_json(self).items() if value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +113,7 @@ class TeamVocabulary:
             for word in namings.get(name, Naming()).words
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> VocabularyForm:
         """`{"relations": {NAME: {"label", "words", "unit"}}, "types": {…}, "terms": {WORD: QUERY}}`."""
         return {
             "relations": {name: naming.as_table() for name, naming in self.relations.items()},
@@ -89,13 +123,7 @@ class TeamVocabulary:
 
     def as_toml(self) -> str:
         """The file; `read_vocabulary` reads the same back."""
-        tables: dict[str, Any] = {
-            kind: {name: naming.as_table() for name, naming in namings.items()}
-            for kind, namings in (("relations", self.relations), ("types", self.types))
-        }
-        return tomli_w.dumps(
-            {key: table for key, table in {**tables, "terms": dict(self.terms)}.items() if table}
-        )
+        return tomli_w.dumps({key: table for key, table in self.as_json().items() if table})
 
 
 def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabulary, str]:
@@ -137,21 +165,20 @@ def read_vocabulary(text: str, file: str = "vocabulary") -> TeamVocabulary:
         raise ParseError(
             file, number, f"not TOML ({error})", "Put names of several words in quotes"
         ) from error
-    reading = _Reading(file)
+    reading = _Reading()
     for key in document.keys() - {"relations", "types", "terms"}:
         reading.problems.append(f"[{key}] is no table of a vocabulary: relations, types and terms are")
     relations = reading.namings("relations", document.get("relations", {}))
     types = reading.namings("types", document.get("types", {}))
     terms = reading.terms(document.get("terms", {}))
-    reading.finish()
+    raise_problems(file, reading.problems)
     return TeamVocabulary(relations, types, terms)
 
 
 class _Reading:
     """Reads tables, and gathers what is wrong with them."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self) -> None:
         self.problems: list[str] = []
 
     def namings(self, kind: str, table: object) -> dict[str, Naming]:
@@ -169,7 +196,7 @@ class _Reading:
             self.problems.append(f"{place} is not a table. Write label = …, words = […] below it")
             return Naming()
         table = cast("dict[str, object]", value)
-        known = {f.name for f in fields(Naming)}
+        known = {f.name for f in fields(Naming)} - (set() if kind == "relations" else set(OF_RELATIONS))
         self.problems += [
             f"{place}: {key} is none of {', '.join(sorted(known))}" for key in table.keys() - known
         ]
@@ -177,16 +204,21 @@ class _Reading:
         if not isinstance(words, list) or not all(isinstance(w, str) for w in cast("list[object]", words)):
             self.problems.append(f"{place}: words is not a list of texts")
             words = []
-        texts = [table.get("label", ""), table.get("unit", "")]
-        if not all(isinstance(text, str) for text in texts):
-            self.problems.append(f"{place}: label and unit are texts")
+        texts = {key: table[key] for key in (known - {"words"}) & table.keys()}
+        if not all(isinstance(text, str) for text in texts.values()):
+            self.problems.append(f"{place}: {', '.join(sorted(texts))} are texts")
             return Naming()
-        label, unit = cast("list[str]", texts)
+        told = {key: str(text).strip() for key, text in texts.items()}
         all_words = cast("list[str]", words)
-        self._check_word(place, label, empty=True)
+        self._check_word(place, told.get("label", ""), empty=True)
         for word in all_words:
             self._check_word(place, word)
-        return Naming(label.strip(), tuple(word.strip() for word in all_words), unit.strip())
+        description = told.get("description", "")
+        if len(description) > LONGEST_DESCRIPTION or "\n" in description:
+            self.problems.append(
+                f"{place}: description is one line of at most {LONGEST_DESCRIPTION} characters"
+            )
+        return Naming(words=tuple(word.strip() for word in all_words), **told)
 
     def _check_word(self, place: str, word: str, *, empty: bool = False) -> None:
         if len(word) > LONGEST_WORD or "\n" in word or (not word.strip() and not empty):
@@ -208,10 +240,6 @@ class _Reading:
                 self.problems.append(f'[terms] {word}: not a query. Write {word} = ".relation .relation"')
         return {" ".join(word.split()): query for word, query in terms.items() if isinstance(query, str)}
 
-    def finish(self) -> None:
-        """Raise InputError if anything was wrong."""
-        raise_problems(self.file, self.problems)
-
 
 MOST_PROBLEMS = 20
 
@@ -230,6 +258,8 @@ def raise_problems(file: str, problems: list[str]) -> None:
 SAMPLES = 4
 """Values that are shown of a relation."""
 LONGEST_SAMPLE = 40
+_DRAFT = "  # draft"
+"""Behind a line that a model drafted."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEAD = """\
 # What things are called in {source}. A line behind # is a guess: correct it and take away the #.
@@ -243,60 +273,73 @@ _TERMS = """\
 """
 
 
-def draft(graph: Graph, schema: Schema, team: TeamVocabulary, source: str) -> str:
-    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, and no guesses."""
-    words = Vocabulary.of(graph, schema, terms=team.terms.keys())
-    lines = [_HEAD.format(source=source)]
+def draft(
+    words: Vocabulary,
+    team: TeamVocabulary,
+    source: str,
+    *,
+    drafted: TeamVocabulary | None = None,
+    note: str = "",
+) -> str:
+    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, and no guesses.
+
+    What a model `drafted` stands in the place of Clew's guesses, behind # and marked; `note` is about it.
+    """
+    graph, schema, model = words.graph, words.schema, drafted or TeamVocabulary()
+    lines = [_HEAD.format(source=source) + note]
     for number in np.argsort(-schema.triples, kind="stable").tolist():
         name = graph.relations[number]
         if name in team.terms:
             continue
-        lines += [f"[relations.{_key(name)}]", *_relation_notes(words, number)]
-        naming = _naming(team.relations.get(name), graph.relation_labels[number], words.relations[number])
-        lines += [*naming, ""]
+        lines += [f"[relations.{_key(name)}]", relation_note(words, number)]
+        guess = _guess(graph.relation_labels[number], words.relations[number])
+        if int(schema.inverse[number]) >= 0:
+            guess = replace(guess, mirrors=graph.relations[int(schema.inverse[number])])
+        lines += [*_naming(team.relations.get(name), guess, model.relations.get(name)), ""]
     for number, name in enumerate(graph.types.names):
         if name in team.terms:
             continue
         lines += [f"[types.{_key(name)}]", f"# {int((graph.types.type == number).sum()):,} of them"]
-        lines += [*_naming(team.types.get(name), name, words.types[number]), ""]
+        guess = _guess(name, words.types[number])
+        lines += [*_naming(team.types.get(name), guess, model.types.get(name)), ""]
     terms = [f"{_key(word)} = {_text(query)}" for word, query in team.terms.items()]
+    terms += [f"# {_key(word)} = {_text(query)}{_DRAFT}" for word, query in model.terms.items()]
     lines += ["[terms]", _TERMS.rstrip(), *terms]
     return "\n".join(lines) + "\n"
 
 
-def _relation_notes(words: Vocabulary, relation: int) -> Iterator[str]:
-    """What stands at both ends, how many triples there are, sample values, and what mirrors it."""
-    graph, schema = words.graph, words.schema
-    ends = [words.types[t] if (t := words.end_types[2 * relation + at]) >= 0 else "" for at in (0, 1)]
+def relation_note(words: Vocabulary, relation: int) -> str:
+    """What stands at both ends, how many triples there are, and sample values."""
+    ends = [
+        words.types[t] if (t := words.end_types[end]) >= 0 else ""
+        for end in (head_end(relation), tail_end(relation))
+    ]
     kinds = ("thing", "number", "date", "text")
     head = ends[0] or "thing"
-    tail = ends[1] or kinds[words.ends[2 * relation + 1]]
-    values = ", ".join(repr(text) for text in _samples(words, relation))
-    yield f"# {head} → {tail}, {int(schema.triples[relation]):,} triples: {values}"
-    inverse = int(schema.inverse[relation])
-    if inverse == relation:
-        yield "# holds both ways"
-    elif inverse >= 0:
-        yield f"# mirrors {graph.relations[inverse]}"
-
-
-def _samples(words: Vocabulary, relation: int) -> list[str]:
-    """The most frequent values of a relation, of some of its triples."""
+    tail = ends[1] or kinds[words.ends[tail_end(relation)]]
+    # The most frequent values, of some of its triples.
     tails: Counter[int] = Counter(words.some_tails(relation).tolist())
     frequent = sorted(tails.items(), key=lambda item: (-item[1], item[0]))[:SAMPLES]
     texts = (words.graph.labels[node] for node, _ in frequent)
-    return [text if len(text) <= LONGEST_SAMPLE else f"{text[:LONGEST_SAMPLE]}…" for text in texts]
+    values = ", ".join(repr(t if len(t) <= LONGEST_SAMPLE else f"{t[:LONGEST_SAMPLE]}…") for t in texts)
+    return f"# {head} → {tail}, {int(words.schema.triples[relation]):,} triples: {values}"
 
 
-def _naming(naming: Naming | None, label: str, read_as: str) -> list[str]:
-    """The lines of a type or relation: what is set, and what is read of its name as a guess."""
-    table: Mapping[str, object] = {} if naming is None else naming.as_table()
+def _guess(label: str, read_as: str) -> Naming:
+    """What Clew reads of a name."""
     units = [word for word in words_of_label(label).split() if word in UNITS and len(word) > 1]
-    guesses: dict[str, object] = {"label": read_as, "words": [], "unit": "".join(units[-1:])}
+    return Naming(read_as, unit="".join(units[-1:]))
+
+
+def _naming(naming: Naming | None, guess: Naming, drafted: Naming | None) -> list[str]:
+    """The lines of a type or relation: what is set, what a model drafted, and what Clew guesses."""
+    set_, model = (cast("dict[str, object]", (each or Naming()).as_table()) for each in (naming, drafted))
     lines: list[str] = []
-    for key, value in guesses.items():
-        if key in table:
-            lines.append(f"{key} = {_value(table[key])}")
+    for key, value in fields_json(guess).items():
+        if key in set_:
+            lines.append(f"{key} = {_value(set_[key])}")
+        elif key in model:
+            lines.append(f"# {key} = {_value(model[key])}{_DRAFT}")
         elif value or key == "words":
             lines.append(f"# {key} = {_value(value)}")
     return lines

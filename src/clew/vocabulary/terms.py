@@ -3,13 +3,14 @@
 A term that begins with a step (`.hasFather .hasFather`) is a relation: it leads from one thing to others. Any
 other (`person[gender = "Female"]`) is a type: the set of what it is true of. Both may use other terms, in no
 circle. What a term means is derived once, when the vocabulary is set and after each update, and stored as
-triples and types of their own source; a citation of such a triple is replaced by what it stands for.
+triples and types of their own source; a citation of such a triple is replaced by what it stands for. So is
+what a relation holds that `mirrors` another one, or itself.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -17,14 +18,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import process
 
 from clew.errors import InputError
 from clew.foundation.arrays import Int64
 from clew.foundation.forms import fields_json
 from clew.graph.edit import GraphEdit, edited, triple_slots
-from clew.graph.graph import DERIVED, Graph, listed_places, triple_text
+from clew.graph.graph import DERIVED, Graph, ValueKind, listed_places, triple_text
+from clew.graph.steps import End, Step, head_end, is_backward, is_tail, opposite, relation_of
 from clew.index.store.directory import Index
 from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
@@ -35,7 +36,7 @@ from clew.query.vocabulary import words_of_label
 from clew.text.embedders import Embedder
 from clew.text.inflection import plural
 from clew.types import Answer, AnswerEntity, Citation, ClaimPart, Verification
-from clew.vocabulary.file import Naming, TeamVocabulary, raise_problems, read_vocabulary
+from clew.vocabulary.file import OF_RELATIONS, Naming, TeamVocabulary, raise_problems, read_vocabulary
 
 MOST_DERIVED = 5_000_000
 """Triples, or nodes of a type, that one term may stand for."""
@@ -58,72 +59,18 @@ class Term:
     is_relation: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNames:
-    """Ids of what a graph has, by the names that terms use; a term has a number behind all of its kind."""
-
-    entity: Callable[[str], int | None]
-    relations: Mapping[str, int]
-    types: Mapping[str, int]
-    relation_count: int
-    type_count: int
-
-
-def parse_terms(terms: Mapping[str, str], names: GraphNames) -> tuple[list[Term], list[str]]:
-    """Parse terms, those that others use first; and what is wrong with those that cannot be used."""
-    parsed: dict[str, Part] = {}
-    uses: dict[str, set[str]] = {}
-    problems: list[str] = []
-    virtual = {word: number for number, word in enumerate(terms)}
-    for word, query in terms.items():
-        used: set[str] = set()
-        try:
-            parsed[word] = read_set(query, _lookup(names, virtual, used))
-            uses[word] = used
-        except NotationError as error:
-            problems.append(f"[terms] {word} = {query!r}: {error}{_near(str(error), names)}")
-    try:
-        order = list(TopologicalSorter(uses).static_order())
-    except CycleError as error:
-        return [], [*problems, f"[terms] these terms use each other in a circle: {' → '.join(error.args[1])}"]
-    usable = [word for word in order if word in parsed]
-    return [Term(word, terms[word], parsed[word], _leads_on(parsed[word])) for word in usable], problems
-
-
-def _lookup(names: GraphNames, virtual: Mapping[str, int], used: set[str]) -> NameLookup:
-    """Find names of the graph, then terms: a term has a number behind those of the graph."""
-
-    def find(of_graph: Mapping[str, int], first: int, name: str) -> int | None:
-        if name in of_graph:
-            return of_graph[name]
-        if name not in virtual:
-            return None
-        used.add(name)
-        return first + virtual[name]
-
-    relation = partial(find, names.relations, names.relation_count)
-    return NameLookup(names.entity, relation, partial(find, names.types, names.type_count))
-
-
-def _near(message: str, names: GraphNames) -> str:
-    """The names nearest to one that is unknown, by the words of the error."""
-    for kind, known in (("relation", names.relations), ("type", names.types)):
-        _, found, name = message.partition(f"has no {kind} ")
-        if found:
-            near = [hit[0] for hit in process.extract(name.strip("'\""), list(known), limit=NEAR)]
-            return f". It has {', '.join(near)}" if near else ""
-    return ""
+def _near(name: str, known: Iterable[str]) -> str:
+    """The names nearest to one that is unknown."""
+    near = ", ".join(hit[0] for hit in process.extract(name, list(known), limit=NEAR))
+    return f". It has {near}" if near else ""
 
 
 def _leads_on(part: Part) -> bool:
     """Whether a part begins with a step: it is a relation."""
-    leaf = part
-    while not isinstance(leaf, OfType):
-        inner = getattr(leaf, "source", None) or getattr(leaf, "left", None)
-        if inner is None:
-            return False
-        leaf = inner
-    return leaf.type < 0
+    leaf: Part | None = part
+    while not (leaf is None or isinstance(leaf, OfType)):
+        leaf = getattr(leaf, "source", None) or getattr(leaf, "left", None)
+    return leaf is not None and leaf.type < 0
 
 
 Pairs = tuple[Nodes, Nodes]
@@ -140,36 +87,41 @@ class Derived:
 
 @dataclass(eq=False)
 class TermExecutor(Executor):
-    """Evaluates the parts of terms, in which terms that are derived already are relations and types."""
+    """Evaluates the parts of terms, in which terms that are `derived` already are relations and types."""
 
-    names: GraphNames = field(kw_only=True)
-    words: Sequence[str] = field(kw_only=True)
+    terms: TeamTerms = field(kw_only=True)
     derived: Derived = field(kw_only=True)
 
-    def edges(self, nodes: Nodes, step: int) -> tuple[Nodes, Nodes]:
+    def _pairs_of(self, relation: int) -> Pairs | None:
+        """What a relation that is a term stands for."""
+        at = relation - self.terms.relation_count
+        return None if at < 0 else self.derived.relations[self.terms.words[at]]
+
+    def edges(self, nodes: Nodes, step: Step) -> tuple[Nodes, Nodes]:
         """As of any executor; the edges of a term are the pairs that it stands for."""
-        if step // 2 < self.names.relation_count:
+        pairs = self._pairs_of(relation_of(step))
+        if pairs is None:
             return super().edges(nodes, step)
-        heads, tails = self.derived.relations[self.words[step // 2 - self.names.relation_count]]
-        starts, ends = (tails, heads) if step & 1 else (heads, tails)
+        heads, tails = pairs
+        starts, ends = (tails, heads) if is_backward(step) else (heads, tails)
         order = np.argsort(starts, kind="stable")
         self.edges_left -= len(nodes)
         low = np.searchsorted(starts[order], nodes)
         count = np.searchsorted(starts[order], nodes, "right") - low
         return np.repeat(np.arange(len(nodes)), count), ends[order][listed_places(low, count)]
 
-    def counts(self, nodes: Nodes, step: int, among: Part | None = None) -> Nodes:
+    def counts(self, nodes: Nodes, step: Step, among: Part | None = None) -> Nodes:
         """How many edges of a step each node has, to members of a set if there is one."""
-        if step // 2 < self.names.relation_count or among is not None:
+        if relation_of(step) < self.terms.relation_count or among is not None:
             return super().counts(nodes, step, among)
         return np.bincount(self.edges(nodes, step)[0], minlength=len(nodes))
 
-    def _of_type(self, type_: int, end: int) -> Nodes:
-        if type_ >= self.names.type_count:
-            return self.derived.types[self.words[type_ - self.names.type_count]]
-        if type_ < 0 and end // 2 >= self.names.relation_count:
-            pairs = self.derived.relations[self.words[end // 2 - self.names.relation_count]]
-            return np.unique(pairs[end & 1])
+    def _of_type(self, type_: int, end: End) -> Nodes:
+        if type_ >= self.terms.type_count:
+            return self.derived.types[self.terms.words[type_ - self.terms.type_count]]
+        pairs = self._pairs_of(relation_of(end)) if type_ < 0 else None
+        if pairs is not None:
+            return np.unique(pairs[1 if is_tail(end) else 0])
         return super()._of_type(type_, end)
 
 
@@ -195,18 +147,21 @@ def pairs_of(executor: Executor, part: Part) -> Pairs:
 def _pairs(executor: Executor, part: Part) -> Pairs:
     match part:
         case OfType(-1, end):
-            heads = executor.members(OfType(-1, end ^ 1))
-            place, tails = executor.edges(heads, end ^ 1)
+            heads = executor.members(OfType(-1, opposite(end)))
+            place, tails = executor.edges(heads, opposite(end))
             return heads[place], tails
         case Walk(source, step):
             heads, middle = _pairs(executor, source)
-            nodes, inverse = np.unique(middle, return_inverse=True)
-            place, tails = executor.edges(nodes, step)
-            return _joined(heads, inverse, place, tails)
-        case Both(left, right):
-            return _kept(_pairs(executor, left), executor.members(right), inside=True)
-        case Without(left, right):
-            return _kept(_pairs(executor, left), executor.members(right), inside=False)
+            nodes, middle = np.unique(middle, return_inverse=True)
+            place, tails = executor.edges(nodes, step)  # of which the places ascend
+            low = np.searchsorted(place, middle)
+            count = np.searchsorted(place, middle, "right") - low
+            if int(count.sum()) > MOST_DERIVED * 4:
+                raise InputError(f"it stands for more than {MOST_DERIVED:,} triples")
+            return np.repeat(heads, count), tails[listed_places(low, count)]
+        case Both(left, right) | Without(left, right):
+            kept = executor.members(right)
+            return _kept(_pairs(executor, left), kept, inside=isinstance(part, Both))
         case Either(left, right):
             one, other = _pairs(executor, left), _pairs(executor, right)
             return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
@@ -218,27 +173,18 @@ def _pairs(executor: Executor, part: Part) -> Pairs:
             raise InputError("a relation is made of steps, conditions, &, | and -")
 
 
-def _joined(heads: Nodes, middle: NDArray[np.intp], place: Nodes, tails: Nodes) -> Pairs:
-    """Pairs (head, middle) put together with edges (middle, tail); `place` ascends."""
-    low, high = np.searchsorted(place, middle), np.searchsorted(place, middle, "right")
-    count = high - low
-    if int(count.sum()) > MOST_DERIVED * 4:
-        raise InputError(f"it stands for more than {MOST_DERIVED:,} triples")
-    return np.repeat(heads, count), tails[listed_places(low, count)]
-
-
 def _kept(pairs: Pairs, members: Nodes, *, inside: bool) -> Pairs:
     keep = np.isin(pairs[1], members) == inside
     return pairs[0][keep], pairs[1][keep]
 
 
-def _last_end(part: Part) -> int:
+def _last_end(part: Part) -> End:
     """The end at which what a relation leads to stands."""
     match part:
         case OfType(_, end):
             return end
         case Walk(_, step):
-            return step ^ 1
+            return opposite(step)
         case Both(left) | Without(left):
             return _last_end(left)
         case Compared(source) | Counted(source):
@@ -247,34 +193,35 @@ def _last_end(part: Part) -> int:
             raise InputError("conditions stand behind a step, not behind |")
 
 
-def derive(graph: Graph, terms: Iterable[Term], names: GraphNames, words: Sequence[str]) -> Derived:
-    """Find what terms stand for in a graph, those that others use first; `words` are all terms as numbered.
+def mirrored(graph: Graph, team: TeamVocabulary) -> dict[str, Pairs]:
+    """What relations hold that mirror others: stated triples the other way round, but for values.
 
-    Raises InputError for a term that stands for too much, or takes too long.
+    Raises InputError for more than `MOST_DERIVED`.
     """
-    relations: dict[str, Pairs] = {}
-    types: dict[str, Nodes] = {}
-    derived = Derived(relations, types)
-    executor = TermExecutor(graph, MOST_FOLLOWED, names=names, words=words, derived=derived)
-    for term in terms:
-        try:
-            if term.is_relation:
-                relations[term.word] = pairs_of(executor, term.part)
-            else:
-                types[term.word] = executor.members(term.part)
-        except InputError as error:
-            raise InputError(f"term {term.word!r}: {error}") from error
-        except OverBudget as error:
-            text = f"more than {MOST_FOLLOWED:,} edges are followed. State it as triples of its own"
-            raise InputError(f"term {term.word!r}: {text}") from error
-    return derived
+    pairs: dict[str, Pairs] = {}
+    for name, other in _mirrors(graph, team):
+        slots = np.flatnonzero((graph.out.relation == other) & (np.asarray(graph.source) != DERIVED))
+        if len(slots) > MOST_DERIVED:
+            raise InputError(f"{name} mirrors {len(slots):,} triples, and at most {MOST_DERIVED:,} are kept")
+        heads, tails = graph.out.owners(slots).astype(np.int64), graph.out.neighbour[slots].astype(np.int64)
+        are_things = (graph.values.kind[tails] == ValueKind.NONE) & (graph.values.datatype[tails] < 0)
+        pairs[name] = tails[are_things], heads[are_things]
+    return pairs
+
+
+def _mirrors(graph: Graph, team: TeamVocabulary) -> Iterator[tuple[str, int]]:
+    """Each relation that mirrors one, with the number of that; *taught* mirrors *taught by*, and so back."""
+    numbers = {name: number for number, name in enumerate(graph.relations)}
+    named = {(name, naming.mirrors) for name, naming in team.relations.items() if naming.mirrors}
+    for name, other in sorted(named | {(other, name) for name, other in named}):
+        yield name, numbers[other]
 
 
 def continued(source: Part, part: Part) -> Part:
     """What a relation's part leads to from a source. Raises InputError if it cannot go on so."""
     match part:
         case OfType(_, end):
-            return Walk(source, end ^ 1)
+            return Walk(source, opposite(end))
         case Walk(before, step):
             return Walk(continued(source, before), step)
         case Both(left, right) | Without(left, right):
@@ -316,16 +263,38 @@ def team_vocabulary(index: Index) -> TeamVocabulary:
 
 @dataclass(frozen=True, slots=True)
 class TeamTerms:
-    """The terms of a vocabulary over a graph, those that others use first; and what is wrong with others."""
+    """The terms of a vocabulary over a graph, those that others use first; and what is wrong with others.
+
+    In their query graphs the terms have numbers behind the relations and types of the graph, as in `words`.
+    """
 
     terms: Sequence[Term]
     problems: list[str]
-    names: GraphNames
     words: Sequence[str]
+    relation_count: int
+    type_count: int
 
     def derive(self, graph: Graph) -> Derived:
-        """Find what they stand for; raises InputError as `terms.derive`."""
-        return derive(graph, self.terms, self.names, self.words)
+        """Find what they stand for in a graph.
+
+        Raises InputError for a term that stands for too much, or takes too long.
+        """
+        relations: dict[str, Pairs] = {}
+        types: dict[str, Nodes] = {}
+        derived = Derived(relations, types)
+        executor = TermExecutor(graph, MOST_FOLLOWED, terms=self, derived=derived)
+        for term in self.terms:
+            try:
+                if term.is_relation:
+                    relations[term.word] = pairs_of(executor, term.part)
+                else:
+                    types[term.word] = executor.members(term.part)
+            except InputError as error:
+                raise InputError(f"term {term.word!r}: {error}") from error
+            except OverBudget as error:
+                text = f"more than {MOST_FOLLOWED:,} edges are followed. State it as triples of its own"
+                raise InputError(f"term {term.word!r}: {text}") from error
+        return derived
 
 
 def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> TeamTerms:
@@ -338,8 +307,39 @@ def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> 
     relations = _numbers(list(graph.relation_labels), list(graph.relations), derived)
     types = _numbers([], list(graph.types.names), derived)
     counts = len(graph.relations), len(graph.types.names)
-    names = GraphNames(lookup_of(graph, index.names).entity, relations, types, *counts)
-    return TeamTerms(*parse_terms(team.terms, names), names, list(team.terms))
+    numbers = {word: number for number, word in enumerate(team.terms)}
+    used = set[str]()
+
+    def find(of_graph: Mapping[str, int], first: int, name: str) -> int | None:
+        if name in of_graph or name not in numbers:
+            return of_graph.get(name)
+        used.add(name)
+        return first + numbers[name]
+
+    find_relation, find_type = partial(find, relations, counts[0]), partial(find, types, counts[1])
+    names = NameLookup(lookup_of(graph, index.names).entity, find_relation, find_type)
+    parsed: dict[str, Part] = {}
+    uses: dict[str, set[str]] = {}
+    problems: list[str] = []
+    for word, query in team.terms.items():
+        used.clear()
+        try:
+            parsed[word] = read_set(query, names)
+            uses[word] = set(used)
+        except NotationError as error:
+            _, is_relation, relation = str(error).partition("has no relation ")
+            _, is_type, type_ = str(error).partition("has no type ")
+            known = relations if is_relation else types if is_type else ()
+            near = _near((relation or type_).strip("'\""), known)
+            problems.append(f"[terms] {word} = {query!r}: {error}{near}")
+    try:
+        order = list(TopologicalSorter(uses).static_order())
+    except CycleError as error:
+        order = []
+        problems.append(f"[terms] these terms use each other in a circle: {' → '.join(error.args[1])}")
+    usable = [word for word in order if word in parsed]
+    terms = [Term(word, team.terms[word], parsed[word], _leads_on(parsed[word])) for word in usable]
+    return TeamTerms(terms, problems, list(team.terms), *counts)
 
 
 def _numbers(labels: Sequence[str], names: Sequence[str], left_out: set[str]) -> dict[str, int]:
@@ -362,6 +362,13 @@ def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
     parsed = terms_of(index, team)
     problems = [*parsed.problems, *_unknown("relations", team.relations, relations)]
     problems += _unknown("types", team.types, types)
+    for key in OF_RELATIONS:
+        problems += [
+            f"[relations.{name}] {key}: {problem}"
+            for name, naming in team.relations.items()
+            if (other := getattr(naming, key))
+            for problem in _unknown_name(other, relations)
+        ]
     problems += [*_clashes("relations", team.relations), *_clashes("types", team.types)]
     for word in team.terms:
         if word in relations or word in types:
@@ -371,14 +378,13 @@ def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
 
 
 def _unknown(kind: str, namings: Mapping[str, Naming], names: Sequence[str]) -> list[str]:
-    known = set(names)
-    problems: list[str] = []
-    for name in namings:
-        if name not in known:
-            near = ", ".join(hit[0] for hit in process.extract(name, names, limit=NEAR))
-            advice = f". It has {near}" if near else ""
-            problems.append(f"[{kind}.{name}]: the graph has none of this name{advice}")
-    return problems
+    return [f"[{kind}.{name}]: {problem}" for name in namings for problem in _unknown_name(name, names)]
+
+
+def _unknown_name(name: str, names: Sequence[str]) -> Iterator[str]:
+    """What is wrong with a name that a graph does not have."""
+    if name not in names:
+        yield f"the graph has none of this name{_near(name, names)}"
 
 
 def _clashes(kind: str, namings: Mapping[str, Naming]) -> list[str]:
@@ -411,7 +417,7 @@ def set_vocabulary(
 
     def further(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, bytes]]:
         terms = check(index, team, file)
-        derived = terms.derive(index.graph)
+        derived = _all_derived(index, team, terms, edit, index.graph)
         relations = sum(len(heads) for heads, _ in derived.relations.values())
         typed = sum(map(len, derived.types.values()))
         named = len(team.relations) + len(team.types)
@@ -428,13 +434,24 @@ def set_vocabulary(
 def with_terms(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, bytes]]:
     """An edit with what the terms of the index's vocabulary mean after it, and mean no more."""
     team = team_vocabulary(index)
-    if not team.terms or not edit.size:
+    if not edit.size or not (team.terms or any(naming.mirrors for naming in team.relations.values())):
         return edit, {}
     terms = terms_of(index, team)
     raise_problems(str(index.path), terms.problems)
     after, _ = edited(index.graph, edit)
     # Ids of entities, relations and types stay, so that terms mean after the edit what they meant before.
-    return _with_derived(index, edit, after, team.terms, terms.derive(after)), {}
+    return _with_derived(index, edit, after, team.terms, _all_derived(index, team, terms, edit, after)), {}
+
+
+def _all_derived(
+    index: Index, team: TeamVocabulary, terms: TeamTerms, edit: GraphEdit, after: Graph
+) -> Derived:
+    """What mirrors and terms stand for in the graph after an edit; terms know what mirrors hold."""
+    mirrors = mirrored(after, team)
+    if mirrors:
+        after, _ = edited(index.graph, _with_derived(index, edit, after, (), Derived(mirrors, {})))
+    derived = terms.derive(after)
+    return replace(derived, relations={**mirrors, **derived.relations})
 
 
 def _relabelled(index: Index, team: TeamVocabulary) -> tuple[list[tuple[int, str]], dict[str, str]]:
@@ -453,7 +470,7 @@ def _relabelled(index: Index, team: TeamVocabulary) -> tuple[list[tuple[int, str
 
 
 def _with_derived(
-    index: Index, edit: GraphEdit, after: Graph, words: Mapping[str, str], derived: Derived
+    index: Index, edit: GraphEdit, after: Graph, words: Iterable[str], derived: Derived
 ) -> GraphEdit:
     """An edit with what terms stand for in the graph after it; `words` are all terms."""
     before = index.graph
@@ -469,9 +486,8 @@ def _with_derived(
     triples = (before.out.owners(slots), before.out.relation[slots], before.out.neighbour[slots])
     present = _sorted(np.stack(triples, axis=1).astype(np.int64))
     present = _without(present, edit.removed)  # those whose ends go
-    stated = triple_slots(after, wanted[wanted[:, 1] < len(after.relations)])
-    known = np.zeros(len(wanted), np.bool_)
-    known[wanted[:, 1] < len(after.relations)] = stated >= 0
+    known = wanted[:, 1] < len(after.relations)
+    known[known] = triple_slots(after, wanted[known]) >= 0
     added, gone = wanted[~known], _without(present, wanted)
     types_added, types_removed = _type_changes(index, after, words, derived)
     return replace(
@@ -487,7 +503,7 @@ def _with_derived(
 
 
 def _type_changes(
-    index: Index, after: Graph, words: Mapping[str, str], derived: Derived
+    index: Index, after: Graph, words: Iterable[str], derived: Derived
 ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """Nodes that come to be of the type of a term, and that no longer are."""
     numbers = {name: number for number, name in enumerate(after.types.names)}
@@ -543,9 +559,10 @@ def verified_with_meanings(index: Index, result: Verification) -> Verification:
 class _Meanings:
     """What the terms of an index mean, and which of them were used."""
 
-    def __init__(self, index: Index, terms: Sequence[Term]) -> None:
+    def __init__(self, index: Index, terms: Sequence[Term], mirrors: Sequence[Term]) -> None:
         self._index, self._graph = index, index.graph
-        self._terms = {term.word: term for term in terms}
+        self._terms = {term.word: term for term in (*mirrors, *terms)}
+        self._mirrors = frozenset(term.word for term in mirrors)
         self._executor = Executor(index.graph)
         self._used: dict[str, Term] = {}
 
@@ -553,11 +570,19 @@ class _Meanings:
     def of(cls, index: Index) -> _Meanings | None:
         """Those of an index; None where its vocabulary has no terms."""
         team = team_vocabulary(index)
-        return cls(index, terms_of(index, team, as_stored=True).terms) if team.terms else None
+        mirrors = [
+            Term(name, index.graph.relations[other], OfType(-1, head_end(other)), is_relation=True)
+            for name, other in _mirrors(index.graph, team)
+        ]
+        terms = terms_of(index, team, as_stored=True).terms if team.terms else ()
+        return cls(index, terms, mirrors) if mirrors or terms else None
 
     def notes(self) -> list[str]:
-        """What each term that was used stands for."""
-        return [f"{word} stands for {term.query}" for word, term in self._used.items()]
+        """What each term that was used stands for, and each relation that mirrors one."""
+        return [
+            f"{word} {'mirrors' if word in self._mirrors else 'stands for'} {term.query}"
+            for word, term in self._used.items()
+        ]
 
     def expanded(self, cited: _Cited) -> _Cited:
         """A citation with what a derived triple means in its place."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan, said
 
 from clew.engine import Clew
-from clew.errors import InputError, UsageError
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import BudgetReached, ModelUnreachable
+from clew.llm.types import BudgetReached
 from clew.methods.kg_rag.decompose import read_demonstrations
 from clew.methods.kg_rag.method import KgRag
 from clew.methods.question import entities_of
@@ -51,14 +48,11 @@ def test_golden_trace(method: KgRag, golden: Golden):
     assert answer.complete == golden.complete
     assert len(model.requests) == (len(golden.replies) if golden.calls is None else golden.calls)
     assert answer.usage.calls == len(model.requests)
+    assert_proved_from_the_question_on(method, golden.question, answer)
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
-def test_every_answer_is_proved_from_the_question_on(method: KgRag, golden: Golden):
-    method.model = ScriptedModel(golden.replies)
-    answer = method.answer(golden.question)
-    named = entities_of(method.find_topic_entities.called(golden.question))
-    seeds = {method.graph.entities[e] for e in named}
+def assert_proved_from_the_question_on(method: KgRag, question: str, answer: Answer) -> None:
+    seeds = {method.graph.entities[e] for e in entities_of(method.find_topic_entities.called(question))}
     assert {c.answer for c in answer.citations} == {a.entity for a in answer.answers}
     for citation in answer.citations:
         reached = set(seeds)
@@ -72,13 +66,14 @@ def test_sampling_is_that_of_the_paper(method: KgRag):
     method.model = model = ScriptedModel(GOLDEN[0].replies)
     method.answer(GOLDEN[0].question)
     assert all((r.temperature, r.top_k, r.min_p) == (0.3, 40, 0.05) for r in model.requests)
-    assert [r.max_tokens for r in model.requests] == [256, 2_048, 256, 2_048, 2_048]
-    assert [r.repeat_penalty for r in model.requests] == [None, 1.1, None, 1.1, None]
+    assert [r.max_tokens for r in model.requests] == [256, 2_048, 2_048, 2_048]
+    assert [r.repeat_penalty for r in model.requests] == [None, 1.1, 1.1, None]
     assert all(request.stop == () for request in model.requests)
 
 
 def test_by_the_papers_letter_replies_stop_where_the_paper_says(metaqa: Clew):
-    model = ScriptedModel(GOLDEN[0].replies)
+    first, *others = GOLDEN[0].replies[:2]
+    model = ScriptedModel([first, *others, "What is the genre of The Crow movie", *GOLDEN[0].replies[2:]])
     letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
     KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter).answer(GOLDEN[0].question)
     assert [r.stop for r in model.requests] == [("<END>",), (), ("?",), (), ()]
@@ -112,7 +107,8 @@ def test_a_sub_question_gets_the_30_most_similar_triples_of_the_first_hop_first(
 
 def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
     letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
-    model = ScriptedModel(GOLDEN[0].replies)
+    plan, first, *others = GOLDEN[0].replies
+    model = ScriptedModel([plan, first, "What is the genre of The Crow movie", *others])
     method = KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter)
     answer = method.answer(GOLDEN[0].question)
     assert answer.chain is not None
@@ -127,9 +123,9 @@ def test_lists_are_read_whole(metaqa: Clew):
     assert answer.complete
 
 
-def test_reformulation_and_synthesis_see_only_what_is_proved(method: KgRag):
+def test_later_steps_see_only_what_is_proved(method: KgRag):
     two, action = said("Two.", "The Crow; The Raven"), said("Action")
-    replies = (plan(*CROW), two, "genre of The Crow", action, action)
+    replies = (plan(*CROW), two, action, action)
     method.model = model = ScriptedModel(replies)
     method.answer(SHIRLEY)
     prompt = model.requests[2].messages[-1].text
@@ -148,15 +144,14 @@ def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
     answer = method.answer(SHIRLEY)
     assert not answer.complete
     assert any("40 sub-questions; the budget is 8" in note for note in told(answer))
-    assert len(model.requests) <= 1 + 2 * 8
+    assert len(model.requests) <= 1 + 8 + 1
 
 
 def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
     replies = [
         plan(*CROW),
         "The Crow.",
-        "What is the genre of The Crow",
-        BudgetReached("question", "calls", "3 of 3"),
+        BudgetReached("question", "calls", "2 of 2"),
     ]
     method.model = ScriptedModel(replies)
     answer = method.answer(SHIRLEY)
@@ -165,77 +160,6 @@ def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
     assert CROW[0] in answer.abstained.detail
     assert answer.chain is not None
     assert answer.chain.links[0].answers == ("The Crow",)
-
-
-def test_a_failure_of_the_model_is_an_error_and_no_empty_answer(method: KgRag):
-    method.model = ScriptedModel([plan(*CROW), ModelUnreachable("no connection")])
-    with pytest.raises(ModelUnreachable):
-        method.answer(SHIRLEY)
-
-
-def test_random_words_end_in_a_typed_result(method: KgRag):
-    words = [
-        "The Crow",
-        "1.",
-        "2)",
-        "Sub-questions:",
-        "?",
-        "<END>",
-        "Action",
-        "{{TRIPLES}}",
-        "</facts>",
-        "\n",
-        "who",
-        "☃",
-    ]
-    for seed in range(25):
-        draw = random.Random(seed)
-        script = lambda request, draw=draw: " ".join(draw.choices(words, k=30))  # noqa: E731
-        method.model = ScriptedModel(script)
-        answer = method.answer(SHIRLEY)
-        assert (answer.abstained is None) == bool(answer.answers)
-        assert {a.label for a in answer.answers} <= {"The Crow", "Action"}
-
-
-def test_the_trace_names_prompts_and_versions(method: KgRag):
-    method.model = ScriptedModel(GOLDEN[0].replies)
-    answer = method.answer(GOLDEN[0].question)
-    calls = [step.detail for step in answer.steps if step.name == "model"]
-    assert [c["prompt"] for c in calls] == [
-        "kg_rag/decompose_json", "kg_rag/sub_answer", "kg_rag/reformulate", "kg_rag/sub_answer",
-        "kg_rag/synthesise",
-    ]  # fmt: skip
-    assert all(len(c["version"]) == 12 for c in calls)
-
-
-def test_an_answer_with_its_chain_is_json(method: KgRag):
-    method.model = ScriptedModel(GOLDEN[0].replies)
-    chain = json.loads(json.dumps(method.answer(GOLDEN[0].question).as_json()))["chain"]
-    assert chain["links"][0]["answers"] == ["The Crow"]
-    assert ["The Crow", "written_by", "John Shirley"] in chain["links"][0]["evidence"]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"hops": 0},
-        {"k": 0},
-        {"answer_hops": 0},
-        {"frontier": "both"},
-        {"handed": "all"},
-        {"shots": -1},
-        {"temperature": 3.0},
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]):
-    with pytest.raises(UsageError):
-        replace(KgRagSettings(), **wrong)
-
-
-def test_an_entity_that_is_given_but_missing_is_an_abstention(method: KgRag):
-    answer = method.answer("Who directed it?", entities=["Nobody"])
-    assert answer.abstained is not None
-    assert answer.abstained.reason == "no_entity"
 
 
 def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:
@@ -275,7 +199,7 @@ def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
     director = said("David Fincher")
     twice = plan("Who directed Seven?", "Name the director of Seven?")
     replies = (twice, director, "Who directed Seven", director, director)
-    dropped, _ = chain_of(small, twice, director, director, director)
+    dropped, _ = chain_of(small, twice, director, director, director, records="steps")
     kept, _ = chain_of(small, *replies, handed="sentences")
     assert dropped.chain is not None
     assert kept.chain is not None
@@ -311,29 +235,9 @@ def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew
     assert len({version for _, version in prompts.values()}) == 3
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        [],
-        {"decompositions": {}},
-        {"decompositions": [{"question": "q", "reasoning": "r", "sub_questions": []}]},
-        {"decompositions": [{"question": 1, "reasoning": "r", "sub_questions": ["a"]}]},
-    ],
-)
-def test_examples_that_are_none_are_refused(tmp_path: Path, value: object):
-    (tmp_path / "e.json").write_text(json.dumps(value), "utf-8")
-    with pytest.raises(InputError, match="decompositions"):
-        read_demonstrations(tmp_path / "e.json")
-
-
 def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
     (tmp_path / "e.json").write_text('{"questions": []}', "utf-8")
     assert [len(w.sub_questions) for w in read_demonstrations(tmp_path / "e.json")] == [1, 2, 3]
-
-
-def test_the_temperature_is_sent_with_every_call(small: Clew):
-    _, model = chain_of(small, plan("Who directed Seven?"), said("David Fincher"), temperature=0)
-    assert [request.temperature for request in model.requests] == [0, 0]
 
 
 def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(tmp_path: Path):
@@ -346,7 +250,9 @@ def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(t
     ):
         model = ScriptedModel([*first, reworded, said("Comedy"), said("Comedy")])
         with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
-            answer = clew.ask("What genre are the films of Ann?", method="kg-rag", model=model)
+            letter = KgRagSettings(handed="sentences")
+            method = KgRag(clew.index, clew.embedder, model=model, settings=letter)
+            answer = method.answer("What genre are the films of Ann?")
         assert answer.chain is not None
         assert answer.chain.links[1].asked == asked
         assert [a.entity for a in answer.answers] == ["Comedy"]

@@ -9,6 +9,7 @@ import pytest
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.kg_rag.method import KgRag
+from clew.methods.settings import KgRagSettings
 from clew.types import Answer
 
 TRIPLES = [
@@ -33,8 +34,8 @@ def parties() -> Iterator[Clew]:
 
 
 def ask(clew: Clew, question: str, *replies: str) -> tuple[Answer, ScriptedModel]:
-    model = ScriptedModel(list(replies))
-    return KgRag(clew.index, clew.embedder, model=model).answer(question), model
+    model, steps = ScriptedModel(list(replies)), KgRagSettings(records="steps")
+    return KgRag(clew.index, clew.embedder, model=model, settings=steps).answer(question), model
 
 
 def test_values_are_handed_on_with_what_has_them(parties: Clew):
@@ -43,14 +44,13 @@ def test_values_are_handed_on_with_what_has_them(parties: Clew):
         "List the themes of the parties in ascending order of number of hosts.",
         "Sub-questions:\n1. What is the number of hosts of each party?\n2. What are their themes?",
         "Facts: 1-3\nAnswer: 5; 4; 4",
-        "What are the themes of party 1, party 2 and party 3",
         "Facts: 1-3\nAnswer: Rave; Jazz; Spring",
         "Facts: 1-3\nAnswer: Rave; Jazz; Spring",
     )
-    reformulate = model.requests[2].messages[-1].text
-    line = next(line for line in reformulate.splitlines() if line.startswith("Answer: "))
+    second = model.requests[2].messages[-1].text
+    line = next(line for line in second.splitlines() if line.startswith("Answer: "))
     assert set(line.removeprefix("Answer: ").split("; ")) == {"party 1: 5", "party 2: 4", "party 3: 4"}
-    assert "(party 2, theme, Rave)" in model.requests[3].messages[-1].text
+    assert "party 2: number_of_hosts = 4; theme = Rave" in second
     assert [a.label for a in answer.answers] == ["Rave", "Jazz", "Spring"]
     assert [t.as_json() for t in answer.citations[0].triples][-1] == ["party 2", "theme", "Rave"]
 
@@ -61,7 +61,6 @@ def test_the_value_of_one_thing_is_handed_on_by_itself(parties: Clew):
         "Which parties have as many hosts as party 1?",
         "Sub-questions:\n1. How many hosts has party 1?\n2. Which parties have this number?",
         "Facts: 1\nAnswer: 5",
-        "Which parties have 5 hosts",
         "Facts: 1\nAnswer: party 1",
         "Facts: 1\nAnswer: party 1",
     )
@@ -74,7 +73,6 @@ def test_a_sub_answer_that_leaves_some_out_is_part_of_the_chain(parties: Clew):
         "Which albums by The Lanterns were not produced by Sam Tully?",
         "Sub-questions:\n1. Which albums are by The Lanterns?\n2. Which of these did Sam Tully not produce?",
         "Facts: 1-3\nAnswer: Night Ferry; Salt and Iron",
-        "Which of Night Ferry and Salt and Iron did Sam Tully not produce",
         "Facts: 1-3\nAnswer: Salt and Iron",
         "Facts: 1-3\nAnswer: Salt and Iron",
     )
@@ -84,4 +82,7 @@ def test_a_sub_answer_that_leaves_some_out_is_part_of_the_chain(parties: Clew):
         ("Salt and Iron",),
     ]
     assert [a.label for a in answer.answers] == ["Salt and Iron"]
-    assert "Which of Night Ferry and Salt and Iron" in model.requests[4].messages[-1].text
+    assert (
+        "Which of these did Sam Tully not produce (Night Ferry; Salt and Iron)?"
+        in model.requests[3].messages[-1].text
+    )

@@ -1,27 +1,23 @@
 """SynaptiQA and kg-query with a scripted model, over the film graph in the embedded store."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from clew import Clew
-from clew.errors import LlmError, UsageError
-from clew.llm.budget import Limits
-from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
 from clew.methods.synaptiqa.read_rows import StoredTriples
 from clew.methods.synaptiqa.write_query import Solved
+from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Naming, StoredNode
 from clew.text.embedders import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 
 EMBEDDER = StaticEmbedder.load()
-FILMS = Path(__file__).resolve().parents[3] / "examples" / "films.tsv"
 GOOD = "MATCH (f:film {name: 'Memento'})-[:directed_by]->(p:person) RETURN p.name AS director"
 NO_ROWS = "MATCH (f:film {name: 'Memento'})-[:spouse]->(p:person) RETURN p.name AS p"
 ALL = "MATCH (f:film)-[:directed_by]->(p:person {name: 'Christopher Nolan'}) RETURN f.name AS film"
@@ -66,7 +62,14 @@ class Script:
 @pytest.fixture(scope="module")
 def graph(films):
     """The film graph in one store, for all questions."""
-    return QueriedGraph.of_index(films.index.graph, films.embedder, embedded_store(films.index.graph))
+    return QueriedGraph(embedded_store(films.index.graph), films.embedder, films.index.graph)
+
+
+@pytest.fixture(scope="module")
+def hurried(films):
+    """The film graph in a store whose queries end soon."""
+    graph = films.index.graph
+    return QueriedGraph(LadybugStore.of_graph(graph, seconds=0.4, rows=100), films.embedder, graph)
 
 
 def ask(graph, script, question=QUESTION, method=SynaptiQA, **settings):
@@ -81,26 +84,19 @@ def labels(answer):
     return [a.label for a in answer.answers]
 
 
-def test_an_answer_with_the_triples_that_matched_and_the_query(films, graph):
-    script = Script(write=GOOD)
-    answer = ask(graph, script)
-    assert labels(answer) == ["Christopher Nolan"]
-    (citation,) = answer.citations
-    assert [t.as_json() for t in citation.triples] == [["Memento", "directed_by", "Christopher Nolan"]]
-    assert [films.triple(t).as_json() for t in citation.triple_ids] == [
-        ["Memento", "directed_by", "Christopher Nolan"]
-    ]
-    assert answer.query == GOOD == answer.as_json()["query"]
-    assert (answer.method, answer.model, answer.usage.calls) == ("synaptiqa", "scripted/test", 2)
-    assert script.asked == ["write", "read"]
-
-
 SLOPPY = [
     f"Here is the Cypher I generated:\n```cypher\n{GOOD}\n```",
     "MATCH (f:film {name: 'Memento'})<-[:directed_by]-(p:person) RETURN p.name AS director",
     "MATCH (f:Films {name: 'memento'})-[:DIRECTED_BY]->(p:Persons) RETURN p.fullName AS director",
     "MATCH (f:film {name: 'Momento'})-[:directed_by]->(p:director) RETURN p.title AS director",
     "MATCH (f:film name: 'Memento')-[:directed_by]->(p:person), RETURN p.name AS director",
+    json.dumps({"explanation": "the director", "query": GOOD}),
+    f"{GOOD};\n\nOr, if they have titles:\nMATCH (m) RETURN m.title AS name;",
+    f"To answer this we match films.\n\n{GOOD}\n\nLet me know!",
+    "MATCH (f)-[:directedBy]->(p) WHERE f.name == ‘Memento’ && p.name != 'x' RETURN p.name AS director",
+    "MATCH (f:film)-[:directed_by]->(p) WHERE f.name LIKE 'Mement%' RETURN p.name AS director",
+    "MATCH (f:film)-[:directed_by]->(p) WHERE f.name IN ['Momento'] RETURN p.name AS director",
+    "MATCH (f:film)-[:directed_by]->(p) WHERE toLower(f.name) = 'momento' RETURN p.name AS director",
 ]
 
 
@@ -115,18 +111,12 @@ def test_sloppy_queries_are_corrected_and_it_is_said_why(graph, reply):
     assert detail["rows"] == [["Christopher Nolan"]]
 
 
-@pytest.mark.parametrize("reply", SLOPPY)
+@pytest.mark.parametrize("reply", SLOPPY[::3])
 def test_kg_query_corrects_nothing(graph, reply):
     script = Script(write=reply)
     answer = ask(graph, script, method=KgQuery)
     assert answer.abstained is not None
     assert script.asked == ["write"]
-
-
-def test_kg_query_answers_by_a_right_query(graph):
-    answer = ask(graph, Script(write=GOOD), method=KgQuery)
-    assert (answer.method, labels(answer)) == ("kg-query", ["Christopher Nolan"])
-    assert answer.citations
 
 
 def test_the_model_cleans_only_what_does_not_parse(graph):
@@ -233,21 +223,6 @@ def test_an_empty_own_answer_is_an_abstention(graph):
     assert ask(graph, script, allow_ungrounded=True).abstained is not None
 
 
-@pytest.mark.parametrize(
-    "own", ["I don't know.", '{"answer": "I do not know the answer", "confidence": 0.9}']
-)
-def test_an_own_answer_that_is_none_is_an_abstention(graph, own):
-    script = Script(write="none", clean="none", repair="none", own=own)
-    answer = ask(graph, script, allow_ungrounded=True)
-    assert (answer.text, answer.abstained is None) == ("", False)
-
-
-def test_a_reading_that_declines_is_no_answer(graph):
-    read = "The rows do not mention a composer; Christopher Nolan directed it."
-    answer = ask(graph, Script(write=GOOD, read=read), "Who composed the score of Memento?")
-    assert answer.abstained.reason == "not_in_evidence"
-
-
 def test_only_values_of_the_rows_are_answers(graph):
     read = '{"text": "", "answers": ["Christopher Nolan", "Steven Spielberg"]}'
     answer = ask(graph, Script(write=GOOD, read=read))
@@ -255,12 +230,6 @@ def test_only_values_of_the_rows_are_answers(graph):
     invented = ask(graph, Script(write=GOOD, read='{"text": "", "answers": ["Steven Spielberg"]}'))
     assert invented.abstained is not None
     assert invented.abstained.reason == "not_in_evidence"
-
-
-def test_names_in_prose_are_no_answers(graph):
-    answer = ask(graph, Script(write=GOOD, read="According to the rows it was Christopher Nolan."))
-    assert answer.abstained is not None
-    assert answer.abstained.reason == "not_in_evidence"
 
 
 def test_answers_may_be_a_text(graph):
@@ -356,14 +325,14 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("reply", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("method", [SynaptiQA, KgQuery])
-def test_hostile_replies_everywhere_end_in_a_typed_result_and_change_nothing(graph, reply, method, tmp_path):
+def test_hostile_replies_everywhere_end_in_a_typed_result_and_change_nothing(hurried, reply, tmp_path):
     reply = reply.replace("EVIL", str(tmp_path / "evil"))
-    before = everything(graph)
-    script = Script(write=reply, clean=reply, repair=reply, choose=reply, read=reply, own=reply)
-    answer = ask(graph, script, method=method)
-    assert answer.abstained is not None or answer.citations
-    assert everything(graph) == before
+    before = everything(hurried)
+    for method in (SynaptiQA, KgQuery):
+        script = Script(write=reply, clean=reply, repair=reply, choose=reply, read=reply, own=reply)
+        answer = ask(hurried, script, method=method)
+        assert answer.abstained is not None or answer.citations
+    assert everything(hurried) == before
     assert list(tmp_path.iterdir()) == []
 
 
@@ -382,41 +351,6 @@ def test_a_question_cannot_end_its_block(graph, name):
         if of(request) == name:
             for tag in ("question", "schema", "rows", "query", "text"):
                 assert request.messages[1].text.count(f"</{tag}>") <= 1
-
-
-def test_a_budget_that_is_reached_is_an_abstention(films):
-    script = Script(write="none", clean="none", repair="none")
-    model = ManagedModel(script.model, Policy(per_question=Limits(calls=2)))
-    answer = films.ask(QUESTION, method="synaptiqa", model=model)
-    assert answer.abstained is not None
-    assert answer.abstained.reason == "budget"
-    assert answer.usage.calls == 2
-
-
-def test_an_error_of_the_model_is_no_abstention(films):
-    with pytest.raises(LlmError):
-        films.ask(QUESTION, method="synaptiqa", model=ScriptedModel([]))
-
-
-def test_kg_query_needs_a_model(films):
-    with pytest.raises(UsageError, match="needs a chat model"):
-        films.ask(QUESTION, method="kg-query")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"shots": -1},
-        {"repairs": -1},
-        {"schema_tokens": 5},
-        {"chooser": "dice"},
-        {"clean": "never"},
-        {"without": "names,rules"},
-    ],
-)
-def test_settings_that_are_wrong(wrong):
-    with pytest.raises(UsageError):
-        SynaptiqaSettings(**wrong)
 
 
 def test_given_entities_are_named_to_the_model(films):
@@ -454,7 +388,7 @@ def books():
     ]
     types = {"Kraken": ["Book"], "Low Tide": ["Book"], "Empty Shelf": ["Book"]}
     with Clew.from_triples(triples, types=types) as clew:
-        yield QueriedGraph.of_index(clew.index.graph, clew.embedder, embedded_store(clew.index.graph))
+        yield QueriedGraph(embedded_store(clew.index.graph), clew.embedder, clew.index.graph)
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,11 @@ from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 
 TRIPLES = [
-    ("Ann", "plays for", "Reds"),
-    ("Bea", "plays for", "Reds"),
-    ("Cid", "plays for", "Blues"),
-    ("Ann", "born in", "Oslo"),
-    ("Bea", "born in", "Rome"),
-    ("Cid", "born in", "Oslo"),
-    ("Ann", "goals", "7"),
-    ("Bea", "goals", "12"),
-    ("Cid", "goals", "3"),
-    ("Reds", "rival of", "Blues"),
+    ("Ann", "plays for", "Reds"), ("Bea", "plays for", "Reds"), ("Cid", "plays for", "Blues"),
+    ("Ann", "born in", "Oslo"), ("Bea", "born in", "Rome"), ("Cid", "born in", "Oslo"), ("Ann", "goals", "7"),
+    ("Bea", "goals", "12"), ("Cid", "goals", "3"), ("Reds", "rival of", "Blues"),
     ("Blues", "rival of", "Reds"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def test_a_correction_says_what_the_schema_has():
 LABELS, TYPES = "ABC", "XY"
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.data())
 def test_paths_agree_with_trying_all_labels(data):
     """Against brute force: all labels for all nodes, and all sets of turned hops, fewest first."""
@@ -112,7 +112,7 @@ def test_paths_agree_with_trying_all_labels(data):
     assert fixed in {text(c) for n, c in turns if n == turns[0][0]}
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_an_undirected_path_is_legal_where_its_steps_are(data):
     triple = st.tuples(st.sampled_from(LABELS), st.sampled_from(TYPES), st.sampled_from(LABELS))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
+from clew.stores.cypher.tree import render
 from clew.stores.errors import QueryError, QueryRefused
 
 
@@ -115,7 +116,7 @@ def test_parameters_that_are_no_values_are_refused(parameters, message):
         guard("RETURN 1", parameters=parameters)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.text(max_size=40))
 def test_a_text_is_bound_whatever_it_holds(text):
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -126,31 +127,13 @@ def test_a_text_is_bound_whatever_it_holds(text):
 
 PIECES = [
     *("MATCH", "RETURN", "WITH", "WHERE", "CREATE", "SET", "DELETE", "MERGE", "CALL", "LOAD CSV", "FOREACH"),
-    *(
-        "(n)",
-        "n",
-        "n.x",
-        "=",
-        "1",
-        "'a'",
-        "-[:R]->",
-        "{",
-        "}",
-        "[",
-        "]",
-        "|",
-        ",",
-        ":",
-        ";",
-        "//",
-        "/*",
-        "*/",
-    ),
+    *("(n)", "n", "n.x", "=", "1", "'a'", "-[:R]->", "{", "}", "[", "]", "|", ",", ":", ";", "//", "/*",
+     "*/"),
     *("\n", "`", "'", '"', "\\u0027", "$x", "AS", "IN", "UNION", "EXISTS", "REMOVE", "DETACH", ".", "(", ")"),
-]
+]  # fmt: skip
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 def test_no_mixture_of_pieces_gets_a_write_through(text):
     """What is sent has no word of a write in it but as a name: after a dot, a colon, AS or as a key."""
@@ -162,11 +145,11 @@ def test_no_mixture_of_pieces_gets_a_write_through(text):
     assert not re.search(r"\b(CREATE|SET|DELETE|MERGE|LOAD|FOREACH|REMOVE|DETACH)\b", words)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 def test_what_is_parsed_prints_back(text):
     try:
         statement = parse(text)
     except QueryError:
         return
-    assert statement.print() == text
+    assert render(statement.tokens) == text

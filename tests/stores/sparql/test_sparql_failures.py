@@ -130,7 +130,7 @@ def test_rows_after_the_limit_are_not_read():
 def test_a_certificate_that_nobody_vouches_for(monkeypatch):
     with answering(reply(200, JSON, b'{"head": {}, "boolean": true}'), tls=True) as address:
         message = failure(address)
-        assert "certificate is not trusted" in message
+        assert "certificate that is not trusted" in message
         assert "$SSL_CERT_FILE" in message
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         assert SparqlEndpoint(address).run(ASK).rows == ((True,),)

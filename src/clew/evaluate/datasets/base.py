@@ -10,13 +10,14 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, ClassVar, Protocol, cast
 
 import numpy as np
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
 from clew.foundation import forms
+from clew.types import TripleText
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,33 @@ def choose_split(splits: Sequence[str], available: Sequence[str], requested: str
         if split in available:
             return split
     raise InputError(f"{folder}: no split is there. Expected files of one of: {', '.join(splits)}")
+
+
+class SplitFiles:
+    """What data sets of one part have in common: a file for each split.
+
+    `names` are those that the file may have, with its split for SPLIT; `noun` is what it holds.
+    """
+
+    splits: tuple[str, ...] = ("test", "dev", "train")
+    part: ClassVar = "all"
+    noun: ClassVar = "questions"
+    names: ClassVar[tuple[str, ...]]
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part, if a split is there."""
+        return (self.part,) if self._splits(folder) else ()
+
+    def split_file(self, folder: Path, split: str | None) -> tuple[str, Path]:
+        """Choose the split, and find its file; raises as `choose_split` and `find_file`."""
+        chosen = choose_split(self.splits, self._splits(folder), split, folder)
+        return chosen, find_file(folder, self._names(chosen), f"{chosen} {self.noun}")
+
+    def _names(self, split: str) -> list[str]:
+        return [name.replace("SPLIT", split) for name in self.names]
+
+    def _splits(self, folder: Path) -> list[str]:
+        return [split for split in self.splits if find_optional(folder, self._names(split)) is not None]
 
 
 def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion, ...]:
@@ -242,16 +270,7 @@ class Fields:
         return f"field '{self.where}.{name}'" if self.where else f"field '{name}'"
 
 
-@dataclass(frozen=True, slots=True)
-class PlainTriple:
-    """A triple by names."""
-
-    head: str
-    relation: str
-    tail: str
-
-
-def write_triples(triples: Iterable[PlainTriple], path: Path) -> None:
+def write_triples(triples: Iterable[TripleText], path: Path) -> None:
     """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
     written_lines: set[str] = set()
     try:

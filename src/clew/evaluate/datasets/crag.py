@@ -32,7 +32,6 @@ from clew.errors import InputError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
     Fields,
-    PlainTriple,
     choose_split,
     find_file,
     find_optional,
@@ -45,6 +44,7 @@ from clew.evaluate.datasets.base import (
     write_triples,
 )
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GraphSource
+from clew.types import TripleText
 
 _QUESTIONS = ["crag_task_1*.jsonl", "crag_*.jsonl", "*questions*.jsonl", "dev_data.jsonl"]
 _SPLITS = {"test": "1", "dev": "0"}
@@ -119,7 +119,7 @@ def _alternatives(fields: Fields) -> tuple[str, ...]:
     return tuple(str(answer) for answer in cast("list[object]", alternatives))
 
 
-def graph_triples(folder: Path) -> Iterator[PlainTriple]:
+def graph_triples(folder: Path) -> Iterator[TripleText]:
     """Yield the triples of all domains that are there.
 
     Raises ParseError (a line is not as the format wants it) and InputError (a file cannot be read, or holds
@@ -146,7 +146,7 @@ def omission_notes(folder: Path) -> tuple[str, ...]:
     )
 
 
-def _open(file: Path) -> Iterator[PlainTriple]:
+def _open(file: Path) -> Iterator[TripleText]:
     for number, text in lines(file):
         try:
             entry = json.loads(text)
@@ -158,7 +158,7 @@ def _open(file: Path) -> Iterator[PlainTriple]:
         yield from _attributes(str(name), attributes)
 
 
-def _movies(folder: Path) -> Iterator[PlainTriple]:
+def _movies(folder: Path) -> Iterator[TripleText]:
     """Films and people; numbers of films become their titles, and a crew member's job a relation."""
     films = cast("dict[str, dict[str, Any]]", json_document(folder / "movie_db.json"))
     titles = {film.get("id"): str(film.get("title", name)) for name, film in films.items()}
@@ -166,7 +166,7 @@ def _movies(folder: Path) -> Iterator[PlainTriple]:
         title = str(film.get("title", name))
         for member in cast("list[dict[str, Any]]", film.get("crew", [])):
             if member.get("job"):
-                yield PlainTriple(title, str(member["job"]).lower(), str(member["name"]))
+                yield TripleText(title, str(member["job"]).lower(), str(member["name"]))
         yield from _attributes(title, {k: v for k, v in film.items() if k not in ("id", "title", "crew")})
     people = folder / "person_db.json"
     if people.is_file():
@@ -178,7 +178,7 @@ def _movies(folder: Path) -> Iterator[PlainTriple]:
             yield from _attributes(str(person.get("name", name)), attributes)
 
 
-def _music(folder: Path) -> Iterator[PlainTriple]:
+def _music(folder: Path) -> Iterator[TripleText]:
     for stem in ("artist_dict_simplified", "song_dict_simplified"):
         for name, attributes in _plain_dict(folder / f"{stem}.pickle").items():
             yield from _attributes(name, attributes)
@@ -196,7 +196,7 @@ def _plain_dict(file: Path) -> dict[str, Any]:
     return {str(key): value for key, value in cast("dict[object, Any]", content).items()}
 
 
-def _finance(folder: Path) -> Iterator[PlainTriple]:
+def _finance(folder: Path) -> Iterator[TripleText]:
     """Attributes of companies: what the databases hold of a ticker is said of the company."""
     file = folder / "company_name.dict"
     names: dict[str, str] = {}
@@ -205,7 +205,7 @@ def _finance(folder: Path) -> Iterator[PlainTriple]:
         if not name or not symbol:
             raise Fields({}, file, number).error("no 'Name' and 'Symbol'")
         names[symbol] = name
-        yield PlainTriple(name, "ticker symbol", symbol)
+        yield TripleText(name, "ticker symbol", symbol)
     for stem, relation in (("info", ""), ("marketcap", "market capitalization"), ("dividend", "dividend")):
         source = folder / f"finance_{stem}.sqlite"
         for symbol, blob in _rows(source, "SELECT key, value FROM unnamed ORDER BY key"):
@@ -213,7 +213,7 @@ def _finance(folder: Path) -> Iterator[PlainTriple]:
             yield from _attributes(names.get(str(symbol), str(symbol)), attributes, relation)
 
 
-def _games(file: Path) -> Iterator[PlainTriple]:
+def _games(file: Path) -> Iterator[TripleText]:
     """Attributes of games, each named by its teams and date."""
     columns = [str(row[1]) for row in _rows(file, "PRAGMA table_info(game)")]
     if not set(_GAME) <= set(columns):
@@ -235,12 +235,12 @@ def _rows(file: Path, query: str) -> Iterator[tuple[Any, ...]]:
         raise InputError(f"{file}: cannot be read as SQLite ({error})") from error
 
 
-def _attributes(name: str, value: Any, relation: str = "") -> Iterator[PlainTriple]:  # noqa: ANN401
+def _attributes(name: str, value: Any, relation: str = "") -> Iterator[TripleText]:  # noqa: ANN401
     """Turn what JSON says of an entity into triples; an object with a name is that entity."""
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         if relation and "name" in fields:
-            yield PlainTriple(name, relation, str(fields["name"]))
+            yield TripleText(name, relation, str(fields["name"]))
             return
         for key, item in fields.items():
             yield from _attributes(name, item, f"{relation} {key}".strip())
@@ -248,4 +248,4 @@ def _attributes(name: str, value: Any, relation: str = "") -> Iterator[PlainTrip
         for item in cast("list[Any]", value):
             yield from _attributes(name, item, relation)
     elif value is not None and relation and str(value).strip():
-        yield PlainTriple(name, relation, str(value))
+        yield TripleText(name, relation, str(value))

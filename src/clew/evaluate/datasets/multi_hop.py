@@ -13,7 +13,7 @@ from clew.errors import ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
     Fields,
-    PlainTriple,
+    SplitFiles,
     choose_split,
     find_file,
     find_optional,
@@ -24,6 +24,7 @@ from clew.evaluate.datasets.base import (
     write_triples,
 )
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GraphSource
+from clew.types import TripleText
 
 # MetaQA (Zhang et al., AAAI 2018): `kb.txt` and the vanilla questions.
 #
@@ -163,13 +164,19 @@ def _pq_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
     path = _gold_path(fields[2]) if len(fields) == 3 else None
     if path is None:
         raise ParseError(str(file), number, "not a question of PathQuestion", _PQ_EXPECTED)
+    return _of_paths(name, number, fields[0], _answers(fields[1]), (path,))
+
+
+def _of_paths(
+    name: str, number: int, text: str, gold: tuple[GoldAnswer, ...], paths: tuple[GoldPath, ...]
+) -> EvalQuestion:
     return EvalQuestion(
         id=f"{name}/{number}",
-        text=fields[0].strip(),
-        gold=_answers(fields[1]),
-        entities=(path.start,),
-        kind=" / ".join(path.relations),
-        paths=(path,),
+        text=text.strip(),
+        gold=gold,
+        entities=tuple(path.start for path in paths),
+        kind=" & ".join(" / ".join(path.relations) for path in paths),
+        paths=paths,
         line=number,
     )
 
@@ -239,16 +246,9 @@ def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
     gold_paths = tuple(path for path in paths if path is not None)
     if not gold_paths or len(gold_paths) != len(paths):
         raise ParseError(str(file), number, "not a question of WC2014", _WC_EXPECTED)
-    answers = [answer for answer in fields[3].strip().split("/") if answer]
-    return EvalQuestion(
-        id=f"{name}/{number}",
-        text=fields[0].strip(),
-        gold=tuple(GoldAnswer(answer) for answer in dict.fromkeys(answers or [fields[1].strip()])),
-        entities=tuple(path.start for path in gold_paths),
-        kind=" & ".join(" / ".join(path.relations) for path in gold_paths),
-        paths=gold_paths,
-        line=number,
-    )
+    answers = [answer for answer in fields[3].strip().split("/") if answer] or [fields[1].strip()]
+    gold = tuple(GoldAnswer(answer) for answer in dict.fromkeys(answers))
+    return _of_paths(name, number, fields[0], gold, gold_paths)
 
 
 # FactKG (Kim et al., ACL 2023): claims about DBpedia, true or false.
@@ -264,13 +264,18 @@ def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
 # little about DBpedia.
 
 _INVERSE = "~"
+_NO_DBPEDIA = (
+    "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
+    " accuracy on it says little about DBpedia"
+)
 _STYLES = ("num1", "multi claim", "existence", "multi hop", "negation")
 
 
-class FactKG:
+class FactKG(SplitFiles):
     """One part, `claims`."""
 
-    splits = ("test", "dev", "train")
+    part, noun = "claims", "claims"
+    names = ("factkg_SPLIT.pickle", "factkg_SPLIT*.jsonl")
     about = DatasetAbout(
         name="factkg",
         title="FactKG: claims to verify against DBpedia",
@@ -280,33 +285,19 @@ class FactKG:
         cite="Kim, Park, Kwon, Jo, Thorne, Choi: FactKG: Fact Verification via Reasoning on KGs, ACL 2023",
     )
 
-    def parts(self, folder: Path) -> tuple[str, ...]:
-        """Name the one part, if claims are there."""
-        return ("claims",) if self._splits(folder) else ()
-
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the claims of a split; raises as `DatasetReader.read`."""
-        split = choose_split(self.splits, self._splits(folder), split, folder)
-        file = find_file(folder, _names(split), f"{split} claims")
+        split, file = self.split_file(folder, split)
         rows = list(_rows(file))
         questions = unique([_claim(fields, f"factkg/{split}") for fields in rows], file)
         dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
-        if dbpedia is not None:
-            source = GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
-            return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims")
-        source = GraphSource(make=lambda path: write_triples(_evidence(rows), path))
-        notes = (
-            "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
-            " accuracy on it says little about DBpedia",
-        )
+        notes = (_NO_DBPEDIA,) if dbpedia is None else ()
+
+        def make(path: Path) -> None:
+            write_triples(_evidence(rows) if dbpedia is None else _dbpedia(dbpedia), path)
+
+        source = GraphSource(make=make)
         return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims", notes=notes)
-
-    def _splits(self, folder: Path) -> list[str]:
-        return [split for split in self.splits if find_optional(folder, _names(split)) is not None]
-
-
-def _names(split: str) -> list[str]:
-    return [f"factkg_{split}.pickle", f"factkg_{split}*.jsonl"]
 
 
 def _rows(file: Path) -> Iterator[Fields]:
@@ -333,14 +324,14 @@ def _claim(fields: Fields, name: str) -> EvalQuestion:
     )
 
 
-def _dbpedia(file: Path) -> Iterator[PlainTriple]:
+def _dbpedia(file: Path) -> Iterator[TripleText]:
     for head, edges in cast("dict[str, dict[str, list[str]]]", plain_pickle(file)).items():
         for relation, tails in edges.items():
             if not relation.startswith(_INVERSE):
-                yield from (PlainTriple(_name(head), relation, _name(tail)) for tail in tails)
+                yield from (TripleText(_name(head), relation, _name(tail)) for tail in tails)
 
 
-def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
+def _evidence(rows: Iterable[Fields]) -> Iterator[TripleText]:
     """Yield triples of the claims that hold; an entity that is not named gets the number of its claim."""
     for fields in rows:
         negated = "negation" in fields.texts("types")
@@ -351,7 +342,7 @@ def _evidence(rows: Iterable[Fields]) -> Iterator[PlainTriple]:
             yield from _join_paths(paths, f"thing of claim {fields.line}")
 
 
-def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[PlainTriple]:
+def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[TripleText]:
     """Join a path of one entity with the same path seen from another."""
     ends = {(entity, tuple(path)) for entity, paths in evidence.items() for path in paths}
     for entity, path in sorted(ends):
@@ -363,9 +354,9 @@ def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -
             for at, relation in enumerate(path):
                 head, tail = _name(nodes[at]), _name(nodes[at + 1])
                 if relation.startswith(_INVERSE):
-                    yield PlainTriple(tail, relation[1:], head)
+                    yield TripleText(tail, relation[1:], head)
                 else:
-                    yield PlainTriple(head, relation, tail)
+                    yield TripleText(head, relation, tail)
 
 
 def _reverse_path(path: Sequence[str]) -> tuple[str, ...]:

@@ -14,9 +14,8 @@ from clew.errors import ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
     Fields,
-    choose_split,
+    SplitFiles,
     find_file,
-    find_optional,
     json_document,
     unique,
 )
@@ -116,30 +115,19 @@ _QID = re.compile(r"Q\d+\Z")
 _BRACES = re.compile(r"[{}<>]")
 
 
-class _JsonSet:
-    """What the four have in common: one JSON file for each split, one part.
+class _JsonSet(SplitFiles):
+    """What the four have in common: files of JSON, whose `field` holds the entries, if not all of it does."""
 
-    `names` are those that the file may have, with its split for SPLIT; `field` holds the entries, if not the
-    whole document does.
-    """
-
-    splits: tuple[str, ...] = ("test", "dev", "train")
     about: DatasetAbout
-    names: tuple[str, ...]
     field = ""
 
     def question(self, fields: Fields) -> EvalQuestion:
         """Read one entry."""
         raise NotImplementedError
 
-    def parts(self, folder: Path) -> tuple[str, ...]:
-        """Name the one part, if a split is there."""
-        return ("all",) if self._splits(folder) else ()
-
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read a split; raises as `DatasetReader.read`."""
-        split = choose_split(self.splits, self._splits(folder), split, folder)
-        file = find_file(folder, self._names(split), f"{split} questions")
+        split, file = self.split_file(folder, split)
         document = json_document(file)
         whole = Fields(document if self.field else {"entries": document}, file, 0)
         questions: list[EvalQuestion] = []
@@ -150,12 +138,6 @@ class _JsonSet:
         note = f"{unknown} questions come without answers (only SPARQL) and are not scored"
         name, notes = f"{self.about.name}/{split}", (note,) if unknown else ()
         return DatasetPart(name, unique(questions, file), (file,), notes=notes)
-
-    def _names(self, split: str) -> list[str]:
-        return [name.replace("SPLIT", split) for name in self.names]
-
-    def _splits(self, folder: Path) -> list[str]:
-        return [split for split in self.splits if find_optional(folder, self._names(split)) is not None]
 
 
 def qid(name: str) -> GoldAnswer:

@@ -44,11 +44,6 @@ MOST_CITATIONS = 6
 MOST_STEP = 3000
 
 
-def most_of_a_cell(cells: int) -> int:
-    """Choose how many questions of each cell are shown."""
-    return min(MOST_OF_CELL, max(LEAST_OF_CELL, MOST_OF_ALL // max(1, cells)))
-
-
 def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
     """Say what is shown, where it is not everything."""
     if all(len(cell.rows) <= most for run in runs for cell in run.cells):
@@ -59,7 +54,7 @@ def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
     )
 
 
-def choose_rows(rows: Sequence[ScoredRow], most: int = MOST_OF_CELL) -> list[ScoredRow]:
+def choose_rows(rows: Sequence[ScoredRow], most: int) -> list[ScoredRow]:
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
@@ -77,15 +72,6 @@ def _pick_spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
     if len(rows) <= count:
         return list(rows)
     return [rows[at * len(rows) // count] for at in range(count)]
-
-
-def entries(run: LoadedRun, name: str, most: int = MOST_OF_CELL) -> list[dict[str, Any]]:
-    """Read the records of the chosen rows, at most so many of each cell."""
-    return [
-        _entry(run.directory.record_at(row.offset), row, name)
-        for cell in run.cells
-        for row in choose_rows(cell.rows, most)
-    ]
 
 
 def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
@@ -208,8 +194,14 @@ def build_report(
     sections = [section for run in runs for section in _sections(run, several=len(runs) > 1)]
     sections.append(Section("metrics", "Metrics", [metric_table()]))
     names = ", ".join(run.directory.path.name for run in runs)
-    most = most_of_a_cell(sum(len(run.cells) for run in runs))
-    questions = [entry for run in runs for entry in entries(run, run.directory.path.name, most)]
+    cells = sum(len(run.cells) for run in runs)
+    most = min(MOST_OF_CELL, max(LEAST_OF_CELL, MOST_OF_ALL // cells))
+    questions = [
+        _entry(run.directory.record_at(row.offset), row, run.directory.path.name)
+        for run in runs
+        for cell in run.cells
+        for row in choose_rows(cell.rows, most)
+    ]
     text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, selection_note(runs, most))
     folder = out.with_suffix("")
     try:

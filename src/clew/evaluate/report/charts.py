@@ -45,7 +45,6 @@ class BarChart:
     series: tuple[str, ...]
     bars: tuple[tuple[ChartBar | None, ...], ...]
     note: str = ""
-    hollow: frozenset[str] = frozenset()
 
     def csv(self) -> list[list[object]]:
         """Header and rows."""
@@ -53,7 +52,7 @@ class BarChart:
         for name, bars in zip(self.series, self.bars, strict=True):
             for group, bar in zip(self.groups, bars, strict=True):
                 if bar is not None:
-                    rows.append([name, group, bar.value, _or_empty(bar.low), _or_empty(bar.high)])
+                    rows.append([name, group, bar.value, bar.low, bar.high])
         return rows
 
 
@@ -66,6 +65,8 @@ class Point:
     label: str = ""
 
 
+PAPER = "paper: "
+"""How the names of series of a paper's figures begin."""
 LONG_TEXT = 24
 """A cell of more characters makes a column one of texts."""
 MOST_LABELLED_POINTS = 12
@@ -85,7 +86,6 @@ class PointChart:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
-    hollow: frozenset[str] = frozenset()
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -134,20 +134,10 @@ class ChartTable:
 
     def csv(self) -> list[list[object]]:
         """Header and rows, with the small print in columns of its own where there is some."""
-        return [list(self.header), *([_plain(cell) for cell in row] for row in self.rows)]
+        return [list(self.header), *([_write_cell(cell, str, "{}") for cell in row] for row in self.rows)]
 
 
 Chart = BarChart | PointChart
-
-
-def _plain(cell: TableCell | str) -> str:
-    if isinstance(cell, str):
-        return cell
-    return f"{cell.text} ({cell.small})" if cell.small else cell.text
-
-
-def _or_empty(value: float | None) -> object:
-    return "" if value is None else value
 
 
 # Draw charts with matplotlib (extra `report`), as SVG for the page and as files.
@@ -218,7 +208,7 @@ def _bars(axes: Axes, chart: BarChart) -> None:
         values = [bar.value for _, bar in shown]
         lower = [bar.value - (bar.value if bar.low is None else bar.low) for _, bar in shown]
         upper = [(bar.value if bar.high is None else bar.high) - bar.value for _, bar in shown]
-        style = _series_style(at, hollow=name in chart.hollow, bars=True)
+        style = _series_style(at, name, bars=True)
         axes.bar(places, values, width * 0.9, yerr=[lower, upper], label=_clean(name), ecolor="#555", **style)
     slanted: dict[str, Any] = {"rotation": 28, "ha": "right"} if len(chart.groups) > 6 else {}
     axes.set_xticks(range(len(chart.groups)), [_clean(group) for group in chart.groups], **slanted)
@@ -226,7 +216,7 @@ def _bars(axes: Axes, chart: BarChart) -> None:
 
 def _points(axes: Axes, chart: PointChart) -> None:
     for at, (name, points) in enumerate(chart.series):
-        style = _series_style(at, hollow=name in chart.hollow, bars=False)
+        style = _series_style(at, name, bars=False)
         alone: dict[str, Any] = {**style, "linestyle": "", "label": _clean(name)}
         x, y = [p.x for p in points], [p.y for p in points]
         if chart.lines:
@@ -251,9 +241,9 @@ def _marker(chart: PointChart, label: str) -> str:
     return _MARKERS[chart.marks.index(label) % len(_MARKERS)] if label in chart.marks else "o"
 
 
-def _series_style(at: int, *, hollow: bool, bars: bool) -> dict[str, Any]:
-    """Colour of a series; a hollow one (the paper's figures) is an outline."""
-    colour = SERIES_COLOURS[at % len(SERIES_COLOURS)]
+def _series_style(at: int, name: str, *, bars: bool) -> dict[str, Any]:
+    """Colour of a series; the paper's figures are outlines."""
+    colour, hollow = SERIES_COLOURS[at % len(SERIES_COLOURS)], name.startswith(PAPER)
     line, inside = ("--" if hollow else "-"), ("none" if hollow else colour)
     if bars:
         return {"color": inside, "edgecolor": colour, "linestyle": line}

@@ -282,7 +282,7 @@ class LoadedRun:
         return tuple(dict.fromkeys(cell.method for cell in self.cells))
 
 
-def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = None) -> LoadedRun:
+def load(directory: RunDirectory, progress: Callable[[int, int], None]) -> LoadedRun:
     """Read and score a run; InputError if the directory is none. `progress` gets records done, and all."""
     facts = directory.facts()
     try:
@@ -294,10 +294,9 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
     for _, line in directory.lines(JUDGEMENTS):
         verdicts_by_key.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
     rows: dict[tuple[str, str], list[ScoredRow]] = {}
-    total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
+    total = sum(1 for _ in directory.lines(RECORDS))
     for done, (offset, record) in enumerate(directory.records(), 1):
-        if progress is not None:
-            progress(done, total)
+        progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
         judgements, bert_score = verdicts_by_key.get(key, {}), bert_by_key.get(key)

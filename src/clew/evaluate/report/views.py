@@ -13,6 +13,7 @@ from typing import Literal
 from clew.evaluate.metrics import METRICS, ROAD_STEPS, percentile, risk_coverage, stages
 from clew.evaluate.records import ScoredRow
 from clew.evaluate.report.charts import (
+    PAPER,
     BarChart,
     Chart,
     ChartBar,
@@ -32,6 +33,7 @@ from clew.evaluate.report.summary import (
     value_text,
 )
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
+from clew.evaluate.run.runner import PROBLEMS
 
 # From runs to the tables and charts that every report has.
 
@@ -44,13 +46,6 @@ OVERVIEW = {
     "Cost and time": "failures calls tokens cost p50_ms p95_ms mean_ms",
 }
 MOST_KINDS = 40
-_PROBLEMS = {
-    "no_gold": "no gold answer: abstaining is right",
-    "gold_missing": "gold that the graph lacks (kept in the score)",
-    "gold_partly_missing": "gold that the graph has in part (kept in the score)",
-    "entity_missing": "an entity that the graph lacks",
-    "path_missing": "a gold path by a relation that the graph lacks",
-}
 
 
 def overview(run: LoadedRun) -> list[ChartTable]:
@@ -128,32 +123,21 @@ def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> Chart
     return ChartBar(scale * figure.value, scale * interval.low, scale * interval.high)
 
 
-def truth_chart(run: LoadedRun) -> PointChart | None:
-    """Draw missing against truthfulness (Walk&Retrieve, figure 3)."""
-    series = _points(run, "missing", "truthfulness")
-    title = "Missing against truthfulness"
-    note = "As Walk&Retrieve, figure 3: up and to the left is better."
-    chart = PointChart("truthfulness", title, "missing (%)", "truthfulness (%)", series, note=note)
-    return chart if series else None
-
-
-def time_chart(run: LoadedRun) -> PointChart | None:
-    """Draw mean time against Hits@1 (after SimGRAG, figure 5)."""
-    series = _points(run, "mean_ms", "hits_at_1")
-    note = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
-    title = "Time against Hits@1"
-    chart = PointChart("time", title, "mean time (ms)", "Hits@1 (%)", series, log_x=True, note=note)
-    return chart if series else None
-
-
-def _points(run: LoadedRun, x: str, y: str) -> tuple[tuple[str, tuple[Point, ...]], ...]:
-    """Pair two metrics: a series for each method, a point for each part; nothing where there is no point."""
+def pair_chart(
+    run: LoadedRun, name: str, title: str, x: str, y: str, note: str, *, log_x: bool = False
+) -> PointChart | None:
+    """Draw two metrics against each other: a series for each method, a point for each part."""
     series: dict[str, list[Point]] = {method: [] for method in run.methods}
     for cell in run.cells:
         if {x, y} <= cell.figures.keys():
             at = [cell.figures[m].value * (100 if METRICS[m].unit == "share" else 1) for m in (x, y)]
             series[cell.method].append(Point(at[0], at[1], cell.part))
-    return tuple((name, tuple(points)) for name, points in series.items()) if any(series.values()) else ()
+    if not any(series.values()):
+        return None
+    units = {"share": "%", "milliseconds": "ms"}
+    titles = [f"{METRICS[m].title} ({units.get(METRICS[m].unit, '')})" for m in (x, y)]
+    points = tuple((method, tuple(of_method)) for method, of_method in series.items())
+    return PointChart(name, title, titles[0], titles[1], points, log_x=log_x, note=note)
 
 
 def risk_charts(run: LoadedRun) -> list[PointChart]:
@@ -274,9 +258,9 @@ def problem_table(run: LoadedRun) -> ChartTable | None:
         for kind, count in facts["problems"].items():
             ids = facts["problem_ids"][kind]
             ids_text = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
-            rows.append((part, _PROBLEMS[kind], f"{count:,}", ids_text))
+            rows.append((part, PROBLEMS[kind], f"{count:,}", ids_text))
         rows += [(part, note, NO_FIGURE, NO_FIGURE) for note in facts["notes"]]
-    header = ("part", "questions with", "n", "ids")
+    header = ("part", "questions", "n", "ids")
     return ChartTable("data", "Notes on the data", header, rows, names=2) if rows else None
 
 
@@ -294,13 +278,19 @@ def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
     metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
     bars = [bars_of(run, metric) for metric in metrics]
-    all_charts = (*risk_charts(run), *bars, truth_chart(run), time_chart(run))
+    truth = "As Walk&Retrieve, figure 3: up and to the left is better."
+    truth_titles = "truthfulness", "Missing against truthfulness"
+    time = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
+    pairs = (
+        pair_chart(run, *truth_titles, "missing", "truthfulness", truth),
+        pair_chart(run, "time", "Time against Hits@1", "mean_ms", "hits_at_1", time, log_x=True),
+    )
+    all_charts = (*risk_charts(run), *bars, *pairs)
     return [chart for chart in all_charts if chart is not None]
 
 
 # Tables and figures as a paper prints them, its figures beside ours.
 
-PAPER = "paper: "
 FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""
 
@@ -431,8 +421,9 @@ class _Paper:
                 series.append(PAPER + row.name)
                 bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
         titles, metric = tuple(column.name for column in columns), METRICS[columns[0].metric].title
-        title, note, hollow = self.experiment.title, self.note(), _of_paper(series)
-        return BarChart(self.name, title, metric, titles, tuple(series), tuple(bars), note, hollow)
+        return BarChart(
+            self.name, self.experiment.title, metric, titles, tuple(series), tuple(bars), self.note()
+        )
 
     def bar(self, column: TableColumn, row: RowSpec) -> ChartBar | None:
         """Our bar, with what it is sure of where it is of one part."""
@@ -492,11 +483,8 @@ class _Paper:
         self, series: Sequence[tuple[str, tuple[Point, ...]]], x_title: str, y: TableColumn, *, lines: bool
     ) -> PointChart:
         """Make a chart of series, the paper's hollow."""
-        hollow = _of_paper([title for title, _ in series])
         title, y_title = self.experiment.title, METRICS[y.metric].title
-        return PointChart(
-            self.name, title, x_title, y_title, tuple(series), lines=lines, note=self.note(), hollow=hollow
-        )
+        return PointChart(self.name, title, x_title, y_title, tuple(series), lines=lines, note=self.note())
 
 
 def _value(cell: SummaryCell, column: TableColumn) -> float | None:
@@ -515,7 +503,3 @@ def _decimals(values: Sequence[float]) -> int:
     """Count the decimals that the paper prints in a column; at least 1."""
     printed = [f"{value:g}" for value in values if not math.isnan(value)]
     return max([1, *(len(text.partition(".")[2]) for text in printed)])
-
-
-def _of_paper(series: Sequence[str]) -> frozenset[str]:
-    return frozenset(title for title in series if title.startswith(PAPER))

@@ -1,4 +1,8 @@
-"""Asking the methods of an open index: one after the other, in processes, or in threads."""
+"""Asking many questions or claims: one after the other, in threads, or in workers; what came of each.
+
+`clew eval` and `clew ask --questions` ask so. Results come in the order of the items, whatever the number of
+workers, so that a run writes the same file each time.
+"""
 
 from __future__ import annotations
 
@@ -6,62 +10,33 @@ import inspect
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from clew.engine import Clew
 from clew.errors import ClewError, UsageError
-from clew.evaluate.records import Failure
-from clew.evaluate.run.rundir import MethodVariant, OptionValue
-from clew.llm.budget import Price
+from clew.evaluate.records import EvalQuestion, Failure
+from clew.foundation.system import Bounds
 from clew.llm.managed import ManagedModel
-from clew.llm.types import ChatModel
-from clew.methods.question import names_of_graph
-from clew.methods.registry import VERIFIERS, Method, method_named, settings_of
+from clew.methods.registry import VERIFIERS, method_named, settings_of
 from clew.methods.settings import read_options
-from clew.text.normalise import clean_question
-from clew.types import Abstention, Usage, Verification
-from clew.workers import Stopped, Workers, in_order
+from clew.types import Abstention
+from clew.workers import Workers, in_order
 
-# Asking: one question after the other, in worker processes, or (with a model, which waits) in threads.
-#
-# Results come in the order of the tasks, whatever the number of workers, so that a run writes the same file
-# each time.
+if TYPE_CHECKING:
+    from clew.database import Database
+    from clew.engine import Clew
+    from clew.evaluate.run.rundir import MethodVariant
+    from clew.llm.types import ChatModel
+    from clew.types import Answer, Verification
 
 S = TypeVar("S")
 T = TypeVar("T")
-QUESTIONS_AT_ONCE = 8
-"""Questions that a worker takes at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerTask:
-    """One question, or claim, for one method."""
-
-    method: MethodVariant
-    id: str
-    text: str
-    entities: tuple[str, ...]
-    seed: int | None
-    claim: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
-    """What came of a task: the JSON of an answer, or a failure."""
-
-    answer: dict[str, Any] | None
-    failure: Failure | None = None
-    cost: float | None = None
-
-
-AnswerFunction = Callable[[AnswerTask], TaskOutcome]
-"""Asks one question. Raises ClewErrors that concern the whole run; those of one question become failures."""
+ITEMS_AT_ONCE = 16
+"""Items that a worker takes at a time."""
 
 
 class Abandoned(BaseException):
@@ -102,206 +77,184 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
             ended.set()
 
 
-def ask_on(
-    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], AnswerFunction], threads: int = 1
-) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
-    """Ask in workers, each of which makes its own `ask` and asks so many at a time; `make` can be pickled.
+def in_workers(
+    workers: Workers, make: Callable[[], Callable[[S], T]], items: Sequence[S], threads: int
+) -> Generator[T]:
+    """Do what `make` makes in each worker, so many items at a time; `make` can be pickled.
 
-    Raises Stopped (workers were killed, or the budget of the run is used up).
+    Raises Stopped if workers are killed.
     """
-    size = max(QUESTIONS_AT_ONCE, threads)
-    chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-    for outcomes, stop in workers.map(partial(_make_chunk_worker, make, threads), chunks):
-        yield from outcomes
-        if stop is not None:
-            raise stop
+    size = max(ITEMS_AT_ONCE, threads)
+    pieces = [items[at : at + size] for at in range(0, len(items), size)]
+    for results in workers.map(partial(_piece_worker, make, threads), pieces):
+        yield from results
 
 
-_Outcomes = tuple[list[tuple[AnswerTask, TaskOutcome]], Stopped | None]
-"""What came of a chunk, and what ended it before its end."""
-
-
-def _make_chunk_worker(
-    make: Callable[[], AnswerFunction], threads: int
-) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
-    """Make, in a worker, the function that asks a chunk of questions."""
-    ask = make()
-
-    def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
-        outcomes: list[tuple[AnswerTask, TaskOutcome]] = []
-        try:
-            outcomes.extend(in_threads(lambda task: (task, ask(task)), tasks, threads))
-        except Stopped as stop:  # what came before it is kept
-            return outcomes, stop
-        return outcomes, None
-
-    return work
-
-
-# Asking the methods of an open index.
-#
-# A method's class is called with (index, embedder) and the options that an experiment gives: keyword
-# parameters of the class, or fields of the dataclass that its parameter `settings` takes; for examples,
-# solved questions and documents, the path of a file. A parameter `model` gets the chat model, a parameter or
-# field `seed` the seed.
-
-MODEL_OPTION, SETTINGS_OPTION, SEED = "model", "settings", "seed"
+def _piece_worker(make: Callable[[], Callable[[S], T]], threads: int) -> Callable[[Sequence[S]], list[T]]:
+    work = make()
+    return lambda items: list(in_threads(work, items, threads))
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
-    """What the class of a method accepts: keyword parameters, and fields of its settings."""
+class Outcome:
+    """What came of a question or claim: the JSON of a reply, or a failure; `stopped` by which budget."""
 
-    parameters: frozenset[str]
-    settings: type | None
-    fields: frozenset[str]
-
-    @property
-    def options(self) -> frozenset[str]:
-        """Names of options that an experiment may give."""
-        return (self.parameters | self.fields) - {MODEL_OPTION, SETTINGS_OPTION}
-
-    def arguments(self, options: Mapping[str, OptionValue]) -> dict[str, Any]:
-        """Sort options into keyword arguments."""
-        class_arguments = {name: value for name, value in options.items() if name in self.parameters}
-        settings_options = {name: value for name, value in options.items() if name not in self.parameters}
-        if not settings_options or self.settings is None:
-            return class_arguments
-        return class_arguments | {
-            SETTINGS_OPTION: self.settings(**read_options(self.settings, settings_options))
-        }
+    reply: dict[str, Any] | None
+    failure: Failure | None = None
+    stopped: str = ""
 
 
-def accepted(name: str) -> Accepted:
-    """Look at what a method takes, by its name."""
-    parameters = inspect.signature(method_named(name)).parameters
-    settings = settings_of(name) if SETTINGS_OPTION in parameters else None
-    field_names = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
-    return Accepted(frozenset(list(parameters)[2:]), settings, field_names)
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """How a method is asked: questions, or `claims` in a `closed_world` or an open one; with its `steps`."""
+
+    method: str
+    model: ChatModel | None = None
+    settings: object = None
+    claims: bool = False
+    closed_world: bool = False
+    steps: bool = False
+
+    def prepare(self, clew: Clew | Database) -> None:
+        """Make what is asked; raises what is wrong with it."""
+        clew.prepare(self.method, self.model, self.settings, claims=self.claims)
+
+    def ask(self, clew: Clew | Database, id: str, text: str, entities: Sequence[str] = ()) -> Outcome:
+        """Ask one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
+        stopped = ""
+        try:
+            if self.claims:
+                reply = clew.verify(
+                    text, id=id, closed_world=self.closed_world,
+                    method=self.method, model=self.model, settings=self.settings,
+                )  # fmt: skip
+            else:
+                reply = clew.ask(
+                    text, id=id, entities=entities,
+                    method=self.method, model=self.model, settings=self.settings,
+                )  # fmt: skip
+        except Exception as error:
+            message = str(error)
+            if not isinstance(error, ClewError):  # a bug fails this item alone
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                place = f"{Path(where.filename).name}:{where.lineno}"
+                message = f"internal error: {error} ({place}); please report it"
+            elif error.exit_code == 2 and not isinstance(error, UsageError):
+                error.add_note(f"This is the {'claim' if self.claims else 'question'} with id {id!r}")
+                raise
+            elif getattr(error, "scope", None) == "run":
+                stopped = message
+            return Outcome(None, Failure(type(error).__name__, message), stopped)
+        reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
+        stopped = str(reached) if reached is not None and _ended_early(reply) else ""
+        return Outcome(reply.as_json(steps=self.steps), stopped=stopped)
 
 
-def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> None:
+def _ended_early(reply: Answer | Verification) -> bool:
+    """Whether a limit of calls, tokens or money ended the work on it."""
+    abstained = reply.abstained
+    steps = any(step.name == "budget" for step in reply.steps)
+    return steps or (abstained is not None and abstained.reason == "budget")
+
+
+# Asking the methods of a run. The options that an experiment gives a method are fields of its settings; for
+# examples, solved questions and documents, the path of a file. A field `seed` gets the seed.
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTask:
+    """One question, or claim, for one method."""
+
+    method: MethodVariant
+    question: EvalQuestion
+    entities: tuple[str, ...]
+    seed: int | None
+    claim: bool = False
+
+
+def option_names(method: str) -> frozenset[str]:
+    """The options that an experiment may give a method."""
+    kind = settings_of(method)
+    return frozenset() if kind is None else frozenset(f.name for f in fields(kind))
+
+
+def settings_for(variant: MethodVariant, seed: int | None = None) -> object:
+    """Make the settings of a method, None without options. UsageError: one is wrong; InputError: its file."""
+    kind, names = settings_of(variant.method), option_names(variant.method)
+    if unknown := sorted(set(variant.options) - names):
+        raise UsageError(
+            f"Method {variant.method} has no option {unknown[0]!r}. Its options: "
+            f"{', '.join(sorted(names)) or 'none'}."
+        )
+    values = ({} if seed is None or "seed" not in names else {"seed": seed}) | dict(variant.options)
+    return kind(**read_options(kind, values)) if kind is not None and values else None
+
+
+def check_methods(variants: Sequence[MethodVariant], model: ChatModel | None) -> None:
     """Check options: UsageError if one is wrong, InputError for a file that cannot be used."""
-    for spec in specs:
-        signature = accepted(spec.method)
-        unknown_options = sorted(set(spec.options) - signature.options)
-        signature.arguments({name: v for name, v in spec.options.items() if name not in unknown_options})
-        if unknown_options:
-            option_names = ", ".join(sorted(signature.options)) or "none"
-            raise UsageError(
-                f"Method {spec.method} has no option {unknown_options[0]!r}. Its options: {option_names}."
-            )
-    if model is not None and not any(MODEL_OPTION in accepted(s.method).parameters for s in specs):
-        names = ", ".join(spec.method for spec in specs)
+    for variant in variants:
+        settings_for(variant)
+    takes = (inspect.signature(method_named(variant.method)).parameters for variant in variants)
+    if model is not None and not any("model" in parameters for parameters in takes):
+        names = ", ".join(variant.method for variant in variants)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
 
 
-def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
+def needs_model(variant: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
-    signature = accepted(spec.method)
-    if MODEL_OPTION not in signature.parameters:
-        return None
     try:
-        cast("Any", method_named(spec.method))(clew.index, clew.embedder, **signature.arguments(spec.options))
+        clew.prepare(variant.method, settings=settings_for(variant))
     except UsageError as error:
         return str(error)
     return None
 
 
-@dataclass
-class EngineAsk:
-    """Asks methods over one index; they are made when they are first asked."""
+def task_asker(
+    clew: Clew, model: ChatModel | None, *, steps: bool
+) -> Callable[[AnswerTask], tuple[AnswerTask, Outcome]]:
+    """Make what asks methods over one index, for as long as each takes.
 
-    clew: Clew
-    model: ChatModel | None = None
-    price: Price | None = None
-    steps: bool = True
-    _methods: dict[tuple[str, int | None], Method] = field(
-        default_factory=dict[tuple[str, "int | None"], Method]
-    )
-    _making: Lock = field(default_factory=Lock)
-    _warm: set[str] = field(default_factory=set[str])
+    An error that concerns one question alone becomes its failure. Without a model a method's first question
+    is asked twice, and the first time does not count: it compiles kernels and loads what later questions find
+    loaded.
+    """
+    clew.bounds = Bounds(None)
+    askers: dict[tuple[str, int | None, bool], Asker] = {}
 
-    def __call__(self, task: AnswerTask) -> TaskOutcome:
-        """Ask one question; errors that concern this question alone become a failure.
+    def ask(task: AnswerTask) -> tuple[AnswerTask, Outcome]:
+        key, question = (task.method.label, task.seed, task.claim), task.question
+        asker = askers.get(key)
+        if asker is None:
+            # In a closed world, as the data sets know no third verdict: what is not recorded is refuted.
+            method, claims = task.method.method, task.claim and task.method.method in VERIFIERS
+            settings = settings_for(task.method, task.seed)
+            asker = askers[key] = Asker(method, model, settings, claims, closed_world=True, steps=steps)
+            if model is None:
+                asker.ask(clew, question.id, question.text, task.entities)
+        return task, asker.ask(clew, question.id, question.text, task.entities)
 
-        Without a model a method's first question is asked twice, and the first time does not count: it
-        compiles kernels and loads what later questions find loaded.
-        """
-        if self.model is None and task.method.label not in self._warm:
-            self._warm.add(task.method.label)
-            self._outcome(task)
-        outcome = self._outcome(task)
-        reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
-        if reached is not None:
-            # An abstention for want of budget is not what the method makes of the question.
-            raise Stopped(f"{reached}. What was answered is kept; the same command goes on from there")
-        return outcome
-
-    def _outcome(self, task: AnswerTask) -> TaskOutcome:
-        method = self._method(task.method, task.seed)
-        try:
-            answer_json = self._verify(task) if task.claim else None
-            if answer_json is None:
-                entities = names_of_graph(self.clew.index.names, task.entities)
-                answer = method.answer(clean_question(task.text), id=task.id, entities=entities)
-                answer_json = answer.as_json(steps=True)
-        except ClewError as error:
-            if error.exit_code == 2 and not isinstance(error, UsageError):
-                raise  # a missing key, extra or recording is not the question's fault
-            return TaskOutcome(None, Failure(type(error).__name__, str(error)))
-        except Exception as error:  # a bug in a method fails that question, and is counted
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            message = f"{error} ({Path(where.filename).name}:{where.lineno})"
-            return TaskOutcome(None, Failure(type(error).__name__, message))
-        if not self.steps:
-            answer_json.pop("steps", None)
-        usage = Usage(**answer_json["usage"])
-        cost = None if self.price is None or not usage.calls else self.price.of(usage)
-        return TaskOutcome(answer_json, cost=cost)
-
-    def _verify(self, task: AnswerTask) -> dict[str, Any] | None:
-        """Verify a claim where the method can; None where it only answers.
-
-        In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
-        """
-        method = task.method.method
-        if method not in VERIFIERS:
-            return None
-        settings = accepted(method).arguments(task.method.options).get(SETTINGS_OPTION)
-        verify = partial(self.clew.verify, task.text, id=task.id, closed_world=True)
-        return verification_json(verify(method=method, model=self.model, settings=settings))
-
-    def _method(self, spec: MethodVariant, seed: int | None) -> Method:
-        key = (spec.label, seed)
-        with self._making:
-            if key not in self._methods:
-                signature = accepted(spec.method)
-                seed_option = {SEED: seed} if seed is not None and SEED in signature.options else {}
-                arguments = signature.arguments({**seed_option, **spec.options})
-                if self.model is not None and MODEL_OPTION in signature.parameters:
-                    arguments[MODEL_OPTION] = self.model
-                make = cast("Any", method_named(spec.method))
-                self._methods[key] = make(self.clew.index, self.clew.embedder, **arguments)
-            return self._methods[key]
-
-
-def verification_json(verification: Verification) -> dict[str, Any]:
-    """Write a verification as an answer: its verdict; too little information is an abstention."""
-    enough = verification.verdict != "not_enough_info"
-    verdict = {"entity": verification.verdict, "label": verification.verdict, "score": 1.0}
-    missing = verification.abstained or Abstention("not_in_evidence", "not enough information")
-    return {
-        **verification.as_json(steps=True),
-        "question": verification.claim,
-        "answers": [verdict] if enough else [],
-        "text": verification.verdict if enough else "",
-        "abstained": None if enough else missing.as_json(),
-    }
+    return ask
 
 
 def open_and_ask(
-    index: str | Path, embedder: str | None, model: ChatModel | None, price: Price | None, *, steps: bool
-) -> AnswerFunction:
+    index: str | Path, embedder: str | None, model: ChatModel | None, *, steps: bool
+) -> Callable[[AnswerTask], tuple[AnswerTask, Outcome]]:
     """Open an index in another process, by its path, to ask it."""
-    return EngineAsk(Clew.open(index, embedder=embedder), model, price, steps)
+    from clew.engine import Clew
+
+    return task_asker(Clew.open(index, embedder=embedder), model, steps=steps)
+
+
+def as_answer(reply: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of a reply as a record has it: a verdict is an answer, too little for one an abstention."""
+    if "verdict" not in reply:
+        return reply
+    verdict, missing = reply["verdict"], Abstention("not_in_evidence", "not enough information")
+    enough = verdict != "not_enough_info"
+    return {
+        **reply,
+        "question": reply["claim"],
+        "answers": [{"entity": verdict, "label": verdict, "score": 1.0}] if enough else [],
+        "text": verdict if enough else "",
+        "abstained": None if enough else reply["abstained"] or missing.as_json(),
+    }

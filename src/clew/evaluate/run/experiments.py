@@ -28,9 +28,11 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal
+
+import msgspec
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics import metric_named
@@ -44,40 +46,52 @@ ReportView = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "g
 class TableColumn:
     """A column of a table, or a group of a figure: parts of a data set, and which metric is shown.
 
-    Several parts are averaged. `kind` takes the questions of one kind only, `stage` the mean time of one
-    stage instead of the metric. `scale` turns our value into the paper's unit; None is the experiment's for
-    shares, else 1.
+    `kind` takes the questions of one kind only, `stage` the mean time of one stage instead of the metric.
+    `scale` turns our value into the paper's unit; None is the experiment's for shares, else 1.
     """
 
     name: str
     dataset: str
-    parts: tuple[str, ...]
-    split: str | None
+    part: str
     metric: str
+    split: str | None = None
     kind: str | None = None
     stage: str | None = None
     scale: float | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts, which are averaged."""
+        return tuple(part.strip() for part in self.part.split("+"))
 
 
 @dataclass(frozen=True, slots=True)
 class RowSpec:
     """A row of a table or a series of a figure, with the paper's figures (NaN where it has none).
 
-    `x` and `series` place it in a figure of lines; `group` is a heading over it. Where no model is named,
-    `built_in` is asked in place of `method`.
+    `x` and `series` place it in a figure of lines; `group` is a heading over it.
     """
 
     name: str
-    method: MethodVariant | None
-    paper: tuple[float, ...]
-    built_in: MethodVariant | None = None
+    method: str | None = None
+    label: str = ""
+    options: dict[str, OptionValue] = field(default_factory=dict[str, OptionValue])
+    corpus: dict[str, Any] | None = None
+    built_in: str | None = None
+    paper: tuple[float, ...] = ()
     group: str = ""
     series: str = ""
     x: float | None = None
 
     def choose_method(self, *, with_model: bool) -> MethodVariant | None:
-        """Choose the method of a run; None where only the paper's figures are shown."""
-        return self.method if with_model or self.built_in is None else self.built_in
+        """Choose the method of a run, `built_in` where no model is named; None where the paper's is shown."""
+        if self.built_in is not None and not with_model:
+            return MethodVariant(self.built_in, self.built_in)
+        if self.method is None:
+            return None
+        corpus = None if self.corpus is None else CorpusSettings(**self.corpus)
+        label = self.label or label_of(self.method, {**(self.corpus or {}), **self.options})
+        return MethodVariant(label, self.method, self.options, corpus)
 
 
 @dataclass(frozen=True)
@@ -85,9 +99,9 @@ class Experiment:
     """An experiment; `scale` turns our shares into what the paper prints (100 for percent)."""
 
     title: str
-    view: ReportView
     columns: tuple[TableColumn, ...]
     rows: tuple[RowSpec, ...]
+    view: ReportView = "table"
     limit: int | None = None
     seeds: tuple[int, ...] = (0,)
     given_entities: bool = False
@@ -126,70 +140,26 @@ def experiment_of(text: str, where: str) -> Experiment:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not TOML ({error})") from error
+    metric = {"metric": document.get("metric", "hits_at_1")}
     try:
-        return _experiment(document)
-    except (KeyError, TypeError, ValueError, UsageError) as error:
-        reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{where}: not an experiment: {reason}") from error
+        if "columns" in document:
+            document["columns"] = [metric | column for column in document["columns"]]
+        experiment = msgspec.convert(document, Experiment)
+        for column in experiment.columns:
+            metric_named(column.metric)
+        rows = tuple(_whole_row(row, len(experiment.columns)) for row in experiment.rows)
+    except (TypeError, ValueError, UsageError) as error:
+        raise InputError(f"{where}: not an experiment: {error}") from error
+    return replace(experiment, rows=rows)
 
 
-def _experiment(document: dict[str, Any]) -> Experiment:
-    view = document.get("view", "table")
-    if view not in get_args(ReportView):
-        raise ValueError(f"view {view!r} is none of {', '.join(get_args(ReportView))}")
-    metric = document.get("metric", "hits_at_1")
-    columns = tuple(_column(c, metric) for c in document["columns"])
-    return Experiment(
-        title=document["title"],
-        view=view,
-        columns=columns,
-        rows=tuple(_row(r, len(columns)) for r in document["rows"]),
-        limit=document.get("limit"),
-        seeds=tuple(int(seed) for seed in document.get("seeds", [0])),
-        given_entities=bool(document.get("given_entities", False)),
-        scale=float(document.get("scale", 100.0)),
-        differs=tuple(map(str, document.get("differs", []))),
-        x_title=str(document.get("x_title", "")),
-    )
-
-
-def _column(value: dict[str, Any], metric: str) -> TableColumn:
-    name = value.get("metric", metric)
-    metric_named(name)
-    scale = value.get("scale")
-    return TableColumn(
-        name=value["name"],
-        dataset=value["dataset"],
-        parts=tuple(part.strip() for part in value["part"].split("+")),
-        split=value.get("split"),
-        metric=name,
-        kind=value.get("kind"),
-        stage=value.get("stage"),
-        scale=None if scale is None else float(scale),
-    )
-
-
-def _row(value: dict[str, Any], columns: int) -> RowSpec:
-    paper = tuple(float(v) for v in value.get("paper", [math.nan] * columns))
+def _whole_row(row: RowSpec, columns: int) -> RowSpec:
+    """The row with a figure of the paper for each column; raises for walks that there are not."""
+    row.choose_method(with_model=True)
+    paper = row.paper or (math.nan,) * columns
     if len(paper) != columns:
-        raise ValueError(f"row {value['name']!r} has {len(paper)} figures of the paper for {columns} columns")
-    method = None
-    if "method" in value:
-        options = cast("dict[str, OptionValue]", value.get("options", {}))
-        walks = cast("dict[str, Any] | None", value.get("corpus"))
-        corpus = None if walks is None else CorpusSettings(**walks)
-        label = str(value.get("label") or label_of(value["method"], {**(walks or {}), **options}))
-        method = MethodVariant(label, value["method"], options, corpus)
-    x = value.get("x")
-    return RowSpec(
-        name=value["name"],
-        method=method,
-        paper=paper,
-        built_in=None if "built_in" not in value else MethodVariant(value["built_in"], value["built_in"]),
-        group=str(value.get("group", "")),
-        series=str(value.get("series", "")),
-        x=None if x is None else float(x),
-    )
+        raise ValueError(f"row {row.name!r} has {len(paper)} figures of the paper for {columns} columns")
+    return replace(row, paper=paper)
 
 
 def label_of(method: str, options: Mapping[str, OptionValue]) -> str:

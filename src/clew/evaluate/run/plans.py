@@ -10,11 +10,11 @@ from pathlib import Path
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named, read_files
-from clew.evaluate.records import DatasetPart
-from clew.evaluate.run.asking import accepted, check_methods, needs_model
+from clew.evaluate.records import DatasetPart, GraphSource
+from clew.evaluate.run.asking import check_methods, needs_model, option_names
 from clew.evaluate.run.experiments import Experiment, read_experiment
-from clew.evaluate.run.rundir import MethodVariant, QuestionSampling, RunSettings
-from clew.evaluate.run.runner import GraphFile, RunPlan, graph_file
+from clew.evaluate.run.rundir import MethodVariant, RunSettings
+from clew.evaluate.run.runner import RunPlan, find_graph, open_graph
 from clew.index.corpus import CorpusSettings
 from clew.index.store.writing import Progress
 from clew.llm.managed import ManagedModel
@@ -57,16 +57,6 @@ def run_name(targets: Sequence[Path]) -> str:
     return (questions or list(targets))[0].resolve().name.removesuffix(".toml").removesuffix(".jsonl")
 
 
-@dataclass(frozen=True)
-class _RunInputs:
-    """Parts, methods and sampling, wherever they come from."""
-
-    parts: Sequence[DatasetPart]
-    methods: Sequence[MethodVariant]
-    settings: RunSettings
-    experiment: str | None = None
-
-
 def make_plan(
     request: RunRequest, model: ManagedModel | None, *, progress: Progress | None, note: Note
 ) -> RunPlan:
@@ -78,57 +68,50 @@ def make_plan(
     is_experiment = request.target.suffix == ".toml"
     if is_experiment and len(request.targets) > 1:
         raise UsageError(f"{request.target}: an experiment is run alone. Give it no further files")
-    inputs = _experiment(request, note) if is_experiment else _dataset(request)
-    _check_parts(inputs.parts, note)
-    check_methods(inputs.methods, model)
-    embedder, files = inputs.settings.embedder, dict[str, GraphFile]()
-    for part in inputs.parts:
+    plan = _experiment(request, note) if is_experiment else _dataset(request)
+    for name, count in Counter(part.name for part in plan.parts).items():
+        if count > 1:
+            raise UsageError(f"Part {name} is there twice. Name each once")
+    for part in plan.parts:
+        for text in part.notes:
+            note(f"{part.name}: {text}")
+    check_methods(plan.methods, model)
+    embedder, sources = plan.settings.embedder, dict[str, GraphSource]()
+    for part in plan.parts:
         # In an experiment the graph that the user names is for data that come without one.
-        source = None if is_experiment and part.graph is not None else request.graph
-        files[part.name] = graph_file(part, source, request.out)
+        named = None if is_experiment and part.graph is not None else request.graph
+        sources[part.name] = find_graph(part, named, request.out)
     graphs: dict[tuple[str, CorpusSettings | None], Clew] = {
-        (name, None): file.open(embedder=embedder, progress=progress) for name, file in files.items()
+        (name, None): open_graph(source, embedder, progress) for name, source in sources.items()
     }
-    methods = inputs.methods
+    methods = plan.methods
     if model is None:
-        methods = _without_model(inputs, graphs[inputs.parts[0].name, None], note)
+        methods = _without_model(plan, graphs[plan.parts[0].name, None], note)
     graphs |= {
-        (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
-        for name, file in files.items()
+        (name, corpus): open_graph(source, embedder, progress, corpus)
+        for name, source in sources.items()
         for corpus in dict.fromkeys(method.corpus for method in methods)
         if corpus is not None
     }
-    return RunPlan(
-        inputs.parts,
-        graphs,
-        methods,
-        inputs.settings,
+    return replace(
+        plan,
+        graphs=graphs,
+        methods=methods,
         workers=request.workers,
         model=model,
         price=None if model is None else model.policy.price,
         limits=None if model is None else model.policy.per_question,
-        experiment=inputs.experiment,
     )
 
 
-def _check_parts(parts: Sequence[DatasetPart], note: Note) -> None:
-    """Refuse a part that is there twice, and tell what is to be known of each."""
-    for name, count in Counter(part.name for part in parts).items():
-        if count > 1:
-            raise UsageError(f"Part {name} is there twice. Name each once")
-    for part in parts:
-        for text in part.notes:
-            note(f"{part.name}: {text}")
-
-
-def _without_model(inputs: _RunInputs, clew: Clew, note: Note) -> list[MethodVariant]:
+def _without_model(plan: RunPlan, clew: Clew, note: Note) -> list[MethodVariant]:
     """Leave out the methods of an experiment that need a model; UsageError for one that the user named."""
     usable_methods: list[MethodVariant] = []
-    for spec in inputs.methods:
+    for spec in plan.methods:
         reason = needs_model(spec, clew)
         if reason is None:
             usable_methods.append(spec)
-        elif inputs.experiment is None:
+        elif plan.experiment is None:
             raise UsageError(f"Method {spec.method}: {reason}")
         else:
             note(f"{spec.label}: left out ({reason})")
@@ -139,11 +122,18 @@ def _without_model(inputs: _RunInputs, clew: Clew, note: Note) -> list[MethodVar
 
 def _settings(request: RunRequest, limit: int | None = None, seeds: tuple[int, ...] = (0,)) -> RunSettings:
     """What the user says; `limit` and `seeds` where he says nothing of them."""
-    sampling = QuestionSampling(request.limit or limit, request.seeds or seeds)
-    return RunSettings(sampling, request.given_entities, request.steps, request.llm, request.embedder)
+    return RunSettings(
+        request.limit or limit,
+        request.seeds or seeds,
+        request.given_entities,
+        request.steps,
+        request.llm,
+        request.embedder,
+    )
 
 
-def _dataset(request: RunRequest) -> _RunInputs:
+def _dataset(request: RunRequest) -> RunPlan:
+    """What is asked of the parts of a data set; their graphs are not open yet."""
     if request.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
     if len(request.targets) > 1 or request.target.suffix == ".jsonl":
@@ -162,11 +152,11 @@ def _dataset(request: RunRequest) -> _RunInputs:
     )
 
 
-def _of_parts(request: RunRequest, parts: Sequence[DatasetPart]) -> _RunInputs:
+def _of_parts(request: RunRequest, parts: Sequence[DatasetPart]) -> RunPlan:
     if not request.methods:
         raise UsageError("No method given. Write --method auto")
     methods = [MethodVariant(name, name) for name in dict.fromkeys(request.methods)]
-    return _RunInputs(parts, methods, _settings(request))
+    return RunPlan(parts, {}, methods, _settings(request))
 
 
 def _guess(folder: Path) -> str:
@@ -180,14 +170,13 @@ def _guess(folder: Path) -> str:
     raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
 
 
-def _experiment(request: RunRequest, note: Note) -> _RunInputs:
+def _experiment(request: RunRequest, note: Note) -> RunPlan:
     if request.dataset or request.parts:
         raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
     experiment = read_experiment(request.target)
     parts: list[DatasetPart] = []
-    folders = data_folders(request.data)
     for dataset, name, split in experiment.data:
-        folder = folders(dataset)
+        folder = _data_folder(request.data, dataset)
         if folder is None:
             note(f"{dataset}/{name}: left out, as its directory is not known. Name it: --data {dataset}=DIR")
             continue
@@ -205,7 +194,7 @@ def _experiment(request: RunRequest, note: Note) -> _RunInputs:
     methods = _available_methods(experiment, note, with_model=request.llm is not None)
     settings = _settings(request, experiment.limit, experiment.seeds)
     settings = replace(settings, given_entities=request.given_entities or experiment.given_entities)
-    return _RunInputs(parts, methods, settings, request.target.read_text("utf-8"))
+    return RunPlan(parts, {}, methods, settings, experiment=request.target.read_text("utf-8"))
 
 
 def _available_methods(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodVariant]:
@@ -215,7 +204,7 @@ def _available_methods(experiment: Experiment, note: Note, *, with_model: bool) 
         if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
-        unknown_options = sorted(set(spec.options) - accepted(spec.method).options)
+        unknown_options = sorted(set(spec.options) - option_names(spec.method))
         if unknown_options:
             note(
                 f"{spec.label}: left out, as {spec.method} has no option {unknown_options[0]!r}"
@@ -228,19 +217,12 @@ def _available_methods(experiment: Experiment, note: Note, *, with_model: bool) 
     return methods
 
 
-def data_folders(data: Sequence[str]) -> Callable[[str], Path | None]:
-    """Find directories of data sets: `NAME=DIR` names one, a plain `DIR` has one directory for each."""
-    folders_by_name = {
-        name: Path(path) for name, mark, path in (item.partition("=") for item in data) if mark
-    }
+def _data_folder(data: Sequence[str], dataset: str) -> Path | None:
+    """Find the directory of a data set: `NAME=DIR` names one, a plain `DIR` has one directory for each."""
+    named = dict(item.split("=", 1) for item in data if "=" in item)
     roots = [Path(item) for item in data if "=" not in item]
-    for path in (*folders_by_name.values(), *roots):
+    for path in (*map(Path, named.values()), *roots):
         if not path.is_dir():
             raise InputError(f"{path}: no such directory. Check --data")
-
-    def find(name: str) -> Path | None:
-        return folders_by_name.get(name) or next(
-            (root / name for root in roots if (root / name).is_dir()), None
-        )
-
-    return find
+    places = [Path(named[dataset])] if dataset in named else [root / dataset for root in roots]
+    return next((place for place in places if place.is_dir()), None)

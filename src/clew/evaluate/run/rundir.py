@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import json
-import os
+import mmap
 import random
 import tomllib
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ _ELSEWHERE = frozenset(("folder", "path", "graph"))
 
 @dataclass(frozen=True, slots=True)
 class MethodVariant:
-    """A method to run: `label` names its records; `options` are keyword arguments of its class.
+    """A method to run: `label` names its records; `options` are fields of its settings.
 
     With `corpus` it is asked over an index that stores these walks.
     """
@@ -60,11 +60,19 @@ class MethodVariant:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionSampling:
-    """`limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2); None is all of them."""
+class RunSettings:
+    """How a run asks: `limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2), or all.
+
+    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
+    a method came to its answer.
+    """
 
     limit: int | None = None
     seeds: tuple[int, ...] = (0,)
+    given_entities: bool = False
+    steps: bool = True
+    llm: str | None = None
+    embedder: str | None = None
 
     def sample(self, part: DatasetPart, seed: int) -> tuple[EvalQuestion, ...]:
         """Draw the questions of one seed, in the order of the file."""
@@ -79,21 +87,6 @@ class QuestionSampling:
         return tuple(question for question in part.questions if question.id in ids)
 
 
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """How a run asks.
-
-    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
-    a method came to its answer.
-    """
-
-    sampling: QuestionSampling = QuestionSampling()
-    given_entities: bool = False
-    steps: bool = True
-    llm: str | None = None
-    embedder: str | None = None
-
-
 def file_hash(file: Path) -> str:
     """Hash the contents of a file: SHA-256 in hex."""
     with file.open("rb") as stream:
@@ -106,8 +99,12 @@ def check_same(path: Path, config: Mapping[str, Any]) -> None:
         stored = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a configuration of a run ({error}). Give another --out") from error
-    ours = tomllib.loads(toml_text(config))
-    differences = list(_differences(stored, ours, ""))
+    there, now = _flat(stored), _flat(tomllib.loads(toml_text(config)))
+    differences = [
+        f"{name}: {there.get(name, 'nothing')} there, {now.get(name, 'nothing')} now"
+        for name in there | now
+        if there.get(name) != now.get(name)
+    ]
     if differences:
         first_differences = "\n".join(f"  {line}" for line in differences[:12])
         surplus = f"\n  … and {len(differences) - 12} more" if len(differences) > 12 else ""
@@ -118,25 +115,15 @@ def check_same(path: Path, config: Mapping[str, Any]) -> None:
         )
 
 
-def _differences(stored: Any, ours: Any, where: str) -> list[str]:  # noqa: ANN401
-    """Say where two documents differ: what is there, and what is wanted now."""
-    pairs: list[tuple[Any, Any, str]] = []
-    lists = isinstance(stored, list) and isinstance(ours, list)
-    if isinstance(stored, dict) and isinstance(ours, dict):
-        names = [name for name in {**stored, **ours} if name not in _ELSEWHERE]
-        pairs = [(stored.get(n), ours.get(n), f"{where}.{n}" if where else n) for n in names]
-    elif lists and len(stored) == len(ours) and any(isinstance(item, dict) for item in stored):
-        pairs = [(a, b, f"{where}[{at}]") for at, (a, b) in enumerate(zip(stored, ours, strict=True))]
-    elif stored != ours:
-        return [f"{where}: {_summarise(stored)} there, {_summarise(ours)} now"]
-    return [line for pair in pairs for line in _differences(*pair)]
-
-
-def _summarise(value: Any) -> str:  # noqa: ANN401
-    if isinstance(value, list):
-        names = (i.get("label") or i.get("name") if isinstance(i, dict) else i for i in value)
-        return f"[{', '.join(map(str, names))}]"
-    return "nothing" if value is None else str(value)
+def _flat(value: Any, where: str = "") -> dict[str, object]:  # noqa: ANN401
+    """Each value of a document by its place (`parts[0].name`), but for where things are."""
+    if isinstance(value, dict):
+        items = [(f"{where}.{name}".lstrip("."), v) for name, v in value.items() if name not in _ELSEWHERE]
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        items = [(f"{where}[{at}]", item) for at, item in enumerate(value)]
+    else:
+        return {where: value}
+    return {name: inner for place, item in items for name, inner in _flat(item, place).items()}
 
 
 def toml_text(document: Mapping[str, Any]) -> str:
@@ -190,16 +177,10 @@ class LineFile:
 
 def _whole(path: Path) -> int:
     """Count the bytes up to the last line end."""
-    with path.open("rb") as file:
-        at = file.seek(0, os.SEEK_END)
-        while at > 0:
-            start = max(0, at - 65_536)
-            file.seek(start)
-            line_end = file.read(at - start).rfind(b"\n")
-            if line_end >= 0:
-                return start + line_end + 1
-            at = start
-    return 0
+    if not path.stat().st_size:
+        return 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 class RunDirectory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -12,65 +12,61 @@ from typing import Any, Literal
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, Key, Record, is_computed
-from clew.evaluate.run.asking import AnswerTask, EngineAsk, TaskOutcome, ask_on, in_threads, open_and_ask
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GraphSource, Key, Record, is_computed
+from clew.evaluate.run.asking import (
+    AnswerTask,
+    Outcome,
+    as_answer,
+    in_threads,
+    in_workers,
+    open_and_ask,
+    task_asker,
+)
 from clew.evaluate.run.rundir import RECORDS, LineFile, MethodVariant, RunDirectory, RunSettings, file_hash
+from clew.graph.schema import schema_of
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.writing import Progress
 from clew.llm.budget import Limits, Price
 from clew.llm.types import ChatModel
 from clew.opening.graph_view import is_index
+from clew.types import Usage
 from clew.version import __version__
-from clew.workers import Processes, Workers
+from clew.workers import Processes, Stopped, Workers
 
 # Opening the graph of a part: indexed once into the cache, or made from the data set's own files first.
 
 
-@dataclass(frozen=True)
-class GraphFile:
-    """Where the graph of a part is: an index, or files in a format."""
-
-    paths: tuple[str | Path, ...]
-    format: str | None = None
-
-    def open(
-        self, *, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
-    ) -> Clew:
-        """Open it, with the walks of `corpus` stored; UsageError for an index that stores others."""
-        first = self.paths[0]
-        if is_index(Path(first)):
-            clew = Clew.open(first, embedder=embedder)
-            _check_corpus(clew, corpus)
-            return clew
-        open_graph = partial(Clew.open, self.paths, embedder=embedder, progress=progress)
-        return open_graph(format=self.format, corpus=corpus)
-
-
-def _check_corpus(clew: Clew, corpus: CorpusSettings | None) -> None:
-    if corpus is None:
-        return
-    stored = open_corpus(clew.index)
-    if stored is None or stored.settings != corpus:
+def open_graph(
+    source: GraphSource, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
+) -> Clew:
+    """Open a graph, with the walks of `corpus` stored; UsageError for an index that stores others."""
+    first = source.files[0]
+    if not is_index(Path(first)):
+        return Clew.open(
+            source.files, embedder=embedder, progress=progress, format=source.format, corpus=corpus
+        )
+    clew = Clew.open(first, embedder=embedder)
+    stored = None if corpus is None else open_corpus(clew.index)
+    if corpus is not None and (stored is None or stored.settings != corpus):
         stored_walks = "no walks" if stored is None else f"the walks {stored.settings}"
         raise UsageError(
             f"{clew.path}: stores {stored_walks}, but {corpus} are wanted. Give the graph's files as --graph,"
             " or index them with these walks (clew index --corpus)"
         )
+    return clew
 
 
-def graph_file(part: DatasetPart, source: str | Path | None, folder: Path) -> GraphFile:
+def find_graph(part: DatasetPart, source: str | Path | None, folder: Path) -> GraphSource:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
     Raises InputError (the part has no graph and none is named; or it cannot be made).
     """
     if source is not None:
-        return GraphFile((source,))
+        return GraphSource((source,))
     graph = part.graph
     if graph is None:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
-    if graph.make is not None:
-        return GraphFile((_make_graph(graph.make, part, folder),))
-    return GraphFile(graph.files, graph.format)
+    return graph if graph.make is None else GraphSource((_make_graph(graph.make, part, folder),))
 
 
 def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:
@@ -96,6 +92,14 @@ def fingerprint(clew: Clew) -> str:
 RunProgress = Callable[[str, int, int], None]
 """Receives the progress: a title, how many are done, of how many."""
 ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
+PROBLEMS: Mapping[ProblemKind, str] = {
+    "no_gold": "without a gold answer (abstaining is right)",
+    "gold_missing": "with gold that the graph lacks, in the score all the same",
+    "gold_partly_missing": "with gold that the graph has only in part",
+    "entity_missing": "about an entity that the graph lacks",
+    "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
+}
+"""What stands against answering a question from a graph, as it is said of questions."""
 MOST_IDS = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
 
@@ -120,10 +124,10 @@ class RunPlan:
         """Describe the run for `config.resolved.toml`, completely."""
         limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
         price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
-        calls, settings = limits | price, asdict(self.settings)
+        calls = limits | price
         return {
             "clew": __version__,
-            "run": settings.pop("sampling") | settings,
+            "run": asdict(self.settings),
             **({"calls": calls} if calls else {}),
             "methods": [method.as_dict() for method in self.methods],
             "parts": [
@@ -141,7 +145,7 @@ class RunPlan:
     @property
     def seeds(self) -> tuple[int | None, ...]:
         """Seeds that answers depend on: without a model they do not."""
-        return (None,) if self.model is None else self.settings.sampling.seeds
+        return (None,) if self.model is None else self.settings.seeds
 
 
 @dataclass
@@ -153,7 +157,9 @@ class RunCounts:
     failed: int = 0
     first_failure: str = ""
     """The id of the first question that ended in an error, and why."""
-    problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    problems: Mapping[str, Mapping[ProblemKind, int]] = field(
+        default_factory=dict[str, "Mapping[ProblemKind, int]"]
+    )
 
 
 def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> RunCounts:
@@ -180,63 +186,63 @@ def _ask_parts(
     work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
     total = sum(len(tasks) for _, _, tasks in work)
     for part, corpus, tasks in work:
-        open_tasks = [(q, t) for q, t in tasks if _key(part, t) not in answered_keys]
+        open_tasks = [task for task in tasks if _key(part, task) not in answered_keys]
         done.answered_before += len(tasks) - len(open_tasks)
-        clew = plan.graphs[part.name, corpus]
-        questions_by_key = {_key(part, task): question for question, task in open_tasks}
-        for task, outcome in _outcomes(plan, clew, [task for _, task in open_tasks]):
-            records.add(_record(part, questions_by_key[_key(part, task)], task, outcome, clew).as_json())
-            done.asked_now += 1
-            if outcome.failure is not None:
-                done.failed += 1
-                done.first_failure = done.first_failure or f"id {task.id!r}: {outcome.failure.message}"
-            progress(f"{task.method.label} on {part.name}", done.answered_before + done.asked_now, total)
+        with closing(_outcomes(plan, plan.graphs[part.name, corpus], open_tasks)) as outcomes:
+            for task, outcome in outcomes:
+                if outcome.stopped:
+                    # An abstention for want of budget is not what the method makes of the question.
+                    kept = "What was answered is kept; the same command goes on from there"
+                    raise Stopped(f"{outcome.stopped}. {kept}")
+                records.add(_record(plan, part, task, outcome).as_json())
+                done.asked_now += 1
+                if outcome.failure is not None:
+                    done.failed += 1
+                    problem = f"id {task.question.id!r}: {outcome.failure.message}"
+                    done.first_failure = done.first_failure or problem
+                progress(f"{task.method.label} on {part.name}", done.answered_before + done.asked_now, total)
 
 
-def _tasks(
-    plan: RunPlan, part: DatasetPart, corpus: CorpusSettings | None
-) -> Iterator[tuple[EvalQuestion, AnswerTask]]:
+def _tasks(plan: RunPlan, part: DatasetPart, corpus: CorpusSettings | None) -> Iterator[AnswerTask]:
     """Each method of a corpus with each of its questions; with a model, for each seed anew."""
-    sampling = plan.settings.sampling
+    settings = plan.settings
     for method in (m for m in plan.methods if m.corpus == corpus):
         for seed in plan.seeds:
-            questions = sampling.union(part) if seed is None else sampling.sample(part, seed)
+            questions = settings.union(part) if seed is None else settings.sample(part, seed)
             for question in questions:
-                entities = question.entities if plan.settings.given_entities else ()
-                claim = part.task == "claims"
-                yield question, AnswerTask(method, question.id, question.text, entities, seed, claim)
+                entities = question.entities if settings.given_entities else ()
+                yield AnswerTask(method, question, entities, seed, claim=part.task == "claims")
 
 
 def _key(part: DatasetPart, task: AnswerTask) -> Key:
-    return Key(part.name, task.method.label, task.seed, task.id)
+    return Key(part.name, task.method.label, task.seed, task.question.id)
 
 
 def _outcomes(
     plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]
-) -> Iterator[tuple[AnswerTask, TaskOutcome]]:
+) -> Generator[tuple[AnswerTask, Outcome]]:
     """Ask on a cluster, in threads with a model, whose replies are waited for, else in processes."""
     threads, has_few_tasks = 1 if plan.model is None else plan.workers, len(tasks) < 2 * plan.workers
-    if plan.cluster is None and (plan.model is not None or has_few_tasks or plan.workers <= 1):
-        ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
-        return in_threads(lambda task: (task, ask(task)), tasks, threads)
-    source = clew.path.resolve()
     steps = plan.settings.steps
-    make = partial(open_and_ask, source, clew.embedder.name, plan.model, plan.price, steps=steps)
-    return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)
+    if plan.cluster is None and (plan.model is not None or has_few_tasks or plan.workers <= 1):
+        return in_threads(task_asker(clew, plan.model, steps=steps), tasks, threads)
+    make = partial(open_and_ask, clew.path.resolve(), clew.embedder.name, plan.model, steps=steps)
+    return in_workers(plan.cluster or Processes(plan.workers), make, tasks, threads)
 
 
-def _record(
-    part: DatasetPart, question: EvalQuestion, task: AnswerTask, outcome: TaskOutcome, clew: Clew
-) -> Record:
+def _record(plan: RunPlan, part: DatasetPart, task: AnswerTask, outcome: Outcome) -> Record:
+    clew, question = plan.graphs[part.name, task.method.corpus], task.question
+    answer = None if outcome.reply is None else as_answer(outcome.reply)
+    usage = None if answer is None else Usage(**answer["usage"])
     return Record(
         key=_key(part, task),
         question=question,
         gold_in_graph=sum(is_gold_there(clew, answer) for answer in question.gold),
         gold_ids=[ids_of(clew, answer.names) for answer in question.gold],
         entities_in_graph=sum(bool(ids_of(clew, (entity,))) for entity in question.entities),
-        answer=outcome.answer,
+        answer=answer,
         failure=outcome.failure,
-        cost=outcome.cost,
+        cost=None if plan.price is None or usage is None or not usage.calls else plan.price.of(usage),
     )
 
 
@@ -254,21 +260,25 @@ def is_gold_there(clew: Clew, answer: GoldAnswer) -> bool:
 
 def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
-    clew, sampling = plan.graphs[part.name, None], plan.settings.sampling
+    clew, settings = plan.graphs[part.name, None], plan.settings
     ids_by_problem: dict[ProblemKind, list[str]] = {}
     relations = frozenset(clew.index.graph.relations)
-    for question in sampling.union(part):
+    for question in settings.union(part):
         for kind in problems_of(clew, question, relations):
             ids_by_problem.setdefault(kind, []).append(question.id)
-    graph, seeds = clew.index.graph, () if sampling.limit is None else sampling.seeds
+    graph, seeds = clew.index.graph, () if settings.limit is None else settings.seeds
     return {
         "task": part.task,
         "notes": list(part.notes),
         "questions": len(part.questions),
-        "samples": {str(seed): [q.id for q in sampling.sample(part, seed)] for seed in seeds},
+        "samples": {str(seed): [q.id for q in settings.sample(part, seed)] for seed in seeds},
         "problems": {kind: len(ids) for kind, ids in ids_by_problem.items()},
         "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in ids_by_problem.items()},
-        "relation_form": relation_forms(clew),
+        # Each relation under one name for it and its stored inverse.
+        "relation_form": {
+            name: min(name, graph.relations[other]) if other >= 0 else name
+            for name, other in zip(graph.relations, schema_of(graph).inverse.tolist(), strict=True)
+        },
         "graph": {
             "entities": len(graph.entities),
             "triples": graph.triples,
@@ -293,14 +303,3 @@ def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list
     if any(not relations >= set(path.relations) for path in question.paths):
         problems.append("path_missing")
     return problems
-
-
-def relation_forms(clew: Clew) -> dict[str, str]:
-    """Map each relation to one name for it and its stored inverse."""
-    from clew.graph.schema import schema_of
-
-    graph = clew.index.graph
-    inverse = schema_of(graph).inverse
-    names = list(graph.relations)
-    pairs = ((name, int(inverse[at])) for at, name in enumerate(names))
-    return {name: min(name, names[other]) if other >= 0 else name for name, other in pairs}

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Timer
 from typing import Literal, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,23 +25,12 @@ from clew.graph.kernels import GraphColumns, Kernel, graph_columns
 from clew.graph.match.distances import Distances
 from clew.graph.match.kernels import columns as c
 from clew.graph.match.patterns import TIE, check_pattern
-from clew.graph.match.query import ALL, USUAL_ROUNDS, QueryCosts, Rounds, read_only
+from clew.graph.match.query import ALL, QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]
 UNLIMITED = 1 << 62
 _DISTINCT = {"nodes": c.NODES, "triples": c.TRIPLES, "none": c.NOTHING}
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`.
-
-    The milliseconds are those of the search; compiling it, once, and looking up candidates is before them.
-    """
-
-    expansions: int | None = None
-    milliseconds: float | None = None
 
 
 class _GraphArrays:
@@ -62,9 +50,6 @@ class _GraphArrays:
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
 
 
-_ARRAYS_OF: WeakKeyDictionary[Graph, _GraphArrays] = WeakKeyDictionary()
-
-
 def match(
     graph: Graph,
     pattern: Pattern,
@@ -75,38 +60,20 @@ def match(
     project: int | None = None,
     distinct: Distinct = "nodes",
     undirected: bool = True,
-    budget: Budget | None = None,
-    rounds: Rounds = USUAL_ROUNDS,
+    expansions: int = UNLIMITED,
+    milliseconds: float | None = None,
 ) -> MatchResult:
     """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
 
     `all_tied` instead gives every match whose GSD is within 1e-6 of the best and which has as many direction
     misses. `project` keeps, for every entity that node `project` of the pattern takes, its first match only.
     `distinct` "nodes": no two nodes take one entity (parallel edges different triples); "triples": no two
-    edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. Raises
-    `PatternError` for a pattern that cannot be searched.
+    edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. It stops early
+    after so many `expansions` (edges and choices looked at) or `milliseconds` of the search, without those of
+    compiling it, once, and of looking up candidates. Raises `PatternError` for a pattern that cannot be
+    searched.
     """
     check()
-    _check_request(pattern, k, project)
-    arrays = _ARRAYS_OF.get(graph) or _ARRAYS_OF.setdefault(graph, _GraphArrays(graph))
-    budget = budget or Budget()
-    measures = k is not None and not all_tied
-    query = QueryCosts(arrays.nodes, arrays.relations, pattern, distances, measures=measures, rounds=rounds)
-    if query.hopeless:
-        return MatchResult(())
-    options = [0] * c.OPTIONS
-    options[c.DISTINCT], options[c.UNDIRECTED] = _DISTINCT[distinct], int(undirected)
-    options[c.COUNT], options[c.TIED] = k or 0, int(all_tied)
-    options[c.PROJECT] = -1 if project is None else project
-    options[c.SLACK], options[c.UNIFORM] = 0 if query.uniform else round(TIE * c.UNIT), int(query.uniform)
-    options[c.EXPANSIONS] = UNLIMITED if budget.expansions is None else budget.expansions
-    options[c.CAP] = c.INFINITE - 1
-    if budget.milliseconds is None:
-        return _search(arrays, query, options, np.zeros(1, np.uint8))
-    return _search_within(budget.milliseconds, arrays, query, options)
-
-
-def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None:
     check_pattern(pattern)
     if k is not None and k < 1:
         raise UsageError(f"k is {k}: it must be at least 1")
@@ -114,15 +81,22 @@ def _check_request(pattern: Pattern, k: int | None, project: int | None) -> None
         raise PatternError(
             f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
         )
-
-
-def _search_within(
-    milliseconds: float, arrays: _GraphArrays, query: QueryCosts, options: list[int]
-) -> MatchResult:
-    """Search until a timer sets the byte that the kernels look at; compiling them is not counted."""
-    _compile(arrays, query, options)
+    arrays = graph.made.get(_GraphArrays) or graph.made.setdefault(_GraphArrays, _GraphArrays(graph))
+    measures = k is not None and not all_tied
+    query = QueryCosts(arrays.nodes, arrays.relations, pattern, distances, measures=measures)
+    if query.hopeless:
+        return MatchResult(())
+    options = [0] * c.OPTIONS
+    options[c.DISTINCT], options[c.UNDIRECTED] = _DISTINCT[distinct], int(undirected)
+    options[c.COUNT], options[c.TIED] = k or 0, int(all_tied)
+    options[c.PROJECT] = -1 if project is None else project
+    options[c.SLACK], options[c.UNIFORM] = 0 if query.uniform else round(TIE * c.UNIT), int(query.uniform)
+    options[c.EXPANSIONS], options[c.CAP] = expansions, c.INFINITE - 1
     stop = np.zeros(1, np.uint8)
-    timer = Timer(milliseconds / 1000, stop.fill, (1,))
+    if milliseconds is None:
+        return _search(arrays, query, options, stop)
+    _compile(arrays, query, options)
+    timer = Timer(milliseconds / 1000, stop.fill, (1,))  # the kernels look at the byte that it sets
     timer.daemon = True
     timer.start()
     try:
@@ -134,19 +108,18 @@ def _search_within(
 def _search(arrays: _GraphArrays, query: QueryCosts, options: list[int], stop: AnyArray) -> MatchResult:
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     most_matches, tied = options[c.COUNT], options[c.TIED]
-    slack = query.least_slack if (most_matches or tied) and not query.uniform else ALL
-    options[c.AHEAD], earlier = int(slack < ALL), None
+    slack, earlier = ALL, None
+    if (most_matches or tied) and not query.uniform:
+        slack = 0
+        query.reach_nearest()
+    options[c.AHEAD] = int(slack < ALL)
     while True:
         outcome = _round(arrays, query, options, slack, stop, earlier)
         if outcome.status == c.STOPPED:
-            bound = max(
-                query.least, min(outcome.bound, options[c.CAP] + 1), earlier.cap + 1 if earlier else 0
-            )
-            outcome = (
-                outcome
-                if earlier is None
-                else outcome.with_rows(earlier.rows, most_matches, options[c.PROJECT])
-            )
+            bound = max(query.least, min(outcome.bound, options[c.CAP] + 1))
+            if earlier is not None:
+                bound = max(bound, earlier.cap + 1)
+                outcome = outcome.with_rows(earlier.rows, most_matches, options[c.PROJECT])
             return _result(outcome, query, bound)
         needed = outcome.last(most_matches)
         if tied and len(outcome.rows):
@@ -191,11 +164,8 @@ def _round(
         run_outcome = _run(arrays, query, options, stop)
         options[c.EXPANSIONS] -= run_outcome.work
         work, cut = work + run_outcome.work, min(cut, run_outcome.cut)
-        outcome = (
-            run_outcome
-            if outcome is None
-            else replace(run_outcome, rows=outcome.with_rows(run_outcome.rows, most_matches, project).rows)
-        )
+        known = run_outcome if outcome is None else outcome.with_rows(run_outcome.rows, most_matches, project)
+        outcome = replace(run_outcome, rows=known.rows)
         if run_outcome.status == c.STOPPED:
             # What the runs after it would find is not known.
             outcome = replace(outcome, bound=run_outcome.bound if len(runs) == 1 else -1)
@@ -245,9 +215,8 @@ class _SearchOutcome:
 
     def last(self, most_matches: int) -> int | None:
         """Give the cost of the last match if there are as many as are wanted."""
-        return (
-            int(self.rows[most_matches - 1, 0]) if most_matches and len(self.rows) >= most_matches else None
-        )
+        is_full = most_matches and len(self.rows) >= most_matches
+        return int(self.rows[most_matches - 1, 0]) if is_full else None
 
 
 def _run(arrays: _GraphArrays, query: QueryCosts, options: Sequence[int], stop: AnyArray) -> _SearchOutcome:

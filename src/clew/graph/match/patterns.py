@@ -26,7 +26,7 @@ FIRST_MATCHES, MOST_MATCHES = 64, 65_536
 """Matches that are looked at first for those that meet the conditions, and at most."""
 TIE = 1e-6
 """Matches whose GSD differs by no more than this from the best tie with it."""
-_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "!=": operator.ne,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -40,8 +40,10 @@ def conditions_of(conditions: Mapping[str, object], where: str) -> tuple[EdgeCon
         if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
             raise PatternError(f'{where}: the condition on {key!r} is {value!r}. Write text, as in ">2010"')
         parts = _CONDITION.fullmatch(str(value))
-        if parts is None or not parts[2]:
-            raise PatternError(f'{where}: the condition on {key!r} compares with nothing. Write ">2010"')
+        if parts is None or not parts[2] or (parts[1] and parts[2][0] in "<>=!"):
+            raise PatternError(
+                f'{where}: the condition on {key!r} compares with nothing: {value!r}. Write ">2010"'
+            )
         edge_conditions.append(EdgeCondition(key, parts[1] or "=", parts[2]))
     return tuple(edge_conditions)
 
@@ -124,30 +126,27 @@ def _meets(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) ->
 
 def _property_places(graph: Graph, statement: int, key: str) -> list[int]:
     properties = graph.edge_properties
-    span = range(int(properties.offsets[statement]), int(properties.offsets[statement + 1]))
+    span = range(*properties.offsets[statement : statement + 2].tolist())
     return [at for at in span if properties.keys[int(properties.key[at])] == key]
 
 
 def _is_met(graph: Graph, at: int, condition: EdgeCondition) -> bool:
-    properties, sign = graph.edge_properties, condition.sign
+    properties, compare = graph.edge_properties, COMPARE[condition.sign]
     kind, bound = parse_value(condition.value)
     if kind != ValueKind.NONE and kind == properties.kind[at]:
-        return _COMPARE[sign](float(properties.value[at]), bound)
-    if kind != ValueKind.NONE and sign not in ("=", "!="):
+        return compare(float(properties.value[at]), bound)
+    if kind != ValueKind.NONE and condition.sign not in ("=", "!="):
         return False  # a text is neither above nor below a number
-    return _COMPARE[sign](properties.texts[at].casefold(), condition.value.casefold())
+    return compare(properties.texts[at].casefold(), condition.value.casefold())
 
 
 def _number(graph: Graph, statement: int, key: str) -> float:
     properties = graph.edge_properties
-    numbers = [
-        float(properties.value[at]) for at in _property_places(graph, statement, key) if properties.kind[at]
-    ]
-    return numbers[0] if numbers else math.nan
+    places = (at for at in _property_places(graph, statement, key) if properties.kind[at])
+    return next((float(properties.value[at]) for at in places), math.nan)
 
 
 # Patterns: reading their JSON form and checking that they can be searched.
-
 
 MOST_PATTERN_EDGES = 16
 PATTERN_ADVICE = 'write {"triples": [[head, relation, tail], …], "answer": name}'
@@ -195,8 +194,12 @@ def pattern_from_json(obj: object, where: str) -> Pattern:
         unknown = unknown_type(relation)[0]
         place = [places.setdefault(name, len(places)) for name in (head, tail)]
         edges.append(PatternEdge(place[0], None if unknown else relation, place[1], where=conditions))
-    nodes = tuple(_node(name) for name in places)
-    pattern = Pattern(nodes, tuple(edges), _answer(fields.get("answer"), places, where))
+    kinds = [(name, *unknown_type(name)) for name in places]
+    nodes = tuple(PatternNode(name, known=not unknown, type=kind) for name, unknown, kind in kinds)
+    answer = fields.get("answer")
+    if answer is not None and (not isinstance(answer, str) or answer.strip() not in places):
+        raise PatternError(f"{where}: field 'answer' must be the name of a node of 'triples', not {answer!r}")
+    pattern = Pattern(nodes, tuple(edges), None if answer is None else places[answer.strip()])
     check_pattern(pattern, where)
     return pattern
 
@@ -246,16 +249,3 @@ def _strings(triple: object, field: str) -> list[str]:
             raise PatternError(f"{field}: its {name} must be a string that is not empty")
         strings.append(part.strip())
     return strings
-
-
-def _node(name: str) -> PatternNode:
-    unknown, kind = unknown_type(name)
-    return PatternNode(name, known=not unknown, type=kind)
-
-
-def _answer(answer: object, places: dict[str, int], where: str) -> int | None:
-    if answer is None:
-        return None
-    if not isinstance(answer, str) or answer.strip() not in places:
-        raise PatternError(f"{where}: field 'answer' must be the name of a node of 'triples', not {answer!r}")
-    return places[answer.strip()]

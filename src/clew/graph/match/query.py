@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,19 +24,10 @@ ALL = 1 << 59
 """A slack that leaves nothing out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """How many candidates of a node are asked for `first`, and how many times as many then (`growth`).
-
-    Of one node `worth_a_cut` are worth more runs, of those near and of the others.
-    """
-
-    first: int = 64
-    growth: int = 16
-    worth_a_cut: int = 512
-
-
-USUAL_ROUNDS = Rounds()
+FIRST, GROWTH = 64, 16
+"""How many candidates of a node are asked for first, and how many times as many then."""
+WORTH_A_CUT = 512
+"""Candidates of one node that are worth more runs, of those near and of the others."""
 
 
 class CandidateList:
@@ -47,14 +38,8 @@ class CandidateList:
     only when these are not enough.
     """
 
-    def __init__(
-        self,
-        distances: Distances,
-        node: PatternNode,
-        measure: Measure | None = None,
-        rounds: Rounds = USUAL_ROUNDS,
-    ) -> None:
-        self._distances, self.node, self._rounds, self._count = distances, node, rounds, rounds.first
+    def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None) -> None:
+        self._distances, self.node, self._count = distances, node, FIRST
         self._measured, self.has_asked, self.ended = measure is not None, False, False
         if measure is not None and is_named(measure):
             self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
@@ -88,12 +73,12 @@ class CandidateList:
         if not self.has_asked:
             return self._count
         count = len(self._nearest.entities)
-        return 0 if self._count < count or self._nearest.exhausted else self._count * self._rounds.growth
+        return 0 if self._count < count or self._nearest.exhausted else self._count * GROWTH
 
     def grow(self) -> None:
         """Have several times as many candidates, from those at hand or the provider."""
         if not self.due:
-            self._count = min(self._count * self._rounds.growth, len(self._nearest.entities))
+            self._count = min(self._count * GROWTH, len(self._nearest.entities))
             self._take(self._count)
         else:
             self._count = self.due
@@ -133,7 +118,7 @@ class CandidateList:
 
     def step(self, slack: int) -> int:
         """Slack within which there are several times as many candidates as within `slack`."""
-        target = max(self._rounds.first, self.count(slack) * self._rounds.growth)
+        target = max(FIRST, self.count(slack) * GROWTH)
         if target > len(self.costs) and self.bound < INFINITE:
             self.grow()
         return int(self.costs[min(target, len(self.costs)) - 1] - self.costs[0])
@@ -165,8 +150,6 @@ def costs_of(distances: Distance, what: str) -> AnyArray:
 # out, and lists are so long that this leaves out all in which too many nodes are far.
 
 
-Prepare = Callable[[Sequence[PatternNode], int], None]
-
 MOST_FAR_NODES = 3
 """Nodes that may be far at once."""
 SIDE_BY_SIDE = 2
@@ -190,19 +173,12 @@ class Tier:
 class Tiers:
     """The tiers of the open nodes, whose lists are `lists` by node.
 
-    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then. `prepare`
-    is that of `Distances`.
+    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then.
     """
 
-    def __init__(
-        self,
-        lists: Mapping[int, CandidateList],
-        prepare: Prepare,
-        *,
-        seeded: bool,
-        rounds: Rounds = USUAL_ROUNDS,
-    ) -> None:
-        self._lists, self._prepare, self._seeded, self._rounds = lists, prepare, seeded, rounds
+    def __init__(self, lists: Mapping[int, CandidateList], distances: Distances, *, seeded: bool) -> None:
+        self._lists, self._distances = lists, distances
+        self._may_all_be_far = seeded and len(lists) <= MOST_FAR_NODES
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(tiers of each run that all matches within `slack` need, the least excess of a match in none)."""
@@ -232,9 +208,7 @@ class Tiers:
         tiers: dict[int, list[Tier]] = {}
         for node, candidates in self._lists.items():
             listed = min(candidates.reached, part) if slack < ALL else ALL
-            is_cut = (
-                len(self._lists) > 1 and slack < ALL and candidates.count(listed) > self._rounds.worth_a_cut
-            )
+            is_cut = len(self._lists) > 1 and slack < ALL and candidates.count(listed) > WORTH_A_CUT
             nearest_slack = listed // 2 if is_cut else listed
             tiers[node] = [Tier(-1, nearest_slack, 0)]
             beyond = candidates.next_after(nearest_slack)
@@ -245,7 +219,7 @@ class Tiers:
 
     def _part(self, slack: int) -> int:
         """How far lists are used, at least half of `slack`, so that too many far nodes are beyond it."""
-        if self._seeded and len(self._lists) <= MOST_FAR_NODES:
+        if self._may_all_be_far:
             return slack // 2
         slack_left = slack
         reached = self._reached()
@@ -263,11 +237,7 @@ class Tiers:
     @property
     def slack_at_hand(self) -> int:
         """The largest slack for which the lists at hand are long enough."""
-        if (
-            self._seeded
-            and len(self._lists) <= MOST_FAR_NODES
-            and all(n.has_asked for n in self._lists.values())
-        ):
+        if self._may_all_be_far and all(n.has_asked for n in self._lists.values()):
             return ALL
         return min(ALL, sum(self._reached()))
 
@@ -284,13 +254,10 @@ class Tiers:
 
     def _aim(self, slack: int) -> int:
         """The slack after `slack`, if nothing else is known of where the matches are."""
-        if len(self._lists) > 1 and any(
-            len(candidates.ids) > LONG_CANDIDATES for candidates in self._lists.values()
-        ):
+        lists = self._lists.values()
+        if len(lists) > 1 and any(len(candidates.ids) > LONG_CANDIDATES for candidates in lists):
             return round(LONG_STEP * slack)
-        reached = sorted(
-            candidates.reached for candidates in self._lists.values() if 0 < candidates.reached < ALL
-        )
+        reached = sorted(candidates.reached for candidates in lists if 0 < candidates.reached < ALL)
         easy = sum(reached[:2]) if reached else ALL  # within it, at most one node is far
         if slack >= easy:
             return round(SLACK_STEP * slack)
@@ -302,7 +269,7 @@ class Tiers:
         due = min((n.due for n in growing), default=0)
         growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
         if due and len(growing) > 1:
-            self._prepare([n.node for n in growing], due)
+            self._distances.prepare([n.node for n in growing], due)
         for candidates in growing:
             candidates.grow()
         return bool(growing)
@@ -333,21 +300,26 @@ class QueryCosts:
         pattern: Pattern,
         distances: Distances,
         *,
-        measures: bool = False,
-        rounds: Rounds = USUAL_ROUNDS,
+        measures: bool,
     ) -> None:
-        self.pattern, self.distances, self.size, self._rounds = pattern, distances, size, rounds
+        self.pattern, self.distances, self.size = pattern, distances, size
         self.uniform, self.hopeless = True, False
         self.masks: list[AnyArray] = []
         self._lists: dict[int, CandidateList] = {}
-        self._set_edges(relations)
+        costs = [self._relations(i, edge, relations) for i, edge in enumerate(pattern.edges)]
+        spans, self.relation = _table([listed for _, _, listed in costs])
+        rows = [
+            [edge.head, edge.tail, mode, *span, least]
+            for edge, (mode, least, _), span in zip(pattern.edges, costs, spans, strict=True)
+        ]
+        self.edges = np.array(rows, np.int64)
         self._open_nodes = [i for i, node in enumerate(pattern.nodes) if node.known and node.entity is None]
         self._measures = self._measure_all() if measures and not self.hopeless else {}
         provider_nodes = [
             i for i in self._open_nodes if i not in self._measures or not is_named(self._measures[i])
         ]
         if len(provider_nodes) > 1 and not self.hopeless:
-            distances.prepare([pattern.nodes[i] for i in provider_nodes], rounds.first)
+            distances.prepare([pattern.nodes[i] for i in provider_nodes], FIRST)
         self._fixed_entities = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
         self.mask_rows = _NO_MASKS
@@ -360,9 +332,7 @@ class QueryCosts:
             int(n.costs[0]) for n in self._lists.values() if len(n.costs)
         )
         seeded = any(entity is not None for entity in self._fixed_entities)
-        self._tiers = (
-            Tiers(self._lists, distances.prepare, seeded=seeded, rounds=rounds) if self._measures else None
-        )
+        self._tiers = Tiers(self._lists, distances, seeded=seeded) if self._measures else None
         self._tables: dict[int, AnyArray] = {}
         self.far, self.base = _NO_FAR, self.least
 
@@ -372,16 +342,6 @@ class QueryCosts:
         measures = {i: measure for i, measure in all_measures.items() if measure is not None}
         kinds = {(m.rows is None, m.scale is None) for m in measures.values()}
         return measures if len(measures) == len(all_measures) and len(kinds) == 1 else {}
-
-    def _set_edges(self, relations: int) -> None:
-        edges = self.pattern.edges
-        edge_costs = [self._relations(i, edge, relations) for i, edge in enumerate(edges)]
-        spans, self.relation = _table([listed for _, _, listed in edge_costs])
-        rows = [
-            [edge.head, edge.tail, mode, *span, least]
-            for edge, (mode, least, _), span in zip(edges, edge_costs, spans, strict=True)
-        ]
-        self.edges = np.array(rows, np.int64)
 
     def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, CostedIds]:
         """(mode, least cost, the relations with their costs) of a pattern edge."""
@@ -396,8 +356,8 @@ class QueryCosts:
             raise UsageError(
                 f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
             )
-        finite = np.flatnonzero(cost < c.INFINITE)
-        if len(finite) == 0:
+        finite = np.flatnonzero(cost < INFINITE)
+        if not len(finite):
             self.hopeless = True
             return c.LISTED, 0, _NO_IDS
         self.uniform = self.uniform and not cost[finite].any()
@@ -409,32 +369,28 @@ class QueryCosts:
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
         """Return the entity of a fixed node; asks for the first candidates of another known one."""
         if node.known and node.entity is None:
-            candidates = self._lists[i] = CandidateList(
-                self.distances, node, self._measures.get(i), self._rounds
-            )
-            self.uniform = self.uniform and candidates.bound == c.INFINITE and not candidates.costs.any()
+            candidates = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i))
+            self.uniform = self.uniform and candidates.bound == INFINITE and not candidates.costs.any()
             self.hopeless = self.hopeless or len(candidates.costs) == 0
         elif node.entity is not None and not 0 <= node.entity < self.size:
             raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
         return node.entity if node.known else None
 
-    @property
-    def least_slack(self) -> int:
-        """Slack of the first round: that of the nearest candidates alone."""
+    def reach_nearest(self) -> None:
+        """Have the nearest candidates, of which the first round is."""
         for candidates in self._lists.values():
             candidates.reach(0)
-        return 0
 
     def cap(self, slack: int) -> int:
         """What a match within `slack` may cost."""
-        return min(c.INFINITE - 1, (self.least + slack) | c.MISS_MASK)
+        return min(INFINITE - 1, (self.least + slack) | c.MISS_MASK)
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(the runs that find all matches within `slack`, the least slack at which something else counts)."""
         if self._tiers is not None:
             return self._tiers.runs(slack)
         next_excesses = (candidates.next_after(slack) for candidates in self._lists.values())
-        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(next_excesses, default=c.INFINITE)
+        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(next_excesses, default=INFINITE)
 
     def narrow(self, run: dict[int, Tier]) -> None:
         """Set what a match can have in a run."""
@@ -515,7 +471,7 @@ class QueryCosts:
             return ALL
         grown_slack = round(1.5 * slack) if self._has_unknown_edge else ALL
         for i, step in enumerate(sorted(n.step(slack) for n in lists)):
-            if i and sum(n.count(step) for n in lists) > self._rounds.growth * count + self._rounds.first:
+            if i and sum(n.count(step) for n in lists) > GROWTH * count + FIRST:
                 break
             grown_slack = step if step > slack else grown_slack
         return grown_slack

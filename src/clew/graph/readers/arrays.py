@@ -37,17 +37,12 @@ class ArrayReader:
         if missing:
             raise InputError(f"{path}: lacks {', '.join(missing)}. An array directory needs all of them")
         entities, relations = _names(path / "entities.txt"), _names(path / "relations.txt")
-        columns = [
-            _column(path / f"{name}.npy", count)
-            for name, count in (
-                ("head", len(entities)),
-                ("relation", len(relations)),
-                ("tail", len(entities)),
-            )
-        ]
-        if len({len(column) for column in columns}) > 1:
-            lengths = ", ".join(str(len(column)) for column in columns)
-            raise InputError(f"{path}: head, relation and tail have different lengths ({lengths})")
+        counts = {"head": len(entities), "relation": len(relations), "tail": len(entities)}
+        columns = [_column(path / f"{name}.npy", count) for name, count in counts.items()]
+        lengths = list(map(len, columns))
+        if len(set(lengths)) > 1:
+            said = ", ".join(map(str, lengths))
+            raise InputError(f"{path}: head, relation and tail have different lengths ({said})")
         if tally.progress is not None:
             tally.progress(sum((path / name).stat().st_size for name in ARRAY_FILES))
         yield Batch(ids=IdTriples(entities, relations, *columns))
@@ -69,7 +64,12 @@ def _names(path: Path) -> Names:
     lengths = stops - starts
     lengths[np.searchsorted(starts, returns, "right") - 1] -= 1
     names = Names(blob[is_kept], np.append(0, np.cumsum(lengths)))
-    _check_names(path, names)
+    empty = np.flatnonzero(lengths == 0)
+    if len(empty):
+        raise ParseError(str(path), int(empty[0]) + 1, "the name is empty", "Give every id a name")
+    repeat = NameIds.of(names).first_repeat()
+    if repeat >= 0:
+        raise ParseError(str(path), repeat + 1, f"{names[repeat]!r} is there twice", "Names must differ")
     return names
 
 
@@ -90,16 +90,6 @@ def _check_text(path: Path, data: bytes, longest: int) -> None:
     if not sound:
         for _ in line_blocks(path, Tally()):
             continue
-
-
-def _check_names(path: Path, names: Names) -> None:
-    """Raise a ParseError for a name that is empty or there twice."""
-    empty = np.flatnonzero(np.diff(names.offsets) == 0)
-    if len(empty):
-        raise ParseError(str(path), int(empty[0]) + 1, "the name is empty", "Give every id a name")
-    repeat = NameIds.of(names).first_repeat()
-    if repeat >= 0:
-        raise ParseError(str(path), repeat + 1, f"{names[repeat]!r} is there twice", "Names must differ")
 
 
 def _column(path: Path, count: int) -> Int32:
@@ -163,12 +153,8 @@ class NameIds:
 
     def first_repeat(self) -> int:
         """Row of the first name that an earlier row has too, -1 if all differ."""
-        repeats: list[int] = []
-        for at in np.flatnonzero(self.hashes[1:] == self.hashes[:-1]).tolist():
-            row = int(self.rows[at + 1])
-            if self.find(self.names[row]) != row:
-                repeats.append(row)
-        return min(repeats, default=-1)
+        alike = self.rows[1:][self.hashes[1:] == self.hashes[:-1]].tolist()
+        return min((row for row in alike if self.find(self.names[row]) != row), default=-1)
 
 
 def _writable(array: NDArray[Any], dtype: type) -> NDArray[Any]:

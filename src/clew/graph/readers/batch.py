@@ -14,7 +14,7 @@ from clew.graph.readers.hints import Hints
 
 if TYPE_CHECKING:
     from clew.graph.readers.columns import TableForm
-    from clew.graph.readers.survey import Survey, Table
+    from clew.graph.readers.survey import Survey
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -71,7 +71,8 @@ class Batch:
     `iris` says that names are IRIs, whose local names are their labels unless they have others;
     `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
     triples, of a source that has ids of its own; `statements` are edges that have properties, beside their
-    triples; `characters` are (relation, `symmetric` or `transitive`).
+    triples; `characters` are (relation, `symmetric` or `transitive`). `beside` are lines of N-Quads: what a
+    source of RDF says that is no triple of the graph.
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -86,6 +87,7 @@ class Batch:
     ids: IdTriples | None = None
     statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    beside: list[str] = field(default_factory=list[str])
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
         """Append one triple."""
@@ -125,11 +127,6 @@ class Tally:
     notes: list[str] = field(default_factory=list[str])
     faults: list[ParseError] = field(default_factory=list[ParseError])
     forms: list[TableForm] = field(default_factory=list["TableForm"])
-
-    def take_form(self, table: Table) -> None:
-        """Keep how a table was read."""
-        if (form := table.form) is not None:
-            self.forms.append(form)
 
     def error(self, error: ParseError) -> None:
         """Raise `error`, or count it as a skipped line if the user asked for that."""

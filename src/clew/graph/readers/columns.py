@@ -98,8 +98,8 @@ class Column:
 
     def items(self, cell: str) -> list[str]:
         """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
-        listed = self.array or self.role == "label"
-        return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
+        parts = cell.split(self.delimiter) if self.array or self.role == "label" else [cell]
+        return [item for part in parts if (item := part.strip())]
 
     def literal(self, cell: str) -> tuple[str, str]:
         """A value of this column as a literal; a text where it is not of the column's type."""
@@ -212,6 +212,23 @@ class Layout:
     """Whether rows have no id, as payments, and are things of their own: the last of `columns` is made."""
     rows_before: int = 0
     """Rows that there are in the index, from which those of a numbered table are counted."""
+    order: tuple[int, ...] = ()
+    """Where the file of a known table has each of the columns, -1 where it lacks one."""
+    cells: int = 0
+    """How many columns that file has."""
+
+    @property
+    def width(self) -> int:
+        """How many cells a row of the file has."""
+        return self.cells or len(self.columns) - self.numbered
+
+    def arranged(self, row: list[str]) -> list[str]:
+        """The cells of a row of the file in the order of the columns."""
+        return [row[at] if at >= 0 else "" for at in self.order] if self.order else row
+
+    def has(self, column: int) -> bool:
+        """Whether the file has a column."""
+        return not self.order or self.order[column] >= 0
 
     def numbered_rows(self) -> Layout:
         """The layout if none of its columns says which row it is."""
@@ -222,58 +239,59 @@ class Layout:
         made = Column("", "id")
         return replace(self, columns=(*self.columns, made), nodes=nodes, left_out=(), numbered=True)
 
-    @property
-    def kind(self) -> str:
-        """What a row is."""
-        if self.edges is not None:
-            return "nodes and edges" if self.nodes is not None else "edges"
-        return "nodes"
-
     def in_words(self) -> str:
         """Say what was taken for what."""
+
+        def called(relation: str) -> str:
+            return f"“{relation}”" + " (--relation NAME calls it otherwise)" * (relation == LINKED_TO)
+
         if self.matrix is not None:
-            relation_text = _quoted_relation(self.matrix.relation_name)
-            text = f"a matrix of edges: head = the row, relation = {relation_text}, tail = the column"
+            relation = called(self.matrix.relation_name)
+            text = f"a matrix of edges: head = the row, relation = {relation}, tail = the column"
             weight = f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
             return text + weight * self.matrix.weighted
-        parts: list[str] = []
-        if self.edges is not None:
-            edges = self.edges
-            ends = self._name(edges.head), self._name(edges.tail)
-            relation = (
-                _quoted_relation(edges.relation_name)
-                if edges.relation is None
-                else self._name(edges.relation)
-            )
-            parts.append(f"head = {ends[0]}, relation = {relation}, tail = {ends[1]}")
-            if edges.properties and self.nodes is None:
-                parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
-        if self.nodes is not None:
-            nodes = self.nodes
-            id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            roles = ["each row is a thing of its own" if self.numbered else f"id = {id_}"]
-            if nodes.names:
-                roles.append("name = " + ", else ".join(" ".join(map(self._name, at)) for at in nodes.names))
-            for type_, names in nodes.names_by_type.items():
-                roles.append(
-                    f"name of {type_} = " + ", else ".join(" ".join(map(self._name, at)) for at in names)
-                )
-            if nodes.types is not None or nodes.type_name:
-                type_text = nodes.type_name if nodes.types is None else self._name(nodes.types)
-                roles.append(f"type = {type_text}" + " (of the file)" * (nodes.types is None))
-            parts.append(", ".join(roles))
-            if nodes.properties:
-                parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
+        parts, nodes, edges = list[str](), self.nodes, self.edges
+        if edges is not None:
+            relation = called(edges.relation_name) if edges.relation is None else self._name(edges.relation)
+            head, tail = self._name(edges.head), self._name(edges.tail)
+            parts.append(f"head = {head}, relation = {relation}, tail = {tail}")
+            if nodes is None and (properties := self._names(edges.properties)):
+                parts.append(f"properties of edges = {properties}")
+        if nodes is not None:
+            parts.append(self._nodes_in_words(nodes))
+            if relations := self._names(nodes.properties):
+                parts.append(f"relations = {relations}")
         if self.left_out:
             parts.append("left out: " + ", ".join(self.left_out))
         if self.lacking:
             parts.append("it has no column " + ", ".join(self.lacking))
-        return f"a table of {self.kind}: " + "; ".join(parts)
+        kinds = ["nodes"] * (nodes is not None) + ["edges"] * (edges is not None)
+        return f"a table of {' and '.join(kinds)}: " + "; ".join(parts)
+
+    def _nodes_in_words(self, nodes: NodeColumns) -> str:
+        """Say what the columns of nodes are."""
+        id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
+        roles = ["each row is a thing of its own" if self.numbered else f"id = {id_}"]
+        by_type = ((f"name of {type_}", names) for type_, names in nodes.names_by_type.items())
+        for what, names in (("name", nodes.names), *by_type):
+            if names:
+                roles.append(f"{what} = " + ", else ".join(" ".join(map(self._name, at)) for at in names))
+        if nodes.types is not None:
+            roles.append(f"type = {self._name(nodes.types)}")
+        elif nodes.type_name:
+            roles.append(f"type = {nodes.type_name} (of the file)")
+        return ", ".join(roles)
+
+    def _names(self, columns: Iterable[int]) -> str:
+        return ", ".join(self._name(at) for at in columns if self.has(at))
 
     def _name(self, column: int) -> str:
-        table_column = self.columns[column]
-        role = f":{table_column.role.upper()}" if table_column.role else f"column {column + 1}"
-        return table_column.name or table_column.header or role
+        of = self.columns[column]
+        return of.name or of.header or (f":{of.role.upper()}" if of.role else f"column {column + 1}")
+
+
+NO_LAYOUT = Layout(())
+"""Of what is no table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,60 +308,25 @@ class TableForm:
 
     def layout_for(self, header: Sequence[str]) -> Layout | None:
         """The layout of a table with this header, whose columns may be in another order, or fewer."""
-        new = {at: header.index(name) for at, name in enumerate(self.header) if name and name in header}
-        if self.layout.numbered:
-            new[len(self.header)] = len(header)
+        place = {name: at for at, name in reversed(list(enumerate(header))) if name}
+        blank = [at for at, name in enumerate(header) if not name]
+        blanks = iter(blank if len(blank) == self.header.count("") else ())
+        order = tuple(place.get(name, -1) if name else next(blanks, -1) for name in self.header)
+        known = sum(at >= 0 for at in order)
+        if known < len(place) or 2 * known < len(self.header):
+            return None
         nodes, edges = self.layout.nodes, self.layout.edges
-        if len(new) < len(list(filter(None, header))) + self.layout.numbered or 2 * len(new) < len(
-            self.header
-        ):
+        needed = (nodes.id, *nodes.key) if nodes else ()
+        needed += (edges.head, edges.tail, edges.relation) if edges else ()
+        if any(order[at] < 0 for at in needed if at is not None and at < len(order)):
             return None
-        needed = {
-            *((nodes.id, *nodes.key) if nodes else ()),
-            *((edges.head, edges.tail, edges.relation) if edges else ()),
-        } - {None}
-        if not needed <= new.keys():
-            return None
-
-        def moved(columns: Iterable[int]) -> tuple[int, ...]:
-            return tuple(new[at] for at in columns if at in new)
-
-        if edges is not None:
-            edges = replace(
-                edges,
-                head=new[edges.head],
-                tail=new[edges.tail],
-                relation=None if edges.relation is None else new[edges.relation],
-                direction=None if edges.direction is None else new.get(edges.direction),
-                properties=moved(edges.properties),
-            )
-        if nodes is not None:
-            nodes = replace(
-                nodes,
-                id=new[nodes.id],
-                key=moved(nodes.key),
-                types=None if nodes.types is None else new.get(nodes.types),
-                properties=moved(nodes.properties),
-                references=moved(nodes.references),
-                names=tuple(at for at in map(moved, nodes.names) if at),
-                names_by_type={type_: tuple(map(moved, at)) for type_, at in nodes.names_by_type.items()},
-                labels={
-                    new[at]: new[label] for at, label in nodes.labels.items() if {at, label} <= new.keys()
-                },
-            )
-        columns = {place: self.layout.columns[at] for at, place in new.items()}
         # What a column held so far, it need not hold from now on.
+        columns = tuple(replace(column, mixed=True) for column in self.layout.columns)
         return Layout(
-            tuple(
-                replace(columns[place], mixed=True) if place in columns else Column("", "ignore")
-                for place in range(len(header) + self.layout.numbered)
-            ),
-            edges,
-            nodes,
-            known=self.name,
-            numbered=self.layout.numbered,
-            rows_before=self.rows,
-        )
+            columns, edges, nodes,
+            known=self.name, numbered=self.layout.numbered, rows_before=self.rows,
+            order=order, cells=len(header),
+        )  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
@@ -363,10 +346,9 @@ def known_layout(header: Sequence[str], known: Sequence[TableForm], called: str)
     same = [form for form in known if set(form.header) == set(header)]
     of_name = [form for form in same or known if _are_called_alike(form.name, called)]
     layouts = [layout for form in of_name or same if (layout := form.layout_for(header)) is not None]
+    first = layouts[0] if layouts else None
     return (
-        layouts[0]
-        if layouts and all(layout == replace(layouts[0], known=layout.known) for layout in layouts)
-        else None
+        first if first and all(layout == replace(first, known=layout.known) for layout in layouts) else None
     )
 
 
@@ -388,10 +370,6 @@ def _said(part: Any) -> Any:  # noqa: ANN401 (of a layout)
         if value != (of.default_factory() if of.default_factory is not MISSING else usual):
             said[of.name] = _said(value)
     return said
-
-
-def _quoted_relation(relation: str) -> str:
-    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINKED_TO else "")
 
 
 # What a column holds, told by all its cells: a type, or several values in a cell.
@@ -454,29 +432,18 @@ def form_of(cell: str) -> Form:
     if amount is not None and (point is not None or comma is not None):
         whole = tuple(number is None or number.is_integer() for number in (point, comma))
         fraction = "." in amount.digits and not comma, "," in amount.digits and not point
-        return Form(
-            "number",
-            point is not None,
-            comma is not None,
-            (whole[0] and not fraction[0], whole[1] and not fraction[1]),
-            amount.unit,
-            amount.plain and amount.scale == 1,
-            "," if "," in amount.digits else "." if "." in amount.digits else "",
-        )
+        are_whole = whole[0] and not fraction[0], whole[1] and not fraction[1]
+        sign = next((sign for sign in ",." if sign in amount.digits), "")
+        plain = amount.plain and amount.scale == 1
+        return Form("number", point is not None, comma is not None, are_whole, amount.unit, plain, sign)
     day = numeric_day(cell)
     if day is not None and min(day) <= 12 and max(day) <= 31:
         return Form("day", day[1] <= 12, day[0] <= 12, plain=False, sign="." if "." in cell else "")
-    for kind in ("time", "date", "gYear"):
-        if parse_value(cell, f"{XSD}{kind};written")[0]:
-            return _dated(kind, cell)
-    return _TEXT
-
-
-def _dated(kind: str, cell: str) -> Form:
-    if kind != "date":
-        return Form(kind, plain=kind == "time" and _XSD_TIME.fullmatch(cell) is not None)
-    hit = _XSD_DAY.fullmatch(cell)
-    return Form(kind, plain=hit is not None, sign="T" if hit and hit["time"] else "")
+    kind = next((k for k in ("time", "date", "gYear") if parse_value(cell, f"{XSD}{k};written")[0]), "text")
+    if kind == "date":
+        hit = _XSD_DAY.fullmatch(cell)
+        return Form(kind, plain=hit is not None, sign="T" if hit and hit["time"] else "")
+    return _TEXT if kind == "text" else Form(kind, plain=kind == "time" and bool(_XSD_TIME.fullmatch(cell)))
 
 
 @dataclass(slots=True)
@@ -489,17 +456,25 @@ class ColumnProfile:
     distinct: set[str] = field(default_factory=set[str])
     tracked: int = 0
     """Cells of which `distinct` has all."""
+    years: int = 0
+    """Numbers that may be years among dates."""
 
     def take(self, cells: Sequence[str]) -> None:
         """Look at further cells."""
         counts = Counter(cells)
         self.empty += counts.pop("", 0)
         for cell, count in counts.items():
+            form = form_of(cell)
             self.filled += count
-            self.forms[form_of(cell)] += count
+            self.forms[form] += count
+            self.years += count if form is _INTEGER and is_bare_year(cell) else 0
         if len(self.distinct) < MOST_TRACKED:
             self.distinct.update(counts)
             self.tracked += len(cells)
+
+    def of_kind(self, kind: str) -> list[tuple[Form, int]]:
+        """The forms of a kind, and how many cells have each."""
+        return [(form, count) for form, count in self.forms.items() if form.kind == kind]
 
     @property
     def unique(self) -> float:
@@ -533,19 +508,16 @@ class Typing:
         if self.type is None:
             return f"text, with {self.dates:,} dates" if self.dates > 1 else ""
         unit = f", {self.unit}" if self.unit and not self.type.unit else ""
-        texts = (
-            f"; {self.texts:,} cell{'s are texts' if self.texts > 1 else ' is a text'}" if self.texts else ""
-        )
-        return f"{self.type.in_words()}{unit}{texts}"
+        texts = f"; {self.texts:,} cell{'s are texts' if self.texts > 1 else ' is a text'}"
+        return f"{self.type.in_words()}{unit}{texts if self.texts else ''}"
 
 
 def types_of(names: Sequence[str], profiles: Sequence[ColumnProfile], delimiter: str = ",") -> list[Typing]:
     """The types of the columns of a table; a comma is rather decimal where semicolons separate cells."""
     days = Counter[bool]()
-    for profile in profiles:
-        for form, count in profile.forms.items():
-            if form.kind == "day" and form.first != form.second:
-                days[form.first] += count
+    for form, count in (each for profile in profiles for each in profile.of_kind("day")):
+        if form.first != form.second:
+            days[form.first] += count
     day_first = days[True] > days[False] if days[True] != days[False] else None
     return [
         _typing(name, profile, delimiter == ";", day_first)
@@ -559,9 +531,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     counts = Counter[str]()
     for form, count in profile.forms.items():
         counts[form.kind] += count
-    years = (
-        sum(map(is_bare_year, profile.distinct)) if counts["date"] + counts["day"] and counts["number"] else 0
-    )
+    years = profile.years
     if not profile.filled:
         return Typing()
     if counts["code"] and counts["code"] + counts["number"] >= least:
@@ -577,13 +547,13 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
         if counts[kind] >= least:
-            plain = all(form.plain for form in profile.forms if form.kind == kind)
+            plain = all(form.plain for form, _ in profile.of_kind(kind))
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
     return Typing(dates=counts["date"] + counts["day"])
 
 
 def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
-    forms = [(form, count) for form, count in profile.forms.items() if form.kind == "number"]
+    forms = profile.of_kind("number")
     points = sum(count for form, count in forms if form.first and not form.second)
     commas = sum(count for form, count in forms if form.second and not form.first)
     comma = commas > points or (semicolons and not points and any(form.sign == "," for form, _ in forms))
@@ -595,11 +565,8 @@ def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: f
     unit = next((u for u, _ in units.most_common()), "")
     if said and unit and _measure(said) == _measure(unit):
         unit = said
-    fitting = [
-        (form, count)
-        for form, count in forms
-        if (form.second if comma else form.first) and (not form.unit or _measure(form.unit) == _measure(unit))
-    ]
+    forms = [(form, count) for form, count in forms if (form.second if comma else form.first)]
+    fitting = [(f, count) for f, count in forms if not f.unit or _measure(f.unit) == _measure(unit)]
     fit = sum(count for _, count in fitting)
     if fit < least:
         return Typing()
@@ -623,15 +590,11 @@ def _unit_of_name(name: str) -> str:
 
 def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, years: int) -> Typing:
     """Days, of which some are told by their year alone."""
-    days = [(form, count) for form, count in profile.forms.items() if form.kind == "day"]
+    days, dates = profile.of_kind("day"), profile.of_kind("date")
     if days and day_first is None and any(form.sign == "." for form, _ in days):
         day_first = True
-    dates = [(form, count) for form, count in profile.forms.items() if form.kind == "date"]
-    fitting = [
-        (form, count)
-        for form, count in days
-        if day_first is not None and (form.first if day_first else form.second)
-    ]
+    known = days if day_first is not None else []
+    fitting = [(form, count) for form, count in known if (form.first if day_first else form.second)]
     fit = sum(count for _, count in (*dates, *fitting))
     if fit < least - years:
         count = sum(count for _, count in (*dates, *days))
@@ -737,7 +700,6 @@ def _are_names(profile: ColumnProfile) -> bool:
     cells = [cell for cell in profile.distinct if cell]
     if not cells or profile.empty or profile.unique < UNIQUE_SHARE:
         return False
-    named = sum(
-        cell[0].isupper() and not cell.isupper() and "://" not in cell and "@" not in cell for cell in cells
-    )
+    cased = [cell for cell in cells if cell[0].isupper() and not cell.isupper()]
+    named = sum("://" not in cell and "@" not in cell for cell in cased)
     return named >= UNIQUE_SHARE * len(cells) and sum(map(len, cells)) <= LONGEST_NAME * len(cells)

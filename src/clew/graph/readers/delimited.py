@@ -30,6 +30,7 @@ TRIPLE_HEADER: Header = (
     frozenset(("relation", "relationship", "predicate", "property", "edge")),
     frozenset(("tail", "object", "target", "to", "value")),
 )
+COLUMNS = 3
 HEADER_LINES = 4
 """Triples of a file that tell whether the first of them is like the others."""
 
@@ -51,102 +52,82 @@ class DelimitedReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`."""
+        rows = _Rows(path, self.delimiter, TRIPLE_HEADER, tally)
         batch = Batch()
-        rows = DelimitedRows(path, self.delimiter, 3, TRIPLE_HEADER, tally)
-        for first, lines in line_blocks(path, tally, legacy=True):
-            clean = rows.split_clean(lines)
-            if clean is not None:
-                batch.heads += clean[::3]
-                batch.relations += clean[1::3]
-                batch.tails += clean[2::3]
-            else:
-                for number, line in enumerate(lines, first):
-                    fields = rows.split(number, line)
-                    if fields is not None:
-                        batch.add(fields[0], fields[1], fields[2])
+        for fields in rows.of_csv() if self.delimiter == "," else rows.of_lines():
+            batch.heads += fields[::3]
+            batch.relations += fields[1::3]
+            batch.tails += fields[2::3]
             if batch.full:
-                note_header(path, batch, tally)
+                _note_header(path, batch, tally)
                 yield batch
                 batch = Batch()
-        note_header(path, batch, tally)
+        _note_header(path, batch, tally)
         yield batch
 
 
-class DelimitedRows:
-    """Splits the lines of one file into `columns` clean fields."""
+class _Rows:
+    """The rows of one file, which have a field for each column of `header`; errors as in `Reader`."""
 
-    def __init__(self, path: Path, delimiter: str, columns: int, header: Header, tally: Tally) -> None:
-        self._path, self._delimiter, self._columns = path, delimiter, columns
-        self._header: Header = header
-        self._tally = tally
+    def __init__(self, path: Path, delimiter: str, header: Header, tally: Tally) -> None:
+        self._path, self._delimiter, self._header, self._tally = path, delimiter, header, tally
         self._started = False
 
-    def split_clean(self, lines: list[str]) -> list[str] | None:
-        """The fields of all lines one after another, all at once; None if a line needs to be looked at."""
-        delimiter, delimiters = self._delimiter, self._columns - 1
-        if not self._started or any(line.count(delimiter) != delimiters for line in lines):
-            return None
-        text = delimiter.join(lines)
-        fields = [] if "\\" in text else [field.strip() for field in text.split(delimiter)]
-        return fields if fields and all(fields) else None
+    def of_lines(self) -> Iterator[list[str]]:
+        """The fields of a row, or those of many rows one after another."""
+        delimiter, delimiters = self._delimiter, len(self._header) - 1
+        for first, lines in line_blocks(self._path, self._tally, legacy=True):
+            if self._started and all(line.count(delimiter) == delimiters for line in lines):
+                text = delimiter.join(lines)
+                fields = [] if "\\" in text else [field.strip() for field in text.split(delimiter)]
+                if fields and all(fields):
+                    yield fields
+                    continue
+            for number, line in enumerate(lines, first):
+                if not line.strip():
+                    self._tally.blank += 1
+                    continue
+                fields = [field.strip() for field in _split_escaped(line, delimiter)]
+                fields = [_ESCAPE.sub(lambda m: _ESCAPED[m[1]], f) if "\\" in f else f for f in fields]
+                yield from self._checked(number, fields, line)
 
-    def split(self, number: int, line: str) -> list[str] | None:
-        """Return the fields of a line; None for a blank line, a header or a line that was skipped."""
-        if self._started and "\\" not in line:
-            fields = [field.strip() for field in line.split(self._delimiter)]
-            if len(fields) == self._columns and all(fields):
-                return fields
-        return self._split_carefully(number, line)
+    def of_csv(self) -> Iterator[list[str]]:
+        """The fields of each record."""
+        for number, fields in csv_records(self._path, self._tally):
+            yield from self._checked(number, fields, ",".join(fields))
 
-    def _split_carefully(self, number: int, line: str) -> list[str] | None:
-        if not line.strip():
-            self._tally.blank += 1
-            return None
-        fields = [f.strip() for f in _split_escaped(line, self._delimiter)]
-        fields = [_ESCAPE.sub(lambda m: _ESCAPED[m[1]], f) if "\\" in f else f for f in fields]
-        if not self._started:
-            self._started = True
-            if is_header(fields, self._header):
-                self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")
-                return None
-        fault = fault_of(fields, self._columns, line, self._delimiter)
-        if fault is None:
-            return fields
-        self._tally.error(ParseError(str(self._path), number, *fault))
-        return None
-
-
-def fault_of(fields: list[str], columns: int, line: str, delimiter: str) -> tuple[str, str] | None:
-    """What is wrong with the fields of a line, and what to do about it; None if nothing is."""
-    if len(fields) != columns:
-        reason = f"{len(fields)} column{'s' * (len(fields) != 1)} where {columns} are expected"
-    elif not all(fields):
-        reason = f"column {fields.index('') + 1} is empty"
-    else:
-        return None
-    return reason, delimiter_advice(line, delimiter, columns)
+    def _checked(self, number: int, fields: list[str], line: str) -> Iterator[list[str]]:
+        """The fields of a row; nothing for a header, or a row that was skipped."""
+        is_first, self._started = not self._started, True
+        if is_first and is_header(fields, self._header):
+            self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")
+            return
+        columns = len(self._header)
+        if len(fields) != columns:
+            reason = f"{len(fields)} column{'s' * (len(fields) != 1)} where {columns} are expected"
+        elif not all(fields):
+            reason = f"column {fields.index('') + 1} is empty"
+        else:
+            yield fields
+            return
+        advice = delimiter_advice(line, self._delimiter, columns)
+        self._tally.error(ParseError(str(self._path), number, reason, advice))
 
 
 def read_pairs(path: Path, kind: str, tally: Tally) -> Iterator[list[tuple[str, str]]]:
     """Stream (entity, text) pairs; a first line `entity<TAB>kind` is a header. Errors as in `Reader`."""
-    rows = DelimitedRows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
-    for first, lines in line_blocks(path, tally, legacy=True):
-        pairs: list[tuple[str, str]] = []
-        for number, line in enumerate(lines, first):
-            fields = rows.split(number, line)
-            if fields is not None:
-                pairs.append((fields[0], fields[1]))
-        yield pairs
+    for fields in _Rows(path, "\t", (frozenset(("entity",)), frozenset((kind,))), tally).of_lines():
+        yield list(zip(fields[::2], fields[1::2], strict=True))
 
 
 def is_header(fields: list[str], header: Header) -> bool:
     """Whether a first record names its columns, and is no data."""
-    if len(fields) != len(header):
-        return False
-    return all(field.lower() in words for field, words in zip(fields, header, strict=True))
+    return len(fields) == len(header) and all(
+        f.lower() in words for f, words in zip(fields, header, strict=True)
+    )
 
 
-def note_header(path: Path, batch: Batch, tally: Tally) -> None:
+def _note_header(path: Path, batch: Batch, tally: Tally) -> None:
     """Note, once, that a first triple whose names are nowhere else may be a header in words of its own."""
     if tally.begun:
         return
@@ -192,6 +173,7 @@ def _split_escaped(line: str, delimiter: str) -> list[str]:
 
 TSV = DelimitedReader("tsv", (".tsv", ".tab"), "\t")
 PIPE = DelimitedReader("pipe", (".psv", ".pipe"), "|")
+COMMA = DelimitedReader("csv", (".csv",), ",")
 
 
 # Comma-separated triples, quoted by RFC 4180: `head,relation,tail`, one a record.
@@ -200,9 +182,6 @@ PIPE = DelimitedReader("pipe", (".psv", ".pipe"), "|")
 # fields of the first record, as some spreadsheets write them, they do so in all, which is reported too.
 # Whitespace around a field is stripped, quoted or not; there are no backslash escapes. Lines before the first
 # row that begin with # and have another number of fields are remarks, which are left out and counted.
-
-
-COLUMNS = 3
 
 
 def csv_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
@@ -281,40 +260,3 @@ def _width(line: str, delimiter: str) -> int:
         return len(next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error:
         return 1
-
-
-@dataclass(frozen=True, slots=True)
-class CommaReader:
-    """Reader of comma-separated triples."""
-
-    name: str = "csv"
-    suffixes: tuple[str, ...] = (".csv",)
-
-    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
-        """Stream the batches of `path`; see `Reader`."""
-        batch, started = Batch(), False
-        for number, fields in csv_records(path, tally):
-            if not started:
-                started = True
-                if is_triple_header(fields):
-                    tally.note(f"{path}:{number}: taken as a header: {', '.join(fields)}")
-                    continue
-            fault = fault_of(fields, COLUMNS, ",".join(fields), ",")
-            if fault is None:
-                batch.add(fields[0], fields[1], fields[2])
-            else:
-                tally.error(ParseError(str(path), number, *fault))
-            if batch.full:
-                note_header(path, batch, tally)
-                yield batch
-                batch = Batch()
-        note_header(path, batch, tally)
-        yield batch
-
-
-def is_triple_header(fields: list[str]) -> bool:
-    """Whether a record is a header of triples."""
-    return is_header(fields, TRIPLE_HEADER)
-
-
-COMMA = CommaReader()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +58,7 @@ class Hints:
             raise UsageError(f"{self.language!r} is no language. Give a tag, as in: en, de, pt-BR")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
+                " ".encode(self.encoding)  # not of rot13 or zlib, which are of no text
             except (LookupError, ValueError) as error:
                 raise UsageError(
                     f"unknown encoding {self.encoding!r}. Give one as utf-8 or cp1252"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,8 @@ from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
-from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
-from clew.graph.readers.table import batches_of
+from clew.graph.readers.survey import SAMPLED_ROWS, Survey, Table, look_through, unclear
+from clew.graph.readers.table import batches_of, note_reading
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
@@ -28,6 +29,8 @@ Object = Mapping[str, Any]
 DEEPEST = 12
 """Levels of a result of a query that are looked into for nodes and relationships."""
 ID, LABEL, START, END, TYPE = ":ID", ":LABEL", ":START_ID", ":END_ID", ":TYPE"
+_IDS = ("id", "identity", "elementId")
+"""What the id of a node of Neo4j is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +65,16 @@ def known_network(document: object) -> Network | None:
 
 def is_of_property_graph(value: object) -> bool:
     """Whether an object is a node or a relationship as APOC or Neo4j's Browser writes it."""
-    return isinstance(value, dict) and (_is_node(cast(Object, value)) or _is_link(cast(Object, value)))
-
-
-def _is_node(value: Object) -> bool:
-    has_id = any(key in value for key in ("id", "identity", "elementId"))
-    return has_id and (isinstance(value.get("labels"), list) or value.get("type") == "node")
+    if not isinstance(value, dict):
+        return False
+    of = cast(Object, value)
+    is_node = isinstance(of.get("labels"), list) or of.get("type") == "node"
+    return (is_node and any(key in of for key in _IDS)) or _is_link(of)
 
 
 def _is_link(value: Object) -> bool:
-    return (
-        "start" in value
-        and "end" in value
-        and ("type" in value or "label" in value)
-        and "segments" not in value
-    )
+    has_ends = "start" in value and "end" in value and "segments" not in value
+    return has_ends and ("type" in value or "label" in value)
 
 
 def _values(value: object) -> list[Any]:
@@ -111,8 +109,12 @@ def _property_graph(records: Sequence[object]) -> Network:
         ends = _id(part["start"]), _id(part["end"])
         type_ = part["label"] if part.get("type") == "relationship" else part.get("type")
         key = part.get("identity", part.get("id", part.get("elementId", len(links))))
-        links[key] = {START: ends[0], TYPE: type_, END: ends[1], **properties}
+        links[key] = {**_link(*ends, type_), **properties}
     return Network(list(nodes.values()), list(links.values()))
+
+
+def _link(head: object, tail: object, type_: object) -> dict[str, Any]:
+    return {START: head, TYPE: type_, END: tail}
 
 
 def _id(value: object) -> str:
@@ -120,7 +122,7 @@ def _id(value: object) -> str:
     if not isinstance(value, dict):
         return str(value)
     fields = cast(Object, value)
-    return str(next((fields[key] for key in ("id", "identity", "elementId") if key in fields), ""))
+    return str(next((fields[key] for key in _IDS if key in fields), ""))
 
 
 def result_rows(document: object) -> list[Object] | None:
@@ -138,32 +140,35 @@ def _cyclonedx(document: Object) -> Network:
     nodes: list[Object] = []
     links: list[Object] = []
 
-    def add(component: Object) -> None:
-        inner = _values(component.get("components"))
-        said = {key: value for key, value in component.items() if key not in _CYCLONEDX_PARTS}
-        licenses = [_license(item) for item in _values(component.get("licenses")) if isinstance(item, dict)]
-        nodes.append(
-            {ID: _ref(component), LABEL: [component.get("type", "component")], **said, "licenses": licenses}
-        )
-        for part in (part for part in inner if isinstance(part, dict)):
-            links.append({START: _ref(component), TYPE: "contains", END: _ref(part)})
-            add(part)
+    def add(components: Iterable[object], whole: str | None = None) -> None:
+        for component in (cast(Object, each) for each in components if isinstance(each, dict)):
+            ref = _ref(component)
+            links.extend([] if whole is None else [_link(whole, ref, "contains")])
+            licenses = [
+                _license(each) for each in _values(component.get("licenses")) if isinstance(each, dict)
+            ]
+            said = _without(component, "bom-ref", "type", "components", "licenses")
+            type_ = component.get("type", "component")
+            nodes.append({ID: ref, LABEL: [type_], **said, "licenses": licenses})
+            add(_values(component.get("components")), ref)
 
     main = cast(Object, document.get("metadata") or {}).get("component")
-    for component in (main, *_values(document.get("components")), *_values(document.get("services"))):
-        if isinstance(component, dict):
-            add(cast(Object, component))
+    add((main, *_values(document.get("components")), *_values(document.get("services"))))
     for entry in _values(document.get("dependencies")):
         for relation, key in (("depends on", "dependsOn"), ("provides", "provides")):
-            links += [{START: entry.get("ref"), TYPE: relation, END: ref} for ref in _values(entry.get(key))]
+            links += [_link(entry.get("ref"), ref, relation) for ref in _values(entry.get(key))]
     for entry in _values(document.get("vulnerabilities")):
         id_ = str(entry.get("id") or entry.get("bom-ref") or "")
         nodes.append(_vulnerability(entry, id_))
-        links += [{START: id_, TYPE: "affects", END: at.get("ref")} for at in _values(entry.get("affects"))]
+        links += [_link(id_, at.get("ref"), "affects") for at in _values(entry.get("affects"))]
     parts = [part for node in nodes for part in _CYCLONEDX_LEFT_OUT if part in node]
-    nodes = [{key: value for key, value in node.items() if key not in _CYCLONEDX_LEFT_OUT} for node in nodes]
-    left_out = [key for key in document if key not in _CYCLONEDX_READ]
-    return Network(nodes, links, left_out=tuple(dict.fromkeys([*parts, *left_out])))
+    parts += [part for part in document if part not in _CYCLONEDX_READ]
+    nodes = [_without(node, *_CYCLONEDX_LEFT_OUT) for node in nodes]
+    return Network(nodes, links, left_out=tuple(dict.fromkeys(parts)))
+
+
+def _without(fields: Object, *names: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in names}
 
 
 def _vulnerability(entry: Object, id_: str) -> Object:
@@ -173,7 +178,7 @@ def _vulnerability(entry: Object, id_: str) -> Object:
         for key, value in rating.items():
             if not isinstance(value, dict | list):
                 ratings.setdefault(key, []).append(value)
-    said = {key: value for key, value in entry.items() if key not in ("id", "bom-ref", "ratings", "affects")}
+    said = _without(entry, "id", "bom-ref", "ratings", "affects")
     source = said.get("source")
     if isinstance(source, dict):
         source = cast(Object, source)
@@ -187,7 +192,6 @@ _CYCLONEDX_READ = (
     *("components", "services", "dependencies", "vulnerabilities"),
 )
 _CYCLONEDX_LEFT_OUT = ("hashes", "externalReferences", "evidence", "pedigree")
-_CYCLONEDX_PARTS = ("bom-ref", "type", "components", "licenses")
 
 
 def _ref(component: Object) -> str:
@@ -203,27 +207,16 @@ def _license(item: Object) -> str:
 def _spdx(document: Object) -> Network:
     """The document, its packages, files and snippets, and the relationships between them."""
     nodes: list[Object] = [{ID: document["SPDXID"], LABEL: ["document"], "name": document.get("name", "")}]
-    entries: list[Object] = []
+    unread, left_out = ("checksums", "externalRefs"), set[str]()
     for kind in ("package", "file", "snippet"):
         for entry in _values(document.get(f"{kind}s")):
-            entries.append(entry)
-            said = {
-                key: value
-                for key, value in entry.items()
-                if key not in ("SPDXID", "checksums", "externalRefs")
-            }
+            left_out |= entry.keys() & {*unread}
+            said = _without(entry, "SPDXID", *unread)
             nodes.append({ID: entry.get("SPDXID", ""), LABEL: [kind], "name": entry.get("fileName"), **said})
-    links = [
-        {
-            START: entry.get("spdxElementId"),
-            TYPE: entry.get("relationshipType"),
-            END: entry.get("relatedSpdxElement"),
-        }
-        for entry in _values(document.get("relationships"))
-    ]
-    left_out = [part for part in ("checksums", "externalRefs") if any(part in e for e in entries)]
+    ends = ("spdxElementId", "relatedSpdxElement", "relationshipType")
+    links = [_link(*map(entry.get, ends)) for entry in _values(document.get("relationships"))]
     links = [link for link in links if link[END] not in ("NONE", "NOASSERTION")]
-    return Network(nodes, links, left_out=tuple(left_out))
+    return Network(nodes, links, left_out=tuple(sorted(left_out)))
 
 
 # JSON that is no RDF: objects as rows of a table, an object a line, or a network of nodes and links.
@@ -231,7 +224,7 @@ def _spdx(document: Object) -> Network:
 # Read are an array of objects; objects under their names (`{"Ann": {…}, "Bob": {…}}`); an object that holds
 # one such array beside other things; `{"nodes": […], "links": […]}` as D3, NetworkX, vis.js, Sigma, Gephi and
 # Cytoscape write it, whose ends are ids of nodes, their names or their places from 0; an object a line
-# (`.jsonl`, `.ndjson`); and what `known_json` makes a network of. What an object of an object says is a
+# (`.jsonl`, `.ndjson`); and what `known_network` makes a network of. What an object of an object says is a
 # column of both names (`base HP`), a list is several values, and an object in a list is its name or id. What
 # the columns are is found as in other tables (`survey`).
 
@@ -266,58 +259,55 @@ class JsonReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
-        if is_lines(path, tally.hints):
-            first = next(_objects_of_lines(path, Tally(on_error="skip", hints=tally.hints)), {})
-            if not is_of_property_graph(first):
-                yield from _read_objects(
-                    path, lambda lines_tally: _objects_of_lines(path, lines_tally), tally
-                )
-                return
-            document: object = list(_objects_of_lines(path, tally))
-        else:
+        quiet = Tally(on_error="skip", hints=tally.hints)
+        if not _is_lines(path, quiet):
             document = _load(path, tally, self.most_bytes)
-        yield from read_document(path, document, tally)
+        elif is_of_property_graph(next(_objects_of_lines(path, quiet), {})):
+            document = list(_objects_of_lines(path, tally))
+        else:
+            yield from _read_objects(path, lambda of: _objects_of_lines(path, of), tally)
+            return
+        if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
+            inner = cast(Object, document).get("elements")
+            document = inner if isinstance(inner, dict | list) else cast(object, document)
+        try:
+            network = known_network(document) or _network(document)
+        except (AttributeError, KeyError, TypeError) as error:
+            reason = f"a part of the JSON is not as its format says ({error!r})"
+            raise ParseError(str(path), 0, reason, _ADVICE) from error
+        if network is not None:
+            yield from read_network(path, network, tally)
+            return
+        rows = result_rows(document)
+        objects = _objects(document) if rows is None else rows
+        if objects is None:
+            raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
+        yield from _read_objects(path, lambda _: iter(objects), tally)
 
 
-def read_document(path: Path, document: object, tally: Tally) -> Iterator[Batch]:
-    """Stream the batches of parsed JSON; raises ParseError if its form is not known."""
-    if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
-        inner = cast(Object, document).get("elements")
-        document = inner if isinstance(inner, dict | list) else cast(object, document)
-    try:
-        network = known_network(document) or _network(document)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ParseError(
-            str(path), 0, f"a part of the JSON is not as its format says ({error!r})", _ADVICE
-        ) from error
-    if network is not None:
-        yield from read_network(path, network, tally)
-        return
-    objects = result_rows(document)
-    if objects is None:
-        objects = _objects(document)
-    if objects is None:
-        raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
-    yield from _read_objects(path, lambda _: iter(objects), tally)
-
-
-def is_lines(path: Path, hints: Hints) -> bool:
+def _is_lines(path: Path, quiet: Tally) -> bool:
     """Whether each line of a file is an object of its own."""
     if Path(unpacked_name(path.name)).suffix.lower() in _LINES:
         return True
-    numbered = numbered_lines(path, Tally(on_error="skip", hints=hints))
-    lines = list(islice((line for _, line in numbered if line.strip()), 2))
+    lines = list(islice((line for _, line in numbered_lines(path, quiet) if line.strip()), 2))
     with suppress(ValueError):
         return len(lines) == 2 and all(isinstance(_parse(line), dict) for line in lines)
     return False
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Of a character that JSON writes as two."""
+
+
 def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
     """Parse JSON; numbers stay as they are written. Raises ValueError."""
     try:
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+    if _HALF.search(text if isinstance(text, str) else text.decode()):
+        json.dumps(value, ensure_ascii=False).encode()  # half of a character is no text
+    return value
 
 
 def _load(path: Path, tally: Tally, most: int) -> Any:  # noqa: ANN401 (any JSON)
@@ -370,10 +360,7 @@ def _network(document: object) -> Network | None:
     links = next((fields[key] for key in _LINKS if _are_objects(fields.get(key))), None)
     if links is None or not (_are_objects(nodes) or nodes in (None, [])):
         return None
-    parts = [
-        [_without_envelope(record) for record in cast(Sequence[Object], part or ())]
-        for part in (nodes, links)
-    ]
+    parts = [list(map(_without_envelope, cast(Sequence[Object], part or ()))) for part in (nodes, links)]
     return Network(*parts, undirected=fields.get("directed") is False)
 
 
@@ -382,8 +369,7 @@ def _without_envelope(record: Object) -> Object:
     for name in _ENVELOPES:
         inner = record.get(name)
         if isinstance(inner, dict):
-            outer = {key: value for key, value in record.items() if key not in _ENVELOPES}
-            return outer | cast(dict[str, Any], inner)
+            return _without(record, *_ENVELOPES) | cast(dict[str, Any], inner)
     return record
 
 
@@ -410,12 +396,15 @@ class _Columns:
     lists: set[str] = field(default_factory=set[str])
     left_out: set[str] = field(default_factory=set[str])
 
-    def notice(self, record: Object) -> None:
-        """Make columns for what an object says."""
-        for name, value in self._cells(record):
-            self.at.setdefault(name, len(self.at))
+    @classmethod
+    def of(cls, records: Iterable[Object]) -> _Columns:
+        """Columns for what objects say."""
+        columns = cls()
+        for name, value in (cell for record in records for cell in columns._cells(record)):
+            columns.at.setdefault(name, len(columns.at))
             if isinstance(value, list):
-                self.lists.add(name)
+                columns.lists.add(name)
+        return columns
 
     def row(self, record: Object) -> list[str]:
         """The cells of an object."""
@@ -441,10 +430,8 @@ class _Columns:
 
 def _text(value: object) -> str | None:
     """A value as the text of a cell, of an object its name; None if it has none."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
     if isinstance(value, dict):
         fields = cast(Object, value)
         return next((text for key in _NAME_KEYS if (text := fields.get(key)) and isinstance(text, str)), None)
@@ -505,25 +492,20 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
     def outer(read: Tally) -> Iterator[Object]:
         return map(things.outer, objects(read))
 
-    columns = _columns_of(outer(quiet))
+    columns = _Columns.of(outer(quiet))
     if not columns.at:
         return
     survey = Survey(hints, {path: _look_at(path, columns, map(columns.row, outer(quiet)), hints)})
-    inner: dict[str, tuple[_Columns, list[list[str]]]] = {}
+    inner: list[tuple[Path, _Columns, list[list[str]]]] = []
     for name, found in things.found.items():
-        inner_columns = _columns_of(found.values())
-        rows = [inner_columns.row(record) for record in found.values()]
-        header = list(inner_columns.at)
-        said = (
-            hints
-            if known_layout(header, hints.known, name)
-            else replace(hints, id=things.ids[name], columns={})
-        )
-        survey.tables[path / name] = _look_at(path / name, inner_columns, rows, said)
-        inner[name] = inner_columns, rows
+        of = _Columns.of(found.values())
+        said = replace(hints, id=things.ids[name], columns={})
+        said = hints if known_layout(list(of.at), hints.known, name) else said
+        inner.append((path / name, of, list(map(of.row, found.values()))))
+        survey.tables[path / name] = _look_at(*inner[-1], said)
     survey.settle()
-    for name, (inner_columns, rows) in inner.items():
-        yield from _read_rows(path / name, inner_columns, survey.tables[path / name], rows, tally)
+    for place, of, rows in inner:
+        yield from _read_rows(place, of, survey.tables[place], rows, tally)
     yield from _read_rows(path, columns, survey.tables[path], map(columns.row, outer(tally)), tally)
 
 
@@ -531,7 +513,7 @@ def _look_at(path: Path, columns: _Columns, rows: Iterable[list[str]], hints: Hi
     """Look through rows; raises ParseError if it is not clear what their columns are."""
     header = list(columns.at)
     table = look_through(path, enumerate(chain([header], rows)), hints, lists=columns.lists, list_mark=ITEM)
-    if table.layout is None:
+    if not table.layout.columns:
         raise unclear(path, 0, header)
     return table
 
@@ -545,20 +527,9 @@ def _read_rows(
     *,
     undirected: bool = False,
 ) -> Iterator[Batch]:
-    layout = table.layout
-    if layout is None:
-        return
-    tally.note(f"{path}: {layout.in_words()}")
-    for note in table.notes:
-        tally.note(f"{path}: {note}")
-    tally.take_form(table)
-    numbered: Iterable[NumberedRow] = enumerate(rows, 1)
-    if undirected and layout.edges is not None:
-        # A direction that says of each link that it has none.
-        numbered = ((number, [*cells, "undirected"]) for number, cells in numbered)
-        edges = replace(layout.edges, direction=len(layout.columns))
-        layout = replace(layout, columns=(*layout.columns, replace(layout.columns[0], name="")), edges=edges)
-    yield from batches_of(path, layout, numbered, tally, "node" if layout.edges is None else "edge")
+    note_reading(path, table, tally)
+    unit = "node" if table.layout.edges is None else "edge"
+    yield from batches_of(path, table.layout, enumerate(rows, 1), tally, unit, undirected=undirected)
     if columns.left_out:
         names = ", ".join(sorted(columns.left_out)[:5])
         tally.note(f"{path}: objects and lists without a name are left out of: {names}")
@@ -566,37 +537,27 @@ def _read_rows(
 
 def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
     """Read the nodes, then the links between them."""
-    hints, survey = tally.hints, Survey(tally.hints)
-    links, rows = _columns_of(network.links), list[list[str]]()
-    if network.links:
-        rows = [links.row(link) for link in network.links]
-        survey.tables[path / "links"] = table = _look_at(path, links, rows, replace(hints, id=None, names={}))
-        if table.layout is None or table.layout.edges is None:
+    hints, survey, edges = tally.hints, Survey(tally.hints), None
+    nodes, links = _Columns.of(network.nodes), _Columns.of(network.links)
+    cells, rows = list(map(nodes.row, network.nodes)), list(map(links.row, network.links))
+    if rows:
+        table = survey.tables[path / "links"] = _look_at(path, links, rows, replace(hints, id=None, names={}))
+        edges = table.layout.edges
+        if edges is None:
             raise unclear(path, 0, list(links.at))
-    nodes, cells = _columns_of(network.nodes), list[list[str]]()
-    if network.nodes:
-        cells = [nodes.row(node) for node in network.nodes]
+    if cells:
         key = hints.id
-        if key is None and ":ID" not in nodes.at:
-            edges = next((t.layout.edges for t in survey.tables.values() if t.layout is not None), None)
+        if key is None and ID not in nodes.at:
             key = _put_names(nodes, cells, rows, edges)
         survey.tables[path / "nodes"] = _look_at(path, nodes, cells, replace(hints, id=key, columns={}))
     survey.settle()
     if network.left_out:
         tally.note(f"{path}: left out: {', '.join(network.left_out)}")
-    for part, columns, part_rows in (("nodes", nodes, cells), ("links", links, rows)):
-        if path / part in survey.tables:
-            undirected = network.undirected and part == "links"
-            yield from _read_rows(
-                path, columns, survey.tables[path / part], part_rows, tally, undirected=undirected
-            )
-
-
-def _columns_of(objects: Iterable[Object]) -> _Columns:
-    columns = _Columns()
-    for record in objects:
-        columns.notice(record)
-    return columns
+    if cells:
+        yield from _read_rows(path, nodes, survey.tables[path / "nodes"], cells, tally)
+    if rows:
+        table, undirected = survey.tables[path / "links"], network.undirected
+        yield from _read_rows(path, links, table, rows, tally, undirected=undirected)
 
 
 def _put_names(
@@ -609,11 +570,11 @@ def _put_names(
     places = () if ends is None else (ends.head, ends.tail)
     end_names = {row[i] for row in links for i in places}
     known_keys = [key for key in dict.fromkeys((*_NODE_KEYS, *nodes.at)) if key in nodes.at]
-    values = {key: [row[nodes.at[key]] for row in cells] for key in known_keys}
-    unique = [key for key in known_keys if len(set(values[key])) == len(cells) and all(values[key])]
+    values = {key: {row[nodes.at[key]] for row in cells} for key in known_keys}
+    unique = [key for key in known_keys if len(values[key]) == len(cells) and "" not in values[key]]
     plain = [key for key in unique if key in _NODE_KEYS]
     for key in plain:
-        if end_names <= set(values[key]):
+        if end_names <= values[key]:
             return key
     if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in end_names):
         key = plain[0] if plain else _add_numbers(nodes, cells)
@@ -623,7 +584,7 @@ def _put_names(
         return key
     if not known_keys:
         return _add_numbers(nodes, cells)
-    return next((key for key in unique if end_names <= set(values[key])), (*unique, *known_keys)[0])
+    return next((key for key in unique if end_names <= values[key]), (*unique, *known_keys)[0])
 
 
 def _add_numbers(nodes: _Columns, cells: list[list[str]]) -> str:

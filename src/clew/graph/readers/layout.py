@@ -29,7 +29,7 @@ from clew.graph.readers.columns import (
     says_name,
 )
 from clew.graph.readers.hints import Hints
-from clew.graph.values import is_value, numeric_day, read_amount
+from clew.graph.values import FIRST_YEAR, LAST_YEAR, is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3
 FEW_ROWS = 3
@@ -55,8 +55,6 @@ _RELATIONS = (
 )  # fmt: skip
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
-_TYPES = ("type",)
-"""What a column of types is called."""
 _DIRECTIONS = {
     **dict.fromkeys(("directed", "dirigé", "orienté", "gerichtet", "dirigido", "diretto", "有向"), False),
     **dict.fromkeys(("undirected", "mutual", "non dirigé", "non orienté", "ungerichtet"), True),
@@ -102,12 +100,13 @@ def layout_of(
         # Records of three texts each may be triples.
         texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *full_rows) for c in row)
         layout = replace(_wide_layout(columns, full_rows), may_be_triples=not headed and texts)
-    if layout is None and len(cells) == 2 and rows and not headed:
-        unnamed = tuple(Column("") for _ in cells)
-        layout = Layout(unnamed, EdgeColumns(0, 1, relation_name=hints.relation or LINKED_TO), header=False)
-    if layout is None and len(cells) == TRIPLE_COLUMNS and hints.undirected and not headed:
-        unnamed = tuple(Column("") for _ in cells)
-        layout = Layout(unnamed, EdgeColumns(0, 2, 1), header=False)
+    if layout is None and not headed:
+        edges = None
+        if len(cells) == 2 and rows:
+            edges = EdgeColumns(0, 1, relation_name=hints.relation or LINKED_TO)
+        elif len(cells) == TRIPLE_COLUMNS and hints.undirected:
+            edges = EdgeColumns(0, 2, 1)
+        layout = edges and Layout(tuple(Column("") for _ in cells), edges, header=False)
     return None if layout is None else _with_other_columns(layout)
 
 
@@ -127,13 +126,13 @@ def _layout_by_hints(cells: Sequence[str], rows: Sequence[Sequence[str]], hints:
             return replace(layout, lacking=lacking)
     named_columns = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
     by_number = all(column.isdecimal() and column not in cells for column in named_columns)
-    columns = tuple(Column("" if by_number else cell) for cell in cells)
+    column_of = Column if hints.id is None else Column.of
+    columns = tuple(Column("") if by_number else column_of(cell) for cell in cells)
     at = {role: _place(cells, column) for role, column in hints.columns.items()}
     edges = nodes = None
     if at:
         edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINKED_TO)
     if hints.id is not None:
-        columns = columns if by_number else tuple(Column.of(cell) for cell in cells)
         nodes = _node_columns(columns, _place(cells, hints.id))
         if nodes.names and columns[nodes.id].name and header_words(columns[nodes.id].name) not in _IDS:
             # Of an airport called by its name, its code can be asked.
@@ -165,67 +164,47 @@ def _mixed_layout(columns: Sequence[Column]) -> Layout | None:
         return None
     edges = EdgeColumns(at["_start"], at["_end"], at.get("_type"))
     special = ("_id", "_labels", "_start", "_end", "_type")
+    names = names_by_header([column.name for column in columns], [at.get(name) for name in special])
     other_columns = tuple(i for i, column in enumerate(columns) if column.name not in special)
-    names = names_by_header(
-        [column.name for column in columns], [i for i in at.values() if i not in other_columns]
-    )
     labels = at.get("_labels")
-    typed_columns = list(columns)
-    if labels is not None:
-        typed_columns[labels] = replace(columns[labels], role="label", delimiter=":")
-    return Layout(tuple(typed_columns), edges, NodeColumns(at["_id"], names, labels, other_columns))
+    typed = (replace(c, role="label", delimiter=":") if i == labels else c for i, c in enumerate(columns))
+    return Layout(tuple(typed), edges, NodeColumns(at["_id"], names, labels, other_columns))
 
 
 def _result_layout(cells: Sequence[str], columns: Sequence[Column]) -> Layout | None:
     """Results of a query on Wikidata: variables, and their labels beside them (*item, itemLabel*)."""
-    labels = {
-        at: cells.index(f"{name}Label") for at, name in enumerate(cells) if name and f"{name}Label" in cells
-    }
+    labelled = (at for at, name in enumerate(cells) if name and f"{name}Label" in cells)
+    labels = {at: cells.index(f"{cells[at]}Label") for at in labelled}
     if not labels:
         return None
     id_, name = next(iter(labels.items()))
     others = {at: label for at, label in labels.items() if at != id_}
     properties = tuple(i for i in range(len(cells)) if i != id_ and i not in labels.values())
-    nodes = NodeColumns(
-        id_, ((name,),), None, properties, literals=False, references=tuple(others), labels=others
-    )
+    names = ((name,),)
+    nodes = NodeColumns(id_, names, None, properties, literals=False, references=(*others,), labels=others)
     return Layout(tuple(columns), nodes=nodes)
 
 
 def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
     roles = {column.role: i for i, column in reversed(list(enumerate(columns)))}
+    stems = [_stem(column.name) if not column.role else "" for column in columns]
+    pairs = ((stems.index(a), stems.index(b)) for a, b in _ENDS if a in stems and b in stems)
+    ends = next((pair for pair in pairs if not _is_period(rows, *pair)), None)
     if {"start_id", "end_id"} <= roles.keys():
-        ends: tuple[int, int] | None = (roles["start_id"], roles["end_id"])
-    else:
-        ends = _end_columns(columns, rows)
+        ends = roles["start_id"], roles["end_id"]
     if ends is None:
         return None
     words = [header_words(column.name) for column in columns]
-    cells_by_column = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
-    directions = [
-        bool(cells) and all(cell.lower() in _DIRECTIONS for cell in cells) for cells in cells_by_column
-    ]
-    direction = next((i for i, w in enumerate(words) if w == "type" and directions[i]), None)
+    cells = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
+    types = [i for i, word in enumerate(words) if word == "type" and cells[i]]
+    direction = next((i for i in types if all(cell.lower() in _DIRECTIONS for cell in cells[i])), None)
     relation = roles.get("type", roles.get("label"))
-    free_columns = [i for i in range(len(columns)) if i not in (*ends, direction)]
     if relation is None and hints.relation is None:
-        relation_columns = [(_RELATIONS.index(words[i]), i) for i in free_columns if words[i] in _RELATIONS]
+        free = [i for i, word in enumerate(words) if i not in (*ends, direction) and word in _RELATIONS]
         # Gephi writes the column of labels, mostly without any.
-        relation = next(
-            (i for _, i in sorted(relation_columns) if words[i] not in _LABELS or cells_by_column[i]), None
-        )
+        said = [i for i in free if words[i] not in _LABELS or cells[i]]
+        relation = min(said, key=lambda i: (_RELATIONS.index(words[i]), i), default=None)
     return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINKED_TO, direction))
-
-
-def _end_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The columns of both ends of edges, by their names."""
-    stems = [_stem(column.name) if not column.role else "" for column in columns]
-    for head, tail in _ENDS:
-        if head in stems and tail in stems:
-            ends = stems.index(head), stems.index(tail)
-            if not _is_period(rows, *ends):
-                return ends
-    return None
 
 
 def _is_period(rows: Sequence[Sequence[str]], first: int, last: int) -> bool:
@@ -238,7 +217,7 @@ def _is_period(rows: Sequence[Sequence[str]], first: int, last: int) -> bool:
 
 def _is_id(cell: str) -> bool:
     """Whether a number is none of a year or a date: an id."""
-    return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
+    return cell.isdecimal() and (len(cell) > 4 or not FIRST_YEAR <= int(cell) <= LAST_YEAR)
 
 
 def _node_layout(columns: Sequence[Column]) -> Layout | None:
@@ -250,16 +229,13 @@ def _node_layout(columns: Sequence[Column]) -> Layout | None:
 
 def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
     """The other columns of nodes, by their names."""
-    words = [header_words(column.name) if not column.role else "" for column in columns]
+    plain = [column.name if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
     if types is None:
-        kinds = (words.index(kind) for kind in _TYPES if kind in words)
-        types = next((i for i in kinds if i != id_), None)
-    names = names_by_header([column.name if not column.role else "" for column in columns], [id_, types])
-    other_columns = tuple(
-        i for i, column in enumerate(columns) if i not in (id_, types) and not column.role and column.name
-    )
-    return NodeColumns(id_, names, types, other_columns)
+        first = next((i for i, name in enumerate(plain) if header_words(name) == "type"), id_)
+        types = first if first != id_ else None
+    other_columns = tuple(i for i, name in enumerate(plain) if i not in (id_, types) and name)
+    return NodeColumns(id_, names_by_header(plain, [id_, types]), types, other_columns)
 
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -267,32 +243,24 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(rows, i)]
     if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not rows:
         return False
-    if (
-        header_words(cells[0]) in (*NAMES, *_IDS)
-        and len(cells) != TRIPLE_COLUMNS
-        and not any(cells[0] in row for row in rows)
-    ):
+    names_rows = header_words(cells[0]) in (*NAMES, *_IDS) and len(cells) != TRIPLE_COLUMNS
+    if names_rows and not any(cells[0] in row for row in rows):
         return True
     if any(is_value(name) or len(name) > 60 for name in names):
         return False
-    cells_by_column = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
-    if (
-        any(cell in values for cell, values in zip(cells, cells_by_column, strict=True))
-        or names[0] in cells_by_column[-1]
-    ):
+    values = [{row[i] for row in rows if row[i]} for i in range(len(cells))]
+    if any(cell in values[i] for i, cell in enumerate(cells)) or names[0] in values[-1]:
         return False
     if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or KEY.fullmatch(cells[0]):
         return True
     if _is_triple(cells, rows):
         return False
-    if any(values and all(map(_is_amount, values)) for values in cells_by_column):
+    if any(found and all(map(_is_amount, found)) for found in values):
         return True
-    if len(rows) < FEW_ROWS:
-        return False
     # Of triples, relations come again and again, and so do heads.
-    return len(cells_by_column[0]) == len(rows) and (
-        2 * len(cells_by_column[1]) > len(rows) or _calls_rows(cells, rows)
-    )
+    if len(rows) < FEW_ROWS or len(values[0]) < len(rows):
+        return False
+    return 2 * len(values[1]) > len(rows) or _calls_rows(cells, rows)
 
 
 def _is_amount(cell: str) -> bool:
@@ -368,7 +336,8 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
         numbered = numbered and id_ not in numbers
     if numbered:
         return Layout(grouped_columns, nodes=NodeColumns(id_, (), None, tuple(candidates))).numbered_rows()
-    row_names = names_by_header([c.name for c in columns], [id_]) if grouped_columns[id_].group else ()
+    known = id_ in unique and id_ not in names
+    row_names = names_by_header([c.name for c in columns], [id_]) if known else ()
     other_columns = tuple(i for i in candidates if i != id_ or key)
     nodes = NodeColumns(id_, row_names, None, other_columns, literals=False, key=key, guessed=id_ not in said)
     return Layout(grouped_columns, nodes=nodes)
@@ -399,25 +368,19 @@ def _key_pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] 
 
 def _with_other_columns(layout: Layout) -> Layout:
     """Note the columns that are not read."""
-    used: set[int | None] = set()
-    if layout.edges is not None:
-        used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
-    node_properties = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
-    if layout.nodes is not None:
-        named = {column for columns in layout.nodes.names for column in columns}
-        used |= {layout.nodes.id, layout.nodes.types, *node_properties, *named, *layout.nodes.labels.values()}
-    other_columns = tuple(
-        i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name
-    )
-    if layout.edges is None:
-        return replace(layout, left_out=tuple(layout.columns[i].name for i in other_columns))
+    used, nodes, edges = set[int | None](), layout.nodes, layout.edges
+    if edges is not None:
+        used |= {edges.head, edges.tail, edges.relation, edges.direction}
+    if nodes is not None:
+        used |= {nodes.id, nodes.types, *nodes.properties, *nodes.labels.values()}
+        used |= {column for columns in nodes.names for column in columns}
+    unused = [i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name]
+    if edges is None:
+        return replace(layout, left_out=tuple(layout.columns[i].name for i in unused))
     # Of a table of both, each row has cells in the columns that are its own.
-    edge_properties = (
-        i
-        for i, c in enumerate(layout.columns)
-        if (i in node_properties or i in other_columns) and not _INDEX.fullmatch(c.name)
-    )
-    return replace(layout, edges=replace(layout.edges, properties=tuple(edge_properties)))
+    own = sorted({*unused, *(nodes.properties if nodes is not None else ())})
+    properties = tuple(i for i in own if not _INDEX.fullmatch(layout.columns[i].name))
+    return replace(layout, edges=replace(edges, properties=properties))
 
 
 def _stem(name: str) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clew.errors import InputError, MissingExtra, ParseError, UsageError
+from clew.errors import InputError, ParseError, UsageError
+from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.json_tables import Network, read_network
-from clew.graph.readers.stream import ByteSource, DepthGuard, EntityGuard
+from clew.graph.readers.stream import ByteSource, XmlGuard
 from clew.graph.readers.table import cell_text
 
 # Files of graphs that NetworkX reads: GraphML, GEXF, GML and Pajek, through the extra `networkx`.
@@ -41,10 +42,7 @@ class NetworkReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a file is fatal even when skipping."""
-        try:
-            import networkx
-        except ImportError as error:
-            raise MissingExtra("networkx", "networkx") from error
+        networkx = require("networkx", "networkx")
         data = self._bytes(path, tally)
         try:
             if not _OTHER_ENCODING.match(data):
@@ -52,31 +50,24 @@ class NetworkReader:
             graph = self._parse(networkx, data)
         except UnicodeDecodeError as error:
             raise ParseError(str(path), data[: error.start].count(b"\n") + 1, "invalid UTF-8") from error
-        except (
-            Exception
-        ) as error:  # NetworkX raises what its parsers meet: KeyError, ValueError, ParseError …
+        except Exception as error:  # what its parsers meet: KeyError, ValueError, ParseError …
             reason = f"not {self.name}, or damaged ({str(error) or type(error).__name__})"
-            raise ParseError(
-                str(path), 0, reason[:300], "Save it anew, or as CSV of nodes and of edges"
-            ) from error
+            advice = "Save it anew, or as CSV of nodes and of edges"
+            raise ParseError(str(path), 0, reason[:300], advice) from error
         drawn = ("x", "y", "shape") if self.name == "pajek" else ("graphics", "viz")
         yield from read_network(path, network_of(graph, drawn), tally)
 
     def _bytes(self, path: Path, tally: Tally) -> bytes:
         """All bytes of a file; raises InputError for one that is too large, or may fill the memory."""
-        data, depth, entities = bytearray(), DepthGuard(), EntityGuard(path)
+        data, guard = bytearray(), XmlGuard(path)
         with ByteSource(path, tally) as source:
             while chunk := source.read():
                 data += chunk
-                fault = depth.take(chunk) if self.mark else ""
-                if self.mark:
-                    entities.take(chunk)
-                if fault or len(data) > MOST_BYTES:
-                    raise InputError(
-                        f"{path}: {fault or f'more than {MOST_BYTES >> 20} MiB'}. Give it as CSV"
-                    )
+                too_much = f"more than {MOST_BYTES >> 20} MiB" if len(data) > MOST_BYTES else ""
+                if fault := (guard.take(chunk) if self.mark else "") or too_much:
+                    raise InputError(f"{path}: {fault}. Give it as CSV")
         if self.mark:
-            entities.take(b"")
+            guard.take(b"")
         return bytes(data)
 
     def _parse(self, networkx: Any, data: bytes) -> Any:  # noqa: ANN401 (a graph of NetworkX)
@@ -85,9 +76,7 @@ class NetworkReader:
         if self.name == "gexf":
             return networkx.read_gexf(io.BytesIO(_GEXF_VERSION.sub(_KNOWN_GEXF, data)))
         text = data.decode("utf-8-sig")
-        if self.name == "gml":
-            return networkx.parse_gml(text, label=None)
-        return networkx.parse_pajek(text)
+        return networkx.parse_gml(text, label=None) if self.name == "gml" else networkx.parse_pajek(text)
 
 
 def network_of(graph: Any, drawn: Sequence[str] = ()) -> Network:  # noqa: ANN401 (a graph of NetworkX)
@@ -104,11 +93,12 @@ def network_of(graph: Any, drawn: Sequence[str] = ()) -> Network:  # noqa: ANN40
     return Network(nodes, edges, undirected=not graph.is_directed())
 
 
-GRAPHML = NetworkReader("graphml", (".graphml",), b"graphml")
-GEXF = NetworkReader("gexf", (".gexf",), b"gexf")
-GML = NetworkReader("gml", (".gml",))
-PAJEK = NetworkReader("pajek", (".net", ".paj"))
-NETWORKS = (GRAPHML, GEXF, GML, PAJEK)
+NETWORKS = (
+    NetworkReader("graphml", (".graphml",), b"graphml"),
+    NetworkReader("gexf", (".gexf",), b"gexf"),
+    NetworkReader("gml", (".gml",)),
+    NetworkReader("pajek", (".net", ".paj")),
+)
 
 
 # Triples, graphs of NetworkX and data frames in memory as files that the readers read: one road for all.

@@ -28,9 +28,12 @@ from urllib.parse import quote
 
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import converted
+from clew.foundation.system import limit_memory
 from clew.graph import OWL, RDF, RDFS, SKOS
-from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
-from clew.graph.readers.stream import ByteSource, DepthGuard, EntityGuard, is_plain, line_blocks
+from clew.graph.beside import blank_term
+from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, OnError, Tally
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.stream import ByteSource, XmlGuard, is_plain, line_blocks
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -43,72 +46,46 @@ if TYPE_CHECKING:
 # https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format
 
 
-StatementRole = Literal["claim", "value", "qualifier", "beside"]
-"""What a triple says of a statement: whose it is, its value, a qualifier, or what is kept nowhere."""
-
 _ONTOLOGY = "http://wikiba.se/ontology#"
 _BESIDE = (RDF + "type", "http://www.w3.org/ns/prov#wasDerivedFrom")
 _PREDICATE = re.compile(
     r"(?P<base>.+/prop/)(?P<place>|(?:statement|qualifier)/(?:[a-z-]+/)?|direct-normalized/)P(?P<id>\d+)"
 )
 _PROPERTY = re.compile(r"(.+)/entity/(P\d+)")
-_PLACES: dict[str, StatementRole] = {"": "claim", "statement/": "value", "qualifier/": "qualifier"}
-
-
-@dataclass(frozen=True, slots=True)
-class StatementPart:
-    """What a predicate says of a statement, and the relation or key that it is of."""
-
-    part: StatementRole
-    relation: str
+_PLACES = {"": "claim", "statement/": "value", "qualifier/": "qualifier"}
 
 
 @lru_cache(maxsize=1 << 14)
-def statement_part(predicate: str) -> StatementPart | None:
-    """What the predicate of a triple with a statement of Wikibase says of it; None for any other."""
+def _statement_part(predicate: str) -> tuple[str, str] | None:
+    """What a predicate says of a statement of Wikibase, and of which relation or key; None for any other.
+
+    It says whose it is (`claim`), its `value`, a `qualifier`, or what is kept nowhere ("").
+    """
     if predicate in _BESIDE or predicate.startswith(_ONTOLOGY):
-        return StatementPart("beside", predicate)
+        return "", predicate
     parts = _PREDICATE.fullmatch(predicate)
-    if parts is None:
-        return None
-    return StatementPart(_PLACES.get(parts["place"], "beside"), f"{parts['base']}direct/P{parts['id']}")
-
-
-def is_statement(name: str) -> bool:
-    """Whether an IRI is that of a statement."""
-    return "/entity/statement/" in name
-
-
-def relation_of(entity: str) -> str | None:
-    """The relation that an entity describes, if it is a property."""
-    parts = _PROPERTY.fullmatch(entity)
-    return None if parts is None else f"{parts[1]}/prop/direct/{parts[2]}"
-
-
-def is_spelling(predicate: str, object_: str) -> bool:
-    """Whether a triple says by what IRIs a property is written."""
-    return predicate.startswith(_ONTOLOGY) and "/prop/" in object_
+    return parts and (_PLACES.get(parts["place"], ""), f"{parts['base']}direct/P{parts['id']}")
 
 
 # RDF is parsed in a process of its own, with a limit of memory: what ends the parser does not end Clew.
 #
 # Statements nested 20,000 deep overflow the parser's stack, and one that is endless fills the memory; both
-# end a process with a signal, which nothing in it can catch. `rdf_worker` is what runs there.
+# end a process with a signal, which nothing in it can catch. `_say_batches` is what runs there: it writes a
+# line of JSON for each batch, for how far the file is read, and for what was counted, the last.
 
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the parser may take."""
-WORKER = "clew.graph.readers.rdf_worker"
-PARSER_COUNTS = ("blank", "skipped", "reasons", "notes", "line")
+_COUNTS = ("blank", "skipped", "reasons", "notes", "line")
 
 
-def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
+def _read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
     """Stream the batches of `path` from a process that reads it; raises as `Reader.read`.
 
     Raises ParseError too if the process ended by a signal or for lack of memory.
     """
-    command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
-               tally.scope, tally.hints.language, str(path)]  # fmt: skip
+    command = [sys.executable, "-P", "-m", "clew.graph.readers.rdf", format, tally.on_error,
+               "collect" * tally.collect, tally.scope, tally.hints.language, str(path)]  # fmt: skip
     with tempfile.TemporaryFile() as error_output:
         process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_output
@@ -125,7 +102,14 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
                 elif "batch" in message:
                     yield converted(message["batch"], Batch)
                 else:
-                    _take_last(message, tally)
+                    for name in _COUNTS:
+                        setattr(tally, name, message[name])
+                    tally.faults = [ParseError(*fault) for fault in message["faults"]]
+                    if "parse_error" in message:
+                        *first, other_faults, stopped = message["parse_error"]
+                        raise ParseError(*first, others=tuple(other_faults), stopped=stopped)
+                    if "input_error" in message:
+                        raise InputError(message["input_error"])
                     return
             raise _end_error(path, line, process.wait(), error_output)
         finally:
@@ -135,16 +119,38 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
                 process.stdout.close()
 
 
-def _take_last(message: Mapping[str, Any], tally: Tally) -> None:
-    """Take what the process counted; raises the error that ended it, if one did."""
-    for name in PARSER_COUNTS:
-        setattr(tally, name, message["tally"][name])
-    tally.faults = [ParseError(*fault) for fault in message["tally"]["faults"]]
-    if "parse_error" in message:
-        *first, other_faults, stopped = message["parse_error"]
-        raise ParseError(*first, others=tuple(other_faults), stopped=stopped)
-    if "input_error" in message:
-        raise InputError(message["input_error"])
+def _say_batches(format: str, on_error: str, collect: str, scope: str, language: str, path: str) -> None:
+    """Read one file in this process and write what is in it; the arguments are those of the command line."""
+    import msgspec
+
+    def write(line: bytes) -> None:
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.flush()
+
+    def say(message: Mapping[str, Any]) -> None:
+        # Names of files may be no UTF-8, which msgspec does not write.
+        write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogateescape"))
+
+    limit_memory(PARSER_MEMORY)
+    reader = next(reader for reader in RDF_READERS if reader.name == format)
+    tally = Tally(
+        cast(OnError, on_error), lambda done: say({"at": [done, tally.line]}), scope, bool(collect),
+        Hints(language=language),
+    )  # fmt: skip
+    last: dict[str, Any] = {}
+    try:
+        for batch in reader.read_here(Path(path), tally):
+            write(msgspec.json.encode({"batch": batch}))
+    except ParseError as error:
+        last["parse_error"] = [*_told(error), error.others, error.stopped]
+    except InputError as error:
+        last["input_error"] = str(error)
+    counts = {name: getattr(tally, name) for name in _COUNTS}
+    say(last | counts | {"faults": list(map(_told, tally.faults))})
+
+
+def _told(error: ParseError) -> list[str | int]:
+    return [error.file, error.line, error.reason, error.advice]
 
 
 def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> ParseError:
@@ -210,7 +216,7 @@ class RdfReader:
         if path.stat().st_size <= SMALL and is_plain(path):
             yield from self.read_here(path, tally)
         else:
-            yield from read_apart(path, self.name, tally)
+            yield from _read_apart(path, self.name, tally)
 
     def read_here(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Read in this process, which a large file may end."""
@@ -253,7 +259,7 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
 
     with _Utf8Source(path, tally, xml=syntax == "RDF_XML") as source:
         parser = pyoxigraph.parse(
-            source,  # type: ignore[arg-type]
+            _WithContext(source) if syntax == "JSON_LD" else source,  # type: ignore[arg-type]
             getattr(pyoxigraph.RdfFormat, syntax),
             base_iri=_base_of(path),
             lenient=syntax in _UNCHECKED,
@@ -279,7 +285,7 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
 def _reason(error: SyntaxError) -> str:
     """Give pyoxigraph's message without the place, which is said already."""
     if "LoadDocumentCallback" in str(error):
-        return "it names a context on the web, and nothing is fetched: write the context into the file"
+        return "it names a context on the web (not that of schema.org), and nothing is fetched: write it here"
     return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
 
 
@@ -294,7 +300,7 @@ class _Utf8Source(ByteSource):
     def __init__(self, path: Path, tally: Tally, *, xml: bool) -> None:
         super().__init__(path, tally)
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
-        self._guards = (EntityGuard(path), DepthGuard()) if xml else None
+        self._guard = XmlGuard(path) if xml else None
         self.other_syntax = ""
         """What a file of OWL is written in that is not RDF/XML, by how it begins."""
 
@@ -311,15 +317,43 @@ class _Utf8Source(ByteSource):
         except UnicodeDecodeError as error:
             line = first_line + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
-        if self._guards is not None:
-            entities, depth = self._guards
-            entities.take(data)
-            if reason := depth.take(data):
+        if self._guard is not None:
+            if reason := self._guard.take(data):
                 reason = f"near line {self.line}: {reason}"
                 raise ParseError(str(self.path), 0, reason, "Write the inner ones beside the outer ones")
             syntax = next((name for start, name in _OWL_STARTS if start.search(data)), "")
             self.other_syntax = self.other_syntax or syntax
         return data
+
+
+_SCHEMA_ORG = re.compile(
+    rb'((?<!\\)"@context"\s*:\s*\[?\s*)"https?://(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonl?d?)?"'
+)
+"""A context that begins with that of schema.org, as web pages have it."""
+_SCHEMA_ORG_TERMS = (
+    b'\\1{"@vocab": "http://schema.org/", "schema": "http://schema.org/", "id": "@id", "type": "@type", '
+    b'"url": {"@type": "@id"}, "sameAs": {"@type": "@id"}}'
+)
+_LONGEST_CONTEXT = 200
+
+
+class _WithContext:
+    """JSON-LD with the terms of schema.org in the place of its address, from which nothing is fetched."""
+
+    def __init__(self, source: _Utf8Source) -> None:
+        self._source, self._ready, self._rest, self._ended = source, b"", b"", False
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes; raises as `_Utf8Source.read`."""
+        while not self._ended and not self._ready:
+            data = self._source.read(size)
+            self._ended = not data
+            text = _SCHEMA_ORG.sub(_SCHEMA_ORG_TERMS, self._rest + data)
+            cut = len(text) if self._ended else max(0, len(text) - _LONGEST_CONTEXT)
+            self._ready, self._rest = text[:cut], text[cut:]
+        stop = len(self._ready) if size < 0 else size
+        part, self._ready = self._ready[:stop], self._ready[stop:]
+        return part
 
 
 @dataclass(slots=True)
@@ -350,34 +384,61 @@ class _Sorter:
 
     def take(self, quad: pyoxigraph.Quad) -> None:
         """Add one statement to the batch, unless one of its IRIs is broken."""
-        subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
-        if self._check and (broken := self._broken(quad)) is not None:
-            reason = f"near line {self._tally.line}: <{broken}> is no IRI"
+        subject, predicate, object_ = quad.subject, quad.predicate.value, cast(_Term, quad.object)
+        iris = [term.value for term in (subject, quad.predicate, object_) if isinstance(term, self._node)]
+        broken = [iri for iri in iris if not _IRI.fullmatch(iri)] if self._check else []
+        if broken:
+            reason = f"near line {self._tally.line}: <{broken[0]}> is no IRI"
             self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
             return
         triples = len(self.batch.heads)
+        is_type = predicate == _TYPE and isinstance(object_, self._node)
+        # Of a class of RDF, RDFS or OWL themselves the graph keeps nothing.
+        is_plain_type = is_type and not object_.value.startswith((RDF, RDFS, OWL))
         if isinstance(object_, self._triple):
             self._take_about(subject, predicate, object_)
-        elif self._is_of_statement(subject, object_) and (part := statement_part(predicate)) is not None:
-            self._take_part(quad, part)
-        elif isinstance(object_, self._node) and is_spelling(predicate, object_.value):
-            pass
+        elif any("/entity/statement/" in iri for iri in iris) and (part := _statement_part(predicate)):
+            self._take_part(quad, *part)
+        elif (
+            isinstance(object_, self._node) and predicate.startswith(_ONTOLOGY) and "/prop/" in object_.value
+        ):
+            pass  # it says by what IRIs a property is written
         elif predicate in _REIFIED or (self._reified and self._name(subject) in self._reified):
             self._take_reified(quad)
         elif isinstance(object_, self._literal):
             self._take_literal(self._name(subject), predicate, object_)
-        elif predicate == _TYPE and isinstance(object_, self._node):
-            if object_.value in _CHARACTERS:
-                self.batch.characters.append((self._name(subject), _CHARACTERS[object_.value]))
-            elif object_.value.startswith((RDF, RDFS, OWL)):
-                self._schema += 1
-            else:
-                self.batch.types.append((self._name(subject), object_.value))
+        elif is_type and object_.value in _CHARACTERS:
+            self.batch.characters.append((self._name(subject), _CHARACTERS[object_.value]))
+        elif is_plain_type:
+            self.batch.types.append((self._name(subject), object_.value))
+        elif is_type:
+            self._schema += 1
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
-        if len(self.batch.heads) > triples and not isinstance(quad.graph_name, self._default):
+        self._keep_beside(quad, is_triple=len(self.batch.heads) > triples, is_plain_type=is_plain_type)
+
+    def _keep_beside(self, quad: pyoxigraph.Quad, *, is_triple: bool, is_plain_type: bool) -> None:
+        """Keep in which graph a triple is, and what is no triple of the graph."""
+        subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
+        is_named = not isinstance(quad.graph_name, self._default)
+        if is_triple and is_named:
             properties = (("graph", self._name(quad.graph_name), None),)
             self.batch.statements.append((self._name(subject), predicate, self._key(object_), properties))
+        terms = (subject, quad.predicate, object_)
+        if not is_triple and not is_plain_type:
+            self.batch.beside.append(self._line(*terms))
+        if is_named:
+            self.batch.beside.append(self._line(*terms, quad.graph_name))
+
+    def _line(self, *terms: _Term) -> str:
+        """A statement as a line of N-Quads, with blank nodes by their names in the graph."""
+        return " ".join(map(self._written, terms)) + " ."
+
+    def _written(self, term: _Term) -> str:
+        if isinstance(term, self._triple):
+            return f"<<( {' '.join(map(self._written, (term.subject, term.predicate, term.object)))} )>>"
+        is_named = isinstance(term, self._node | self._literal)
+        return str(term) if is_named else blank_term(self._name(term))
 
     def _take_about(self, subject: _Term, predicate: str, triple: _Term) -> None:
         """Note of which triple a reifier (RDF 1.2) is; other triples about triples have no place."""
@@ -402,20 +463,15 @@ class _Sorter:
         elif predicate != _TYPE:
             statement.properties.append(self._property(predicate, object_))
 
-    def _is_of_statement(self, subject: _Term, object_: _Term) -> bool:
-        """Whether a triple is of a statement of Wikibase, or says whose it is."""
-        return any(isinstance(term, self._node) and is_statement(term.value) for term in (subject, object_))
-
-    def _take_part(self, quad: pyoxigraph.Quad, part: StatementPart) -> None:
-        """Note a part of a statement of Wikibase."""
-        of_claim = part.part == "claim"
-        statement = self._reified[self._name(quad.object if of_claim else quad.subject)]
-        if of_claim:
-            statement.ends |= {"subject": self._name(quad.subject), "predicate": part.relation}
-        elif part.part == "value":
+    def _take_part(self, quad: pyoxigraph.Quad, part: str, relation: str) -> None:
+        """Note a part of a statement of Wikibase (`_statement_part`)."""
+        statement = self._reified[self._name(quad.object if part == "claim" else quad.subject)]
+        if part == "claim":
+            statement.ends |= {"subject": self._name(quad.subject), "predicate": relation}
+        elif part == "value":
             statement.ends["object"] = self._key(quad.object)
-        elif part.part == "qualifier":
-            statement.properties.append(self._property(part.relation, quad.object))
+        elif part == "qualifier":
+            statement.properties.append(self._property(relation, quad.object))
 
     def _property(self, key: str, term: _Term) -> tuple[str, str, str | None]:
         value = self._key(term)
@@ -426,19 +482,15 @@ class _Sorter:
             return term.value, f"@{term.language}" if term.language else term.datatype.value
         return self._name(term)
 
-    def _broken(self, quad: pyoxigraph.Quad) -> str | None:
-        """The first of a statement's IRIs that is none."""
-        terms = (quad.subject, quad.predicate, quad.object)
-        iris = (term.value for term in terms if isinstance(term, self._node))
-        return next((iri for iri in iris if not _IRI.fullmatch(iri)), None)
-
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
         if predicate in LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
-            subjects = (subject, relation_of(subject))
-            self.batch.labels += [Label(name, literal.value, rank) for name in subjects if name is not None]
+            self.batch.labels.append(Label(subject, literal.value, rank))
+            if of_relation := _PROPERTY.fullmatch(subject):
+                relation = f"{of_relation[1]}/prop/direct/{of_relation[2]}"
+                self.batch.labels.append(Label(relation, literal.value, rank))
         elif predicate in NAMING_PROPERTIES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == ALT_LABEL:
@@ -468,33 +520,21 @@ class _Sorter:
         halves = 0
         for statement in self._reified.values():
             ends = statement.ends
-            if ends.keys() >= {"subject", "predicate", "object"} and isinstance(ends["subject"], str):
-                if statement.properties:
-                    row = (
-                        ends["subject"],
-                        str(ends["predicate"]),
-                        ends["object"],
-                        tuple(statement.properties),
-                    )
-                    self.batch.statements.append(row)
-            else:
+            if len(ends) < len(_REIFIED) or not isinstance(ends["subject"], str):
                 halves += 1
+            elif statement.properties:
+                triple = ends["subject"], str(ends["predicate"]), ends["object"]
+                self.batch.statements.append((*triple, tuple(statement.properties)))
         if halves:
             self._tally.note(f"{self._path}: {halves} reified statements lack an end and are left out")
         if self._schema:
             types = "1 type" if self._schema == 1 else f"{self._schema:,} types"
             self._tally.note(f"{self._path}: left out: {types} that RDF, RDFS or OWL themselves have")
         if self._languages and not self._languages[""]:
-            (tag, _), *other_languages = self._languages.most_common()
-            also = (
-                f" (others: {', '.join(sorted(tag for tag, _ in other_languages)[:5])})"
-                if other_languages
-                else ""
-            )
-            read_language = self._tally.hints.language
-            self._tally.note(
-                f"{self._path}: no label is in {read_language!r}; --language {tag} reads them{also}"
-            )
+            tag, *others = [tag for tag, _ in self._languages.most_common()]
+            also = f" (others: {', '.join(sorted(others)[:5])})" if others else ""
+            no_label = f"no label is in {self._tally.hints.language!r}"
+            self._tally.note(f"{self._path}: {no_label}; --language {tag} reads them{also}")
         if self._relative:
             self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
 
@@ -505,3 +545,7 @@ TURTLE = RdfReader("turtle", (".ttl",), "TURTLE")
 TRIG = RdfReader("trig", (".trig",), "TRIG")
 RDFXML = RdfReader("rdfxml", (".rdf", ".xml", ".owl"), "RDF_XML")
 JSONLD = RdfReader("jsonld", (".jsonld",), "JSON_LD")
+RDF_READERS = (NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD)
+
+if __name__ == "__main__":
+    _say_batches(*sys.argv[1:])

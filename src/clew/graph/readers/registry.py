@@ -9,28 +9,31 @@ from pathlib import Path
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import Reader, Tally
-from clew.graph.readers.delimited import COMMA, PIPE, TSV, csv_records, delimiter_advice, is_triple_header
+from clew.graph.readers.delimited import (
+    COMMA,
+    PIPE,
+    TRIPLE_HEADER,
+    TSV,
+    csv_records,
+    delimiter_advice,
+    is_header,
+)
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.json_tables import JSON
+from clew.graph.readers.layout import TRIPLE_COLUMNS
 from clew.graph.readers.networks import NETWORKS
-from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
+from clew.graph.readers.rdf import JSONLD, NTRIPLES, RDF_READERS, RDFXML, TURTLE
 from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
 from clew.graph.readers.survey import shown_row
 from clew.graph.readers.table import TABLE, broken, is_table_file, table_layout
 
-READERS: tuple[Reader, ...] = (
-    *(TSV, PIPE, COMMA, TABLE),
-    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
-    *(JSON, ARRAYS),
-    *NETWORKS,
-)
-"""All readers; adding one is a line here."""
+READERS: tuple[Reader, ...] = (*(TSV, PIPE, COMMA, TABLE), *RDF_READERS, *(JSON, ARRAYS), *NETWORKS)
+"""All readers; adding one is a word here."""
 
 SNIFFED_LINES = 5
 SNIFFED_BYTES = 4096
 SNIFFED_JSON = 1 << 16
-TRIPLE_COLUMNS = 3
 
 
 def formats() -> tuple[str, ...]:
@@ -55,39 +58,40 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
     hints = hints or Hints()
     if not path.exists():
         raise missing(path)
-    if path.is_dir():
-        return _choose_for_directory(path, format)
-    if not path.is_file():
+    if not path.is_dir() and not path.is_file():
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
         reader = reader_named(format)
-        if reader is ARRAYS:
+        if path.is_dir() and reader not in (ARRAYS, TABLE):
+            raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
+        if path.is_file() and reader is ARRAYS:
             raise InputError(f"{path}: format arrays is a directory, this is a file")
         return TABLE if hints.of_table and reader in (COMMA, TSV) else reader
+    if path.is_dir():
+        if files := source_files(path):
+            return TABLE if is_table_file(files[0]) else ARRAYS
+        raise InputError(
+            f"{path}: is a directory without tables of nodes and edges. Give the triple files in it: {path}/*"
+        )
     suffix = Path(unpacked_name(path.name)).suffix.lower()
-    if suffix in (*COMMA.suffixes, *TSV.suffixes):
-        return _choose_table(path, COMMA if suffix in COMMA.suffixes else TSV, hints)
-    if suffix in JSON.suffixes:
-        return _json_reader(path)
-    for reader in READERS:
-        if suffix in reader.suffixes:
-            return _xml_reader(path) if reader is RDFXML else reader
-    return TABLE if hints.of_table else _sniff(path, hints)
+    reader = next((reader for reader in READERS if suffix in reader.suffixes), None)
+    if reader is None:
+        return TABLE if hints.of_table else _sniff(path, hints)
+    return _looked_into(path, reader, hints)
 
 
-def _choose_for_directory(path: Path, format: str | None) -> Reader:
-    """Arrays or tables."""
-    if format is not None:
-        reader = reader_named(format)
-        if reader in (ARRAYS, TABLE):
-            return reader
-        raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
-    files = source_files(path)
-    if files:
-        return TABLE if is_table_file(files[0]) else ARRAYS
-    raise InputError(
-        f"{path}: is a directory without tables of nodes and edges. Give the triple files in it: {path}/*"
-    )
+def _looked_into(path: Path, reader: Reader, hints: Hints) -> Reader:
+    """The reader of what a file holds, if its name or how it begins says no more than the kind of text."""
+    if reader is COMMA or reader is TSV:
+        return _choose_table(path, reader, hints)
+    if reader not in (JSON, RDFXML):
+        return reader
+    with ByteSource(path, Tally(on_error="skip")) as source:
+        start = source.read(SNIFFED_JSON if reader is JSON else SNIFFED_BYTES).removeprefix(BOM)
+    if reader is JSON:
+        return JSONLD if _KEYWORD.search(start) else JSON
+    root = _ROOT.match(start)
+    return next((network for network in NETWORKS if root and network.mark == root[1]), RDFXML)
 
 
 def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
@@ -95,7 +99,7 @@ def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
     if hints.of_table:
         return TABLE
     first_record = next(csv_records(path, Tally(on_error="skip", hints=hints)), None)
-    if first_record is None or is_triple_header(first_record[1]):
+    if first_record is None or is_header(first_record[1], TRIPLE_HEADER):
         return triples
     line, fields = first_record
     if table_layout(path, hints) is not None:
@@ -124,22 +128,8 @@ _RDF_STARTS: tuple[tuple[re.Pattern[bytes], Reader], ...] = (
 )
 _KEYWORD = re.compile(rb'"@(?:context|id|graph|type|value|list|language|reverse)"\s*:')
 """What JSON-LD has and other JSON has not."""
-
-
-def _json_reader(path: Path) -> Reader:
-    """That of JSON-LD, if a file begins so, or that of other JSON."""
-    with ByteSource(path, Tally(on_error="skip")) as source:
-        return JSONLD if _KEYWORD.search(source.read(SNIFFED_JSON)) else JSON
-
-
 _ROOT = re.compile(rb"\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?(\w+)")
-
-
-def _xml_reader(path: Path) -> Reader:
-    """That of the root of an XML file, or of RDF/XML."""
-    with ByteSource(path, Tally(on_error="skip")) as source:
-        root = _ROOT.match(source.read(SNIFFED_BYTES).removeprefix(BOM))
-    return next((reader for reader in NETWORKS if root and reader.mark == root[1]), RDFXML)
+"""The root of an XML file."""
 
 
 def _sniff(path: Path, hints: Hints) -> Reader:
@@ -149,9 +139,7 @@ def _sniff(path: Path, hints: Hints) -> Reader:
             start = file.read(SNIFFED_BYTES).removeprefix(BOM)
         start_reader = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if start_reader is not None:
-            if start_reader is RDFXML:
-                return _xml_reader(path)
-            return _json_reader(path) if start_reader is JSON else start_reader
+            return _looked_into(path, start_reader, hints)
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
     lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
     if not lines:

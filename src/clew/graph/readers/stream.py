@@ -14,9 +14,10 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self, cast
+from typing import BinaryIO, Self, cast
 
 from clew.errors import InputError, ParseError
+from clew.foundation.system import open_at_once
 from clew.graph.readers.batch import Tally
 
 # What an XML file may not hold, seen as its bytes pass: elements too deep, and entities that grow.
@@ -54,15 +55,22 @@ _PLAIN = re.compile(rb"<!ENTITY\s+([^\s%&;\"'<>]{1,256})\s+(?:\"([^\"&<>%]*)\"|'
 _PREDEFINED = re.compile(rb"<!ENTITY\s+(?:lt|gt|amp|apos|quot)\s+(?:\"[^\"<%]{0,16}\"|'[^'<%]{0,16}')\s*>")
 
 
-class DepthGuard:
-    """Counts the open elements; `take` says whether they are above `DEEPEST_FILE`, or a tag has no end."""
+class XmlGuard:
+    """Sees the bytes of an XML file pass: counts its open elements, and what its entities put in."""
 
-    def __init__(self) -> None:
-        self._rest = self._until = b""
-        self._depth = 0
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rest = self._until = self._rest_of_entities = b""
+        self._depth = self._bytes_read = self._bytes_added = 0
+        self._values: dict[bytes, int] = {}
 
     def take(self, data: bytes) -> str:
-        """Look at the next bytes; what is wrong with them, "" if nothing is."""
+        """Look at the next bytes, none at the end; what is wrong with them, "" if nothing is.
+
+        Elements are nested deeper than `DEEPEST_FILE`, or a tag has no end. Raises InputError for an entity
+        that must not be declared.
+        """
+        self._take_entities(data)
         window, at = self._rest + data, 0
         if self._until:
             end = window.find(self._until)
@@ -92,28 +100,21 @@ class DepthGuard:
         self._rest = rest
         return "a tag has no end" if len(rest) > LONGEST_TAG else ""
 
-
-class EntityGuard:
-    """Sees the bytes of an XML file pass; `take` raises InputError for what it must not declare."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._rest = b""
-        self._values: dict[bytes, int] = {}
-        self._bytes_read = self._bytes_added = 0
-
-    def take(self, data: bytes) -> None:
-        """Look at the next bytes."""
+    def _take_entities(self, data: bytes) -> None:
+        """Take the declarations, and add up what is put in for the entities."""
         self._bytes_read += len(data)
-        window, at = self._rest + data, 0
+        window, at = self._rest_of_entities + data, 0
         while declaration := _BEGIN.search(window, at):
             at = self._take_declaration(window, declaration.start(), final=not data)
             if at < 0:
-                self._rest = window[declaration.start() :]
+                self._rest_of_entities = window[declaration.start() :]
                 return
-        self._count(window)
+        # One that two chunks share is not counted, which is little.
+        self._bytes_added += sum(window.count(name) * size for name, size in self._values.items())
+        if self._bytes_added > FREE_EXPANSION + EXPANSION_SHARE * self._bytes_read:
+            raise self._refusal("is used so often that it could fill the memory")
         # The beginning of a declaration, or of the name of an entity, may be in this chunk.
-        self._rest = window[max(at, len(window) - len(b"<!ENTITY") + 1) :]
+        self._rest_of_entities = window[max(at, len(window) - len(b"<!ENTITY") + 1) :]
 
     def _take_declaration(self, window: bytes, start: int, *, final: bool) -> int:
         """Take one declaration; where it ends, -1 if the rest of it is still to come."""
@@ -130,12 +131,6 @@ class EntityGuard:
         if not final and b">" not in window[start:] and len(window) - start < _LONGEST_DECLARATION:
             return -1
         raise self._refusal("is defined by other entities, by markup or by another file")
-
-    def _count(self, window: bytes) -> None:
-        """Add up what is put in for entities; one that two chunks share is not counted, which is little."""
-        self._bytes_added += sum(window.count(name) * size for name, size in self._values.items())
-        if self._bytes_added > FREE_EXPANSION + EXPANSION_SHARE * self._bytes_read:
-            raise self._refusal("is used so often that it could fill the memory")
 
     def _refusal(self, reason: str) -> InputError:
         return InputError(
@@ -177,7 +172,7 @@ def unpacked_name(name: str) -> str:
 
 def _open(path: Path) -> io.BufferedReader:
     """Open a file or a pipe; one that nobody writes to is empty, and not waited for. Raises OSError."""
-    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - `ByteSource.close` closes it
+    file = open(path, "rb", opener=open_at_once)  # noqa: SIM115 - `ByteSource.close` closes it
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(file.fileno(), True)  # who does write may take their time
     if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
@@ -186,19 +181,7 @@ def _open(path: Path) -> io.BufferedReader:
     return file
 
 
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-class _Unpacked(Protocol):
-    """A decompressor of the standard library."""
-
-    def read1(self, size: int = ..., /) -> bytes: ...
-
-    def close(self) -> None: ...
-
-
-_UNPACKERS: dict[str, Callable[[BinaryIO], _Unpacked]] = {
+_UNPACKERS: dict[str, Callable[[BinaryIO], io.BufferedIOBase]] = {
     "gzip": lambda file: gzip.GzipFile(fileobj=file), "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile
 }  # fmt: skip
 
@@ -224,7 +207,7 @@ class ByteSource:
         except OSError as error:
             raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
         self._kind = ""
-        self._unpacked: _Unpacked | None = None
+        self._unpacked: io.BufferedIOBase | None = None
         self._decoder: codecs.IncrementalDecoder | None = None
         self._encoding = ""
         self._buffer, self._at = b"", 0
@@ -335,14 +318,12 @@ class ByteSource:
 
 def is_cp1252(data: bytes) -> bool:
     """Whether bytes are text of Windows: no character beyond ASCII is UTF-8, and all are in CP1252."""
-    if not (set(data) - _ASCII) or _MULTIBYTE.search(data) or b"\0" in data:
-        return False
-    return not _UNDEFINED.search(data)
+    return not (data.isascii() or b"\0" in data or _NOT_CP1252.search(data))
 
 
-_ASCII = frozenset(range(128))
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_NOT_CP1252 = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x81\x8d\x8f\x90\x9d]"
+)
 
 
 def line_blocks(path: Path, tally: Tally, *, legacy: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -379,7 +360,7 @@ def numbered_lines(path: Path, tally: Tally, *, legacy: bool = False) -> Iterato
 
 
 def _decode_block(path: Path, first: int, data: bytes, tally: Tally) -> Iterator[tuple[int, list[str]]]:
-    """Decode at once if all lines are sound, else line by line to name the bad ones."""
+    """Decode at once if all lines are sound, else line by line to name the bad ones in their order."""
     marked = b"\n" + data if first > 1 else data
     if b"\n" + BOM in marked:  # files that were put together
         tally.note(f"{path}: byte order marks within the file are left out")
@@ -391,19 +372,13 @@ def _decode_block(path: Path, first: int, data: bytes, tally: Tally) -> Iterator
     if lines and b"\0" not in data and max(map(len, lines)) <= MAX_LINE_BYTES:
         yield first, lines
         return
-    sound: list[str] = []
-    start = first
     for number, raw in enumerate(data.split(b"\n"), first):
         try:
-            sound.append(_decode_line(path, number, raw))
+            line = _decode_line(path, number, raw)
         except ParseError as error:
-            # The lines before it go first, so that faults are met in the order of the file.
-            if sound:
-                yield start, sound
             tally.error(error)
-            sound, start = [], number + 1
-    if sound:
-        yield start, sound
+        else:
+            yield number, [line]
 
 
 def _decode_line(path: Path, number: int, raw: bytes) -> str:

@@ -9,22 +9,23 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
+    NO_LAYOUT,
     UNIQUE_SHARE,
     Column,
     ColumnProfile,
     Layout,
     NameColumns,
-    NodeColumns,
     TableForm,
     Typing,
     header_words,
@@ -62,10 +63,10 @@ NumberedRow = tuple[int, list[str]]
 
 @dataclass(slots=True)
 class Table:
-    """A table as it was looked through; `layout` is None where `fault` says why."""
+    """A table as it was looked through; `layout` has no columns where `fault` says why, or without rows."""
 
     name: str
-    layout: Layout | None = None
+    layout: Layout = NO_LAYOUT
     fault: ClewError | None = None
     header: list[str] = field(default_factory=list[str])
     line: int = 1
@@ -83,50 +84,40 @@ class Table:
     def form(self) -> TableForm | None:
         """How it was read, for what is added later; None of a matrix, or without a header."""
         layout = self.layout
-        if layout is None or layout.matrix is not None or not layout.header or len(self.header) > MOST_KEPT:
+        if layout.matrix or not (layout.columns and layout.header) or len(self.header) > MOST_KEPT:
             return None
         return TableForm(self.name, tuple(self.header), layout, self.rows)
 
     @property
-    def nodes(self) -> NodeColumns | None:
-        """The columns of its nodes."""
-        return None if self.layout is None else self.layout.nodes
-
-    @property
     def counts_rows(self) -> bool:
         """Whether its ids are numbers that no group keeps apart."""
-        nodes, layout = self.nodes, self.layout
-        if nodes is None or layout is None or nodes.key or layout.columns[nodes.id].group:
+        nodes = self.layout.nodes
+        if nodes is None or nodes.key or self.group:
             return False
         return bool(self.ids) and self.profiles[nodes.id].whole_numbers
 
     @property
     def group(self) -> str:
         """What begins the names of its nodes."""
-        nodes, layout = self.nodes, self.layout
-        return "" if nodes is None or layout is None else layout.columns[nodes.id].group
+        nodes = self.layout.nodes
+        return "" if nodes is None else self.layout.columns[nodes.id].group
 
-    def set_group(self, column: int, group: str) -> None:
-        """Say that the cells of a column are ids of a group."""
-        if self.layout is not None:
-            columns = list(self.layout.columns)
-            columns[column] = replace(columns[column], group=group)
-            self.layout = replace(self.layout, columns=tuple(columns))
+    def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
+        """Say something else of a column."""
+        columns = list(self.layout.columns)
+        columns[column] = replace(columns[column], **changes)
+        self.layout = replace(self.layout, columns=tuple(columns))
 
     def is_called(self, column: Column, *, by_file: bool = False) -> bool:
         """Whether a column's name says that it is of this table: `bus0`, `customer_id`, `from bus`."""
-        nodes, layout = self.nodes, self.layout
-        if nodes is None or layout is None:
+        nodes, own = self.layout.nodes, header_words(self.name).split()
+        if nodes is None:
             return False
-        words = [
-            word for word in header_words(column.name).split() if not word.isdecimal() and word not in _BESIDE
-        ]
-        own = header_words(self.name).split()
-        id_words = [
-            w for w in header_words(layout.columns[nodes.id].name).split() if w not in (*_BESIDE, "name")
-        ]
-        ends = [[*own[:-1], singular(own[-1])]] if own else []
-        known = (*ends, own, *([] if by_file else [id_words]))
+        words = [w for w in header_words(column.name).split() if not w.isdecimal() and w not in _BESIDE]
+        known = [[*own[:-1], singular(own[-1])], own] if own else []
+        if not by_file:
+            id_words = header_words(self.layout.columns[nodes.id].name).split()
+            known.append([word for word in id_words if word not in (*_BESIDE, "name")])
         return any(words and end and words[-len(end) :] == end for end in known)
 
 
@@ -192,24 +183,27 @@ def look_through(
     if layout is not None and lists:
         columns = (
             replace(column, array=True, delimiter=list_mark) if name in lists else column
-            for name, column in zip(table.header, layout.columns, strict=True)
+            for name, column in zip_longest(layout.arranged(table.header), layout.columns)
         )
         layout = replace(layout, columns=tuple(columns))
-    table.layout = layout
-    if layout is None or layout.matrix is not None:
+    if layout is None:
         return table
+    table.layout = layout
+    if layout.matrix is not None:
+        return table
+    table.header = layout.arranged(table.header)
     table.profiles = [ColumnProfile() for _ in table.header]
-    block = [cells for _, cells in sample[layout.header :]]
+    block = sample[layout.header :]
     while block:
-        full = [cells for cells in block if len(cells) == len(table.header)]
+        full = _full_rows(layout, block)
         for profile, column in zip(table.profiles, zip(*full, strict=True), strict=bool(full)):
             profile.take(column)
         if layout.nodes is not None and not layout.nodes.key and not layout.numbered:
             table.ids.update(cells[layout.nodes.id] for cells in full)
         table.rows += len(full)
-        block = [cells for _, cells in islice(rows, ROWS_AT_ONCE)]
+        block = list(islice(rows, ROWS_AT_ONCE))
     table.ids.discard("")
-    table.same = _same_as_ids(layout, first_rows)
+    table.same = _same_as_ids(layout, _full_rows(layout, sample[1:]))
     table.typings = types_of(table.header, table.profiles, delimiter)
     if layout.known:
         table.name = layout.known
@@ -219,13 +213,17 @@ def look_through(
     return table
 
 
+def _full_rows(layout: Layout, rows: Iterable[NumberedRow]) -> list[list[str]]:
+    """The rows of the right length, in the order of the columns."""
+    return [layout.arranged(cells) for _, cells in rows if len(cells) == layout.width]
+
+
 def _same_as_ids(layout: Layout, rows: Sequence[Sequence[str]]) -> set[int]:
     """Columns that say of most rows their own id again."""
     nodes = layout.nodes
     if nodes is None or layout.numbered:
         return set()
-    full = [row for row in rows if len(row) == len(layout.columns)]
-    return {i for i in nodes.properties if 2 * sum(row[i] == row[nodes.id] for row in full) > len(full)}
+    return {i for i in nodes.properties if 2 * sum(row[i] == row[nodes.id] for row in rows) > len(rows)}
 
 
 def _stem(path: Path) -> str:
@@ -257,9 +255,16 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
     said = {type_: _columns_said(columns, table.header) for type_, columns in hints.names.items()}
     by_type = {type_: columns for type_, columns in said.items() if columns}
     names = by_type.pop("", tuple(at for at in nodes.names if _may_name(at, table)))
-    if not names and nodes.literals and not _are_words(table, nodes.id):
+    has_ids = nodes.id < len(table.profiles)  # or its rows are numbered
+    if not names and has_ids and not _are_words(table, nodes.id):
         free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
-        names = names_by_cells({i: p for i, p in free.items() if table.typings[i].type is None})
+        texts = {i: p for i, p in free.items() if table.typings[i].type is None}
+        if nodes.literals:
+            names = names_by_cells(texts)
+        elif nodes.guessed and not nodes.key:
+            # *product* of products.csv
+            called = {i: p for i, p in texts.items() if table.is_called(layout.columns[i], by_file=True)}
+            names = names_by_cells(called)
     return replace(layout, nodes=replace(nodes, names=names, names_by_type=by_type))
 
 
@@ -294,9 +299,9 @@ class Survey:
 
     def settle(self) -> None:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
-        tables = [table for table in self.tables.values() if table.layout is not None]
+        tables = [table for table in self.tables.values() if table.layout.columns]
         self._check_said(tables)
-        own = [table for table in tables if table.layout is not None and not table.layout.known]
+        own = [table for table in tables if not table.layout.known]
         self._keep_apart(own, tables)
         for table in own:
             self._type_columns(table, alone=len(tables) == 1)
@@ -309,12 +314,12 @@ class Survey:
                     f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
                 )
         headers = [table.header for table in self.tables.values()]
+        shown = [f"{path.name} has {', '.join(table.header)}" for path, table in self.tables.items()]
+        all_shown = "; ".join(shown[:MOST_SHOWN]) + "; …" * (len(shown) > MOST_SHOWN)
         for option, columns in (("--id", [self.hints.id]), ("--columns", self.hints.columns.values())):
             for column in filter(None, columns):
                 if headers and not any(column_place(header, column) is not None for header in headers):
-                    raise UsageError(
-                        f"{option}: no table has a column {column}. {_shown_headers(self.tables)}"
-                    )
+                    raise UsageError(f"{option}: no table has a column {column}. {all_shown}")
         for column in self.hints.split:
             if not any(column in table.header for table in tables):
                 raise UsageError(f"--split {column}=…: no table has such a column")
@@ -324,6 +329,8 @@ class Survey:
 
         `own` are those of `tables` that the index does not know. What they count, it may count too.
         """
+        for table in own:
+            self._know_by_ids(table, tables)
         for table in own:
             self._number(table, tables)
         counting = [table for table in own if table.counts_rows]
@@ -335,9 +342,9 @@ class Survey:
         ends = [
             (table, column)
             for table in own
-            if table.layout is not None and table.layout.edges is not None and table.layout.nodes is None
+            if table.layout.edges is not None and table.layout.nodes is None
             for column in (table.layout.edges.head, table.layout.edges.tail)
-            if not table.layout.columns[column].group and table.profiles
+            if not table.layout.columns[column].group
         ]
         targets = {(id(table), column): self._target(table, column, tables) for table, column in ends}
         for table, column in ends:
@@ -349,20 +356,51 @@ class Survey:
                 else:
                     clashing = [t for t in clashing if t not in holding]
         for table in clashing:
-            nodes = table.nodes
-            if nodes is not None:
-                table.set_group(nodes.id, table.name)
+            if table.layout.nodes is not None:
+                table.set_column(table.layout.nodes.id, group=table.name)
         for table, column in ends:
             target = targets[id(table), column]
             if target is not None:
-                table.set_group(column, target.group)
+                table.set_column(column, group=target.group)
         for table in own:
             self._refer(table, tables)
 
+    def _know_by_ids(self, table: Table, tables: Sequence[Table]) -> None:
+        """Know rows by a column of ids, not by their names, if other tables refer to them so."""
+        layout, nodes = table.layout, table.layout.nodes
+        if nodes is None or nodes.literals or layout.numbered or not says_name(table.header[nodes.id]):
+            return
+        named, names = (nodes.id, *nodes.key), table.profiles[nodes.id].distinct
+        for column in nodes.properties:
+            filled, ids = table.profiles[column].filled, table.profiles[column].distinct
+            if column in named or not filled == len(ids) == table.rows:
+                continue
+            if any(self._refers(other, table, column, ids, names) for other in tables if other is not table):
+                properties = tuple(sorted({*nodes.properties, *named} - {column}))
+                nodes = replace(
+                    nodes, id=column, key=(), join=", ", names=(named,), properties=properties, guessed=False
+                )
+                table.layout, table.ids, table.same = replace(layout, nodes=nodes), set(ids), set()
+                return
+
+    def _refers(self, other: Table, table: Table, column: int, ids: Set[str], names: Set[str]) -> bool:
+        """Whether the ends of another table's edges, or a column that says so, are ids of a table."""
+        edges = other.layout.edges
+        ends = (edges.head, edges.tail) if edges is not None else ()
+        header = header_words(table.header[column])
+        for at, profile in enumerate(other.profiles):
+            said = other.header[at]
+            if at not in ends and header_words(said) != header and not table.is_called(Column(said)):
+                continue
+            cells = profile.distinct
+            if cells and len(cells & names) < len(cells & ids) >= NEARLY_ALL * len(cells):
+                return True
+        return False
+
     def _number(self, table: Table, tables: Sequence[Table]) -> None:
         """Make rows things of their own if what was taken for their id refers to another table."""
-        layout, nodes = table.layout, table.nodes
-        if layout is None or nodes is None or layout.numbered or not nodes.guessed:
+        layout, nodes = table.layout, table.layout.nodes
+        if nodes is None or layout.numbered or not nodes.guessed:
             return
         others = [other for other in tables if other is not table]
         for column in (nodes.id, *nodes.key):
@@ -375,31 +413,31 @@ class Survey:
 
     def _refer(self, table: Table, tables: Sequence[Table]) -> None:
         """Note which columns of a table of nodes are ids of another one, or of its own."""
-        nodes = table.nodes
-        if nodes is None or table.layout is None:
+        nodes = table.layout.nodes
+        if nodes is None:
             return
         references = list(nodes.references)
         for column in nodes.references:
-            table.set_group(column, table.group)
+            table.set_column(column, group=table.group)
         if table.layout.numbered:
-            table.set_group(nodes.id, table.name)
+            table.set_column(nodes.id, group=table.name)
         elif not table.is_called(table.layout.columns[nodes.id], by_file=True):
             others = [other for other in tables if other is not table]
             own = self._target(table, nodes.id, others, by_name=True)
             if own is not None:
                 # Its rows say more of those of another table.
-                table.set_group(nodes.id, own.group)
+                table.set_column(nodes.id, group=own.group)
                 table.extends = True
         # What is taken for names by its cells alone may be those of another table.
         named = {at[0] for at in nodes.names if len(at) == 1 and says_name(table.header[at[0]])}
         taken = {nodes.id, *nodes.references, *named}
         for column in nodes.properties:
             said = table.layout.columns[column]
-            if column in taken or said.datatype is not None or said.group:
+            if column in taken or said.datatype is not None or said.group not in ("", said.name):
                 continue
             target = self._target(table, column, tables)
             if target is not None:
-                table.set_group(column, target.group)
+                table.set_column(column, group=target.group)
                 references.append(column)
                 table.notes.append(f"{table.header[column]}: ids of {target.name}")
         names = tuple(at for at in nodes.names if not (len(at) == 1 and at[0] in references))
@@ -409,18 +447,19 @@ class Survey:
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
     ) -> Table | None:
         """The table whose ids a column has: by its name and most of its cells, or nearly all, of codes."""
-        if table.layout is None or not table.profiles:
-            return None
-        cells = table.profiles[column].distinct - {""}
+        cells, words = table.profiles[column].distinct - {""}, header_words(table.header[column]).split()
         if not cells:
             return None
-        for other in tables:
+        # *employees* of whole numbers are how many there are, not which, as *employee*.
+        counts = words and singular(words[-1]) != words[-1] and table.profiles[column].whole_numbers
+        for other in tables if not counts else ():
             called = other.ids and other.is_called(table.layout.columns[column])
             if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
                 return other
         if by_name or column in table.same:
             return None
-        if table in tables and self._is_own(table, column, cells):
+        of_own = " ".join(word for word in words if word not in _BESIDE) in _OWN
+        if of_own and table in tables and cells <= table.ids:
             return table
         codes = [
             other
@@ -431,54 +470,36 @@ class Survey:
         is_code = type_ is None or type_.base == XSD + "token"
         return codes[0] if len(codes) == 1 and len(cells) > 1 and is_code else None
 
-    def _is_own(self, table: Table, column: int, cells: Set[str]) -> bool:
-        """Whether a column is called as one of other rows, and all its cells are ids of its table."""
-        words = [word for word in header_words(table.header[column]).split(" ") if word not in _BESIDE]
-        return cells <= table.ids and " ".join(words) in _OWN
-
     def _type_columns(self, table: Table, *, alone: bool) -> None:
         """Give columns their types and separators, rows the type that the file's name says; and say so."""
-        layout, nodes = table.layout, table.nodes
-        if layout is None or layout.matrix is not None or not table.profiles:
-            return
-        columns = list(layout.columns)
-        untyped = (
-            {c for at in nodes.names for c in at} | {*nodes.references} if nodes is not None else set[int]()
-        )
-        properties = {
-            *(nodes.properties if nodes else ()),
-            *(layout.edges.properties if layout.edges else ()),
-        }
-        words: list[str] = []
-        for at in sorted(properties - untyped):
+        layout, nodes = table.layout, table.layout.nodes
+        columns, words = list(layout.columns), list[str]()
+        properties = set(layout.edges.properties if layout.edges else ())
+        if nodes is not None:
+            properties |= {*nodes.properties}
+            properties -= {*nodes.references, *(column for names in nodes.names for column in names)}
+        for at in sorted(properties):
             column, typing, name = columns[at], table.typings[at], table.header[at]
             if column.datatype is not None or column.role or column.group or column.array:
                 continue
             if typing.type is not None and name not in self.hints.split:
-                columns[at] = replace(
-                    column, datatype=str(typing.type), mixed=typing.texts + typing.years > 0
-                )
+                mixed = typing.texts + typing.years > 0
+                columns[at] = replace(column, datatype=str(typing.type), mixed=mixed)
             else:
-                separator = self.hints.split.get(name) or (
-                    separator_of(table.profiles[at]) if self.hints.splits else ""
-                )
+                separator = self.hints.split.get(name, "")
+                if not separator and self.hints.splits:
+                    separator = separator_of(table.profiles[at])
                 if separator:
                     columns[at] = replace(column, array=True, delimiter=separator)
                     words.append(f'{name}: several values in a cell, split at "{separator}"')
             if said := typing.in_words():
                 words.append(f"{name}: {said}")
         if words:
-            table.notes.append(
-                "; ".join(words[:50]) + (f"; … {len(words) - 50} more" if len(words) > 50 else "")
-            )
+            more = f"; … {len(words) - 50} more" if len(words) > 50 else ""
+            table.notes.append("; ".join(words[:50]) + more)
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
-
-
-def _shown_headers(tables: Mapping[Path, Table]) -> str:
-    shown = (f"{path.name} has {', '.join(table.header)}" for path, table in tables.items())
-    return "; ".join(islice(shown, MOST_SHOWN)) + ("; …" if len(tables) > MOST_SHOWN else "")
 
 
 def _unify_texts(tables: Sequence[Table]) -> None:
@@ -486,64 +507,37 @@ def _unify_texts(tables: Sequence[Table]) -> None:
 
     Else the *Bergen* of two columns would be two things. Ids of rows stay entities.
     """
-    named = {
-        id(table): _texts(table)
-        for table in tables
-        if table.layout is not None
-        and not (table.layout.known or table.layout.nodes is None or table.layout.nodes.literals)
-    }
-    if not named:
-        return
     ids = set[str]().union(*(table.ids for table in tables))
-    texts = set[str]()
+    texts, named = set[str](), list[tuple[Table, int, set[str]]]()
     for table in tables:
-        if id(table) not in named:
-            texts.update(*_texts(table).values())
-    found = True
-    while found:
-        found = False
-        for table in tables:
-            for at, cells in list(named.get(id(table), {}).items()):
-                if table.layout is not None and not cells.isdisjoint(texts) and cells.isdisjoint(ids):
-                    columns = list(table.layout.columns)
-                    columns[at] = replace(columns[at], datatype=XSD + "string")
-                    table.layout = replace(table.layout, columns=tuple(columns))
-                    texts |= named[id(table)].pop(at)
-                    found = True
-
-
-def _texts(table: Table) -> dict[int, set[str]]:
-    """What the columns of texts hold that say something of rows, by column."""
-    layout, nodes = table.layout, table.nodes
-    if layout is None or nodes is None or not table.profiles:
-        return {}
-    taken = {*nodes.references, *(at for names in nodes.names for at in names)}
-    free = [at for at in nodes.properties if at not in taken]
-    plain = [at for at in free if layout.columns[at].datatype in (None, XSD + "string")]
-    return {
-        at: {item for cell in table.profiles[at].distinct for item in layout.columns[at].items(cell)}
-        for at in plain
-        if not layout.columns[at].group
-    }
+        columns, nodes = table.layout.columns, table.layout.nodes
+        if nodes is None:
+            continue
+        taken = {*nodes.references, *(at for names in nodes.names for at in names)}
+        for at in nodes.properties:
+            if at in taken or columns[at].group or columns[at].datatype not in (None, XSD + "string"):
+                continue
+            items = {item for cell in table.profiles[at].distinct for item in columns[at].items(cell)}
+            if nodes.literals or table.layout.known:
+                texts |= items
+            elif items.isdisjoint(ids):
+                named.append((table, at, items))
+    while found := [each for each in named if not each[2].isdisjoint(texts)]:
+        named = [each for each in named if each[2].isdisjoint(texts)]
+        for table, at, items in found:
+            table.set_column(at, datatype=XSD + "string")
+            texts |= items
 
 
 def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
-    words = header_words(table.name).split()
-    observed = table.nodes is not None and table.nodes.key and table.nodes.join != " "
-    if table.extends or observed:  # of a place in a year
-        return ""
-    if (
-        len(table.name) < SHORTEST_NOUN
-        or not words
-        or GENERIC.intersection(words)
-        or any(word.isdecimal() for word in words)
-    ):
+    words, nodes = header_words(table.name).split(), table.layout.nodes
+    observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
+    unsaid = len(table.name) < SHORTEST_NOUN or not words or GENERIC.intersection(words)
+    if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])
-    if alone and noun == words[-1]:
-        return ""
-    return " ".join([*words[:-1], noun])
+    return "" if alone and noun == words[-1] else " ".join([*words[:-1], noun])
 
 
 def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:

@@ -16,13 +16,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
 from clew.errors import InputError, MissingExtra, ParseError, UsageError
-from clew.graph import XSD
+from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
     WEIGHT_COLUMN,
@@ -67,15 +65,8 @@ def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
             tally.blank += 1
 
 
-def _module(name: str, extra: str) -> Any:  # noqa: ANN401
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(name, extra) from error
-
-
 def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
-    parquet, arrow = _module("pyarrow.parquet", "parquet"), _module("pyarrow", "parquet")
+    parquet, arrow = require("pyarrow.parquet", "parquet"), require("pyarrow", "parquet")
     try:
         with parquet.ParquetFile(path) as file:
             yield list(file.schema_arrow.names)
@@ -94,7 +85,7 @@ def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
 def _excel(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
     from zipfile import BadZipFile
 
-    book_of = _module("openpyxl", "excel").load_workbook
+    book_of = require("openpyxl", "excel").load_workbook
     try:
         book = book_of(path, read_only=True, data_only=True)
     except (BadZipFile, KeyError, ValueError, OSError) as error:
@@ -162,12 +153,9 @@ class TableReader:
         faults = [file.name for file in files if tables.tables[file].fault is not None]
         if faults:
             tally.note(f"{path}: {len(faults)} of {len(files)} tables cannot be read: {_first_names(faults)}")
-        for file in sorted(files, key=lambda file: _has_edges(tables.tables[file])):
+        layouts = {file: tables.tables[file].layout for file in files}
+        for file in sorted(files, key=lambda file: bool(layouts[file].edges or layouts[file].matrix)):
             yield from _read_table(file, tables.tables[file], tally)
-
-
-def _has_edges(table: Table) -> bool:
-    return table.layout is not None and (table.layout.edges is not None or table.layout.matrix is not None)
 
 
 def survey(paths: Iterable[Path], hints: Hints) -> Survey:
@@ -185,24 +173,23 @@ def _look_at(file: Path, hints: Hints, *, inside: bool, alone: bool) -> Table:
 
     Where it is not `alone`, another one may have the columns that the user says.
     """
-    unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
-    for said in (hints, unsaid):
-        quiet = Tally(on_error="skip", hints=hints)
+    quiet = Tally(on_error="skip", hints=hints)
+    try:
+        delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
         try:
-            delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
-            table = look_through(file, _records(file, quiet), said, delimiter)
+            table = look_through(file, _records(file, quiet), hints, delimiter)
         except UsageError:  # columns that another file of the folder has
-            if (alone and not inside) or said is unsaid:
+            if alone and not inside:
                 raise
-        except (InputError, ParseError) as error:
-            if not inside or isinstance(error, MissingExtra):
-                raise
-            return Table(file.name, fault=error)
-        else:
-            if table.layout is None and table.header:
-                table.fault = broken(file, hints) or unclear(file, table.line, table.header)
-            return table
-    raise AssertionError
+            unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
+            table = look_through(file, _records(file, quiet), unsaid, delimiter)
+    except (InputError, ParseError) as error:
+        if not inside or isinstance(error, MissingExtra):
+            raise
+        return Table(file.name, fault=error)
+    if table.header and not table.layout.columns:
+        table.fault = broken(file, hints) or unclear(file, table.line, table.header)
+    return table
 
 
 def broken(file: Path, hints: Hints) -> ParseError | None:
@@ -254,48 +241,58 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
         tally.error(fault if isinstance(fault, ParseError) else ParseError(str(path), 0, reason))
         return
     records = _records(path, tally)
-    if layout is None:
+    if not layout.columns:
         for _ in records:  # only faults: they are told
             continue
         tally.note(f"{path}: there are no rows")
         return
     may_be_triples = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
-    both_ways_note = (
-        "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
-    )
-    tally.note(f"{path}: {layout.in_words()}{both_ways_note}{triples_note}")
-    for note in table.notes:
-        tally.note(f"{path}: {note}")
+    is_both_ways = tally.hints.undirected and layout.edges is not None
+    note_reading(path, table, tally, "; each edge is kept both ways" * is_both_ways + triples_note)
     if layout.header and not table.rows and layout.matrix is None:
         tally.note(f"{path}: a header and no rows")
-    tally.take_form(table)
     yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
 
 
+def note_reading(path: Path, table: Table, tally: Tally, more: str = "") -> None:
+    """Say how a table is read, and keep it for what is added later."""
+    for note in (table.layout.in_words() + more, *table.notes):
+        tally.note(f"{path}: {note}")
+    if (form := table.form) is not None:
+        tally.forms.append(form)
+
+
 def batches_of(
-    path: Path, layout: Layout, records: Iterable[NumberedRow], tally: Tally, unit: str = ""
+    path: Path,
+    layout: Layout,
+    records: Iterable[NumberedRow],
+    tally: Tally,
+    unit: str = "",
+    *,
+    undirected: bool = False,
 ) -> Iterator[Batch]:
     """Turn rows (number, cells) into batches, nodes and edges apart; `unit` names what is numbered."""
-    nodes, edges = layout.nodes, layout.edges
-    kinds: list[_NodeRows | _EdgeRows | _MatrixRows] = []
+    nodes, edges, undirected = layout.nodes, layout.edges, undirected or tally.hints.undirected
+    kinds: list[_NodeRows | _EdgeRows] = []
     if layout.matrix is not None:
-        kinds.append(_MatrixRows(layout.matrix, undirected=tally.hints.undirected))
+        kinds.append(_MatrixRows(layout.matrix, undirected=undirected))
     if nodes is not None:
         kinds.append(_NodeRows(layout, nodes, path, tally))
     if edges is not None:
-        kinds.append(_EdgeRows(layout.columns, edges, undirected=tally.hints.undirected))
-    width, id_ = len(layout.columns), nodes.id if nodes is not None and edges is not None else None
-    if layout.numbered:
-        width, records = width - 1, _with_ids(layout.columns, records)
+        kinds.append(_EdgeRows(layout.columns, edges, undirected=undirected))
+    id_ = nodes.id if nodes is not None and edges is not None else None
+    made_ids = Counter[str]()
     for number, fields in records:
         rows = kinds[0]
-        if len(fields) == width + layout.numbered:
+        if len(fields) == layout.width:
+            tally.line, fields = number, layout.arranged(fields)
+            if layout.numbered:
+                fields = [*fields, _made_id(layout, fields, made_ids)]
             rows = kinds[id_ is not None and not fields[id_]]
-            tally.line = number
             fault = rows.take(fields)
         else:
-            reason = f"{len(fields)} columns where the header has {width}"
+            reason = f"{len(fields)} columns where the header has {layout.width}"
             fault = reason, "Quote cells that hold the separator"
         if fault is not None:
             line, place = (0, f"{unit} {number:,}: ") if unit else (number, "")
@@ -309,16 +306,13 @@ def batches_of(
         tally.note(f"{path}: {untyped:,} edges without a type are called “{edges.relation_name}”")
 
 
-def _with_ids(columns: Sequence[Column], records: Iterable[NumberedRow]) -> Iterator[NumberedRow]:
-    """Rows with an id behind, which is the same whenever the same row is read."""
-    seen: Counter[str] = Counter()
-    for number, fields in records:
-        if len(fields) < len(columns):
-            said = sorted(f"{column.name}\0{cell}" for column, cell in zip(columns, fields, strict=False))
-            id_ = hashlib.blake2b("\0".join(said).encode(), digest_size=6).hexdigest()
-            seen[id_] += 1
-            fields = [*fields, id_ if seen[id_] == 1 else f"{id_}-{seen[id_]}"]
-        yield number, fields
+def _made_id(layout: Layout, fields: Sequence[str], seen: Counter[str]) -> str:
+    """An id of a row without one, which is the same whenever the same row is read."""
+    cells = zip(layout.columns, fields, strict=False)
+    said = sorted(f"{column.name}\0{cell}" for at, (column, cell) in enumerate(cells) if layout.has(at))
+    id_ = hashlib.blake2b("\0".join(said).encode(), digest_size=6).hexdigest()
+    seen[id_] += 1
+    return id_ if seen[id_] == 1 else f"{id_}-{seen[id_]}"
 
 
 class _NodeRows:
@@ -357,12 +351,8 @@ class _NodeRows:
             if (i,) == named_by:
                 continue
             for value in column.items(fields[i]):
-                if i in at.references:
-                    batch.add(node, column.name, column.key(value))
-                elif at.literals or column.datatype is not None:
-                    batch.add(node, column.name, column.literal(value))
-                else:
-                    batch.add(node, column.name, column.key(value))
+                is_literal = i not in at.references and (at.literals or column.datatype is not None)
+                batch.add(node, column.name, column.literal(value) if is_literal else column.key(value))
                 if i in at.labels and fields[at.labels[i]]:
                     batch.labels.append(Label(column.key(value), fields[at.labels[i]]))
         return None
@@ -413,39 +403,35 @@ class _EdgeRows:
             for i, column in self._properties
             for value in column.items(fields[i])
         )
-        is_undirected = self._undirected or (
-            at.direction is not None and goes_both_ways(fields[at.direction])
-        )
-        for head, tail in (ends, ends[::-1])[: 1 + is_undirected]:
+        has_none = at.direction is not None and goes_both_ways(fields[at.direction])
+        for head, tail in (ends, ends[::-1])[: 1 + (self._undirected or has_none)]:
             self.batch.add(head, relation, tail)
             if properties:
                 self.batch.statements.append((head, relation, tail, properties))
         return None
 
 
-class _MatrixRows:
+class _MatrixRows(_EdgeRows):
     """Rows of an adjacency matrix."""
 
     def __init__(self, matrix: Matrix, *, undirected: bool) -> None:
-        self.batch, self._matrix, self._undirected = Batch(), matrix, undirected
+        columns = Column(""), Column(""), Column(WEIGHT_COLUMN)
+        edges = EdgeColumns(0, 1, relation_name=matrix.relation_name, properties=(2,))
+        super().__init__(columns, edges, undirected=undirected)
+        self.batch, self._matrix = Batch(), matrix
 
     def take(self, fields: Sequence[str]) -> Fault | None:
         """Add the edges of one row."""
-        (head, *cells), batch, relation = fields, self.batch, self._matrix.relation_name
+        head, *cells = fields
         if head not in self._matrix.nodes:
             return f"{head!r} is a row, but no column", _MATRIX_ADVICE
         wrong = next((cell for cell in cells if not is_matrix_cell(cell)), None)
         if wrong is not None:
             return f"{wrong!r} in a matrix is no number", _MATRIX_ADVICE
-        batch.nodes.append(head)
+        self.batch.nodes.append(head)
         for tail, cell in zip(self._matrix.nodes, cells, strict=True):
-            if not (cell and float(cell)):
-                continue
-            weight = ((WEIGHT_COLUMN, cell, XSD + "string"),)
-            for head_end, tail_end in ((head, tail), (tail, head))[: 1 + self._undirected]:
-                batch.add(head_end, relation, tail_end)
-                if self._matrix.weighted or float(cell) != 1:
-                    batch.statements.append((head_end, relation, tail_end, weight))
+            if cell and float(cell):
+                super().take((head, tail, cell if self._matrix.weighted or float(cell) != 1 else ""))
         return None
 
 

@@ -1,4 +1,4 @@
 """Random and breadth-first walks.
 
-`walk_tables` are what they are drawn from, `changed_roots` those whose walks an edit changes.
+`walks` has what they are drawn from and makes them, `changed_roots` finds those that an edit changes.
 """

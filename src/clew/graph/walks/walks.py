@@ -16,6 +16,7 @@ from clew.foundation.arrays import Int32, Int64, chunks_of
 from clew.foundation.system import usable_processors
 from clew.graph.graph import Adjacency, Graph, listed_places, offsets_of
 from clew.graph.kernels import Array, compiled, entry, graph_columns
+from clew.graph.steps import Step, edge_of, relation_of, step_of
 from clew.graph.walks.kernels import Draw, WalkedGraph, WalkRows, Walks, WalkScratch, mix, walk_scratch
 
 # Walks that are equal: merged where they were made, and found again among those of an older part.
@@ -128,13 +129,7 @@ WALKS_AT_ONCE = 32_768
 _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 
 
-def with_choices(
-    graph: Graph,
-    *,
-    directed: bool = False,
-    nodes: Int32 | Int64 | None = None,
-    threads: int | None = None,
-) -> WalkedGraph:
+def with_choices(graph: Graph, *, directed: bool = False, nodes: Int32 | Int64 | None = None) -> WalkedGraph:
     """A graph with the tables of all nodes, or of `nodes` alone, about 40 bytes an edge, and no lists."""
     from clew.graph.walks.kernels import fill_tables, slot_counts
 
@@ -148,13 +143,11 @@ def with_choices(
     def fill(first: int, last: int) -> None:
         fill_tables(columns, table_nodes, (first, last), offsets, places, slots)
 
-    spread(len(table_nodes), fill, threads)
+    spread(len(table_nodes), fill)
     return WalkedGraph(places, slots, _NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 
-def with_lists(
-    walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int32 | None, threads: int | None
-) -> WalkedGraph:
+def with_lists(walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int32 | None) -> WalkedGraph:
     """Add the lists of edges, 8 bytes an edge and direction; only those of `nodes`, if given."""
     from clew.graph.walks.kernels import join_sides
 
@@ -170,7 +163,7 @@ def with_lists(
     def fill(first: int, last: int) -> None:
         join_sides(columns, first, last, offsets, edges)
 
-    spread(graph.nodes, fill, threads)
+    spread(graph.nodes, fill)
     back_offsets, backward = offsets, edges
     if directed and nodes is None:
         back_offsets, backward = offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None]
@@ -192,7 +185,8 @@ def _degrees(graph: Graph, *, directed: bool) -> Int64:
     return graph.out.degrees() if directed else graph.out.degrees() + graph.into.degrees()
 
 
-WalkKind = Literal["bfs", "random"]
+WalkKind = Literal["bfs", "random", "lazy"]
+"""Breadth-first walks, drawn ones, or breadth-first ones that are made when they are asked for."""
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000
@@ -235,8 +229,7 @@ class WalkSettings:
 class Walker:
     """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at.
 
-    `layer_edges` are looked at from one root, or at one hub, to tell the layers of a breadth-first walk;
-    `roots_at_once` one thread does at a time.
+    `layer_edges` are looked at from one root, or at one hub, to tell the layers of a breadth-first walk.
     """
 
     def __init__(
@@ -245,28 +238,23 @@ class Walker:
         settings: WalkSettings,
         *,
         roots: Int32 | None = None,
-        threads: int | None = None,
         layer_edges: int = MOST_LAYER_EDGES,
-        roots_at_once: int = ROOTS_OF_THREAD,
     ) -> None:
-        self.settings, self.threads, self.nodes = settings, threads or usable_processors(), graph.nodes
-        self.layer_edges, self._roots_at_once = layer_edges, roots_at_once
-        self.layered, directed = settings.kind == "bfs", settings.directed
+        self.settings, self.threads, self.nodes = settings, usable_processors(), graph.nodes
+        self.layer_edges, self.layered = layer_edges, settings.kind != "random"
         only_first_step = self.layered and settings.depth == 1
         choice_nodes, list_nodes = (np.zeros(0, np.int32), roots) if only_first_step else (None, None)
-        self.walked = with_choices(graph, directed=directed, nodes=choice_nodes, threads=self.threads)
+        self.walked = with_choices(graph, directed=settings.directed, nodes=choice_nodes)
         if self.layered:
-            self.walked = with_lists(
-                self.walked, graph, directed=directed, nodes=list_nodes, threads=self.threads
-            )
+            self.walked = with_lists(self.walked, graph, directed=settings.directed, nodes=list_nodes)
         self._scratch: list[WalkScratch] = []
 
     def walk(self, roots: Int32, *, edges: int | None = None) -> Walks:
         """Make the walks of `roots`, as many as the settings say; `edges` is instead of `layer_edges`."""
         roots = np.ascontiguousarray(roots, np.int32)
         draw = self.draw if edges is None else self.draw._replace(budget=edges)
-        starts = range(0, len(roots) or 1, self._roots_at_once)
-        parts = [roots[start : start + self._roots_at_once] for start in starts]
+        starts = range(0, len(roots) or 1, ROOTS_OF_THREAD)
+        parts = [roots[start : start + ROOTS_OF_THREAD] for start in starts]
         if len(parts) == 1:
             return self._walk(parts[0], draw)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -292,7 +280,7 @@ class Walker:
         from clew.graph.walks.kernels import breadth_first_walks, random_walks
 
         shape = (len(roots), draw.cap, self.settings.depth)
-        steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        steps, nodes = np.empty((2, *shape), np.int32)
         counts, walk_counts = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         state = np.zeros((len(roots), 2), np.int64)
         if self.settings.kind == "random":
@@ -304,16 +292,8 @@ class Walker:
                     self.walked, roots, draw, scratch, WalkRows(steps, nodes, walk_counts, state)
                 )
         is_walk = np.arange(draw.cap) < walk_counts[:, None]
-        root_states, left_out = state[:, 0].astype(np.int8), state[:, 1]
-        return Walks(
-            roots,
-            offsets_of(walk_counts),
-            steps[is_walk],
-            nodes[is_walk],
-            counts[is_walk],
-            root_states,
-            left_out,
-        )
+        rows = (offsets_of(walk_counts), steps[is_walk], nodes[is_walk], counts[is_walk])
+        return Walks(roots, *rows, state[:, 0].astype(np.int8), state[:, 1])
 
 
 def joined_walks(parts: Sequence[Walks]) -> Walks:
@@ -325,7 +305,7 @@ def joined_walks(parts: Sequence[Walks]) -> Walks:
 
 # The relation paths of a node, each with all nodes at its end: what walks can only sample.
 
-Steps = tuple[int, ...]
+Steps = tuple[Step, ...]
 Rank = Callable[[Sequence[Steps]], Sequence[float]]
 """Scores of some relation paths, the larger the better."""
 
@@ -340,7 +320,7 @@ MOST_ENDS, MOST_PATH_EDGES = 20_000, 500_000
 
 @dataclass(frozen=True, eq=False)
 class RelationPath:
-    """A sequence of steps (2r along relation r, 2r + 1 against it) from a root, and where it ends.
+    """A sequence of steps from a root, and where it ends.
 
     `ends` int32 [n], ascending, each once and never the root; `prefix_places` int32 [n] are their places
     among the ends of `prefix`, the path without its last step. `complete` is False where a limit left out
@@ -364,7 +344,7 @@ class RelationPath:
         """The triple ids of that way."""
         nodes = self.nodes_to(place)
         return tuple(
-            graph.find_triple(*((a, s >> 1, b) if s % 2 == 0 else (b, s >> 1, a)))
+            graph.find_triple(*edge_of(a, s, b))
             for s, a, b in zip(self.steps, nodes, nodes[1:], strict=False)
         )
 
@@ -375,10 +355,10 @@ class RelationPath:
         nodes = self.prefix.ends.tolist()
         if not 2 <= len(nodes) <= most:
             return {}
-        side = graph.into if self.steps[-1] % 2 else graph.out
+        side = graph.side(self.steps[-1])
         sources_by_end: dict[int, list[int]] = {int(end): [] for end in self.ends.tolist()}
         for node in nodes:
-            low, high = side.relation_span(node, self.steps[-1] >> 1)
+            low, high = side.relation_span(node, relation_of(self.steps[-1]))
             for neighbour in side.neighbour[low:high].tolist():
                 if neighbour in sources_by_end:
                     sources_by_end[neighbour].append(node)
@@ -413,7 +393,7 @@ def _longer(graph: Graph, prefix: RelationPath) -> Iterator[RelationPath]:
         for low, high in pairwise(bounds.tolist()):
             of_step = order[low:high]
             ends, first_places = np.unique(neighbours[of_step], return_index=True)
-            step = 2 * int(relations[of_step[0]]) + side
+            step = step_of(int(relations[of_step[0]]), side)
             is_cut = len(ends) > MOST_ENDS
             yield RelationPath(
                 prefix.root, (*prefix.steps, step), ends[:MOST_ENDS].astype(np.int32),

@@ -193,7 +193,7 @@ class Index:
     """Sections of other formats, checked."""
     access: VectorAccess = field(default_factory=VectorAccess)
     """How to reach a vector database that holds some of it."""
-    made: dict[tuple[object, ...], Any] = field(default_factory=dict[tuple[object, ...], Any])
+    made: dict[object, Any] = field(default_factory=dict[object, Any])
     """What is made of the index once, for all that ask it."""
     seal: Seal | None = None
 
@@ -245,8 +245,10 @@ class Index:
         return self.array(name).tobytes()
 
 
-def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None = None) -> Index:
-    """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
+def open_index(
+    path: Path, *, verify: bool = False, access: VectorAccess | None = None, held: bool = False
+) -> Index:
+    """Open the index `path`, memory-mapped, or read if `held`; `access` is for vectors in a database.
 
     Files that have changed since they were found whole are read and checked, all files if `verify`. Raises
     InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
@@ -256,7 +258,7 @@ def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None 
         manifest = read_manifest(path)
         try:
             with _damage_errors(path):
-                return _open(path, manifest, verify, access or VectorAccess())
+                return _open(path, manifest, verify, access or VectorAccess(), held)
         except FileNotFoundError as error:
             # A writer may have put a newer generation in place since the manifest was read.
             if read_manifest(path).generation == manifest.generation:
@@ -279,11 +281,11 @@ def _damage_errors(path: Path) -> Generator[None]:
         raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
 
 
-def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) -> Index:
+def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess, held: bool) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
     seal.check(manifest.files, verify=verify)
-    arrays = {f.section: map_array(folder / f.file) for f in manifest.files if is_array(f)}
+    arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
     if seal.checked:
         try:
             check_structure(arrays)

@@ -9,18 +9,19 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
-from clew.foundation.arrays import AnyArray, load_array
-from clew.foundation.system import replace_file, usable_processors
+from clew.foundation.arrays import AnyArray, chunks_of, load_array
+from clew.foundation.system import open_at_once, replace_file, usable_processors
 
 # Folders for what can be made again: the cache, or a private one where the cache may not be written.
 
@@ -123,14 +124,17 @@ def write_parts(
     descr = np.lib.format.dtype_to_descr(dtype)
     np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
     path = folder / f"{section}.npy"
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(header.getvalue(), digest_size=16)
     bytes_left = int(np.prod(shape)) * dtype.itemsize
     with path.open("wb") as file:
-        for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
-            digest.update(piece)
-            write_piece(file, piece)
-            bytes_left -= len(piece)
-    if bytes_left != -len(header.getvalue()):
+        write_piece(file, header.getvalue())
+        for part in parts:
+            data = np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data
+            for span in chunks_of(0, len(data), _WRITE_AT_ONCE):
+                digest.update(data[slice(*span)])
+                write_piece(file, data[slice(*span)])
+            bytes_left -= len(data)
+    if bytes_left:
         raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 
@@ -146,19 +150,6 @@ def write_piece(file: io.BufferedWriter, piece: bytes | memoryview) -> None:
     file.write(piece)
 
 
-def sync(file: io.BufferedWriter) -> None:
-    """Wait until what was written is on the disk."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def sync_files(folder: Path, names: Iterable[str]) -> None:
-    """Wait until files and their entries in `folder` are on the disk; all together, which is much faster."""
-    for name in names:
-        sync_path(folder / name)
-    sync_path(folder)
-
-
 def sync_path(path: Path) -> None:
     """Wait until a file, or the new and renamed entries of a folder, are on the disk."""
     windows = os.name == "nt"
@@ -171,22 +162,9 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(header: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memoryview]:
-    yield header
-    for array in arrays:
-        if array.size:
-            data = array.reshape(-1).view(np.uint8).data
-            for start in range(0, len(data), _WRITE_AT_ONCE):
-                yield data[start : start + _WRITE_AT_ONCE]
-
-
 def read_regular(path: Path) -> bytes:
     """Read a whole file; OSError, of which `NotRegular` for a device or a pipe, which is not waited for."""
-
-    def opener(path: str, flags: int) -> int:
-        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-    with open(path, "rb", opener=opener) as file:
+    with open(path, "rb", opener=open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegular
         return file.read()
@@ -212,20 +190,19 @@ def sample_checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def open_array(folder: Path, entry: FileEntry) -> AnyArray:
-    """Map a file after checking its size and sampled blocks. Raises FileNotFoundError, FormatError."""
-    return map_array(check_entry(folder, entry, verify=False))
-
-
-def map_array(path: Path) -> AnyArray:
-    """Map an `.npy` file, or read it if it is small. Raises OSError, ValueError."""
+def map_array(path: Path, *, held: bool = False) -> AnyArray:
+    """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError."""
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
-    return np.asarray(load_array(path, "c" if path.stat().st_size > _READ_BELOW else None))
+    is_mapped = not held and path.stat().st_size > _READ_BELOW
+    return np.asarray(load_array(path, "c" if is_mapped else None))
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
-    """Check the size and checksum of a file (of all if `verify`, else of samples); raises as `open_array`."""
+    """Check the size and checksum of a file: of all of it if `verify`, else of sampled blocks.
+
+    Raises FileNotFoundError, FormatError.
+    """
     path = folder / entry.file
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
@@ -256,47 +233,60 @@ _THREADS = 4
 _WORTH_THREADS = 1 << 24
 """Bytes from which threads are worth their start."""
 
-Mark = tuple[int, int, int, int]
-"""Bytes, nanoseconds of the last modification and of the last change of the inode, and its number."""
+
+class Mark(NamedTuple):
+    """What a file system says of a file; times of the last change, of content and inode, in nanoseconds."""
+
+    bytes: int
+    modified: int
+    changed: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Mark:
+        """That of a file as it is now."""
+        status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class Seal:
     """The marks of the files of one generation; `checked` are the entries that were read whole by it."""
 
-    def __init__(self, folder: Path, *marks: dict[str, Mark]) -> None:
-        self._folder, self._marks = folder, marks
+    def __init__(self, folder: Path, marks: Iterable[tuple[str, Mark]] = ()) -> None:
+        self._folder, self._marks = folder, set(marks)
         self.checked: tuple[FileEntry, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Seal:
         """The seal of a generation's folder; an empty one where there is none that can be read."""
-        mark_sets: list[dict[str, Mark]] = []
+        known: set[tuple[str, Mark]] = set()
         for place in _places(folder):
             # One that cannot be read counts as none; either may be of a folder that was copied.
             with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
                 marks = json.loads(read_regular(place))
-                mark_sets.append({str(name): _mark(*mark) for name, mark in marks.items()})
-        return cls(folder, *mark_sets)
+                known |= {(str(name), Mark(*mark)) for name, mark in marks.items()}
+        return cls(folder, known)
 
     @classmethod
     def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
         """The seal of files that this process has just written, or checked and taken over."""
-        return cls(folder, {entry.file: _mark_of(folder / entry.file) for entry in entries})
+        return cls(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in entries))
 
     def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> None:
         """Check the size of all files, and the checksum of each that is not sealed (of all if `verify`).
 
         Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
         """
-        marks = {entry.file: _mark_of(self._folder / entry.file) for entry in entries}
-        unsealed = [e for e in entries if verify or not self._is_sealed(e, marks[e.file])]
-        sealed = {entry.file for entry in entries} - {entry.file for entry in unsealed}
-        for entry in entries:
-            if entry.file in sealed:
+        marks = [(entry.file, Mark.of(self._folder / entry.file)) for entry in entries]
+        unsealed: list[FileEntry] = []
+        for entry, mark in zip(entries, marks, strict=True):
+            if verify or mark not in self._marks:
+                unsealed.append(entry)
+            else:
                 check_entry(self._folder, entry, verify=False)
         # Largest first, so that no thread is left with one at the end.
         self._check_whole(sorted(unsealed, key=lambda entry: entry.bytes, reverse=True))
-        self._marks = (marks,)
+        self._marks = set(marks)
         self.checked = tuple(unsealed)
 
     def check_changed(self, entries: Sequence[FileEntry]) -> None:
@@ -304,18 +294,15 @@ class Seal:
 
         Raises FormatError as `check`.
         """
-        changed: list[tuple[FileEntry, Mark]] = []
+        changed: dict[tuple[str, Mark], FileEntry] = {}
         for entry in entries:
             with suppress(FileNotFoundError):
-                mark = _mark_of(self._folder / entry.file)
-                if not self._is_sealed(entry, mark):
-                    changed.append((entry, mark))
-        if not changed:
-            return
+                mark = entry.file, Mark.of(self._folder / entry.file)
+                if mark not in self._marks:
+                    changed[mark] = entry
         with suppress(FileNotFoundError):
-            self._check_whole([entry for entry, _ in changed])
-            old_marks = self._marks[0] if self._marks else {}
-            self._marks = ({**old_marks, **{entry.file: mark for entry, mark in changed}},)
+            self._check_whole(list(changed.values()))
+            self._marks |= changed.keys()
 
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
         check = partial(check_entry, self._folder, verify=True)
@@ -326,24 +313,12 @@ class Seal:
         with ThreadPoolExecutor(min(_THREADS, usable_processors())) as pool:
             list(pool.map(check, entries))
 
-    def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
-        return any(marks.get(entry.file) == mark for marks in self._marks)
-
     def write(self) -> None:
         """Note the marks beside the files, else in this user's folder; without either, all is read again."""
         for place in _places(self._folder):
             with suppress(OSError):
-                replace_file(place, json.dumps(self._marks[0]))
+                replace_file(place, json.dumps(dict(self._marks)))
                 return
-
-
-def _mark(bytes: int, modified: int, changed: int, inode: int) -> Mark:
-    return bytes, modified, changed, inode
-
-
-def _mark_of(path: Path) -> Mark:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _places(folder: Path) -> list[Path]:

@@ -5,20 +5,66 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import IndexAccessError
-from clew.foundation.arrays import AnyArray, load_array
+from clew.foundation.arrays import AT_ONCE, AnyArray, chunks_of
 from clew.graph.graph import Adjacency, Aliases, EdgeProperties, Graph, Names, Stated, Types, Values
+from clew.index.store.files import map_array
 
 # A graph as named arrays, the form in which an index stores it.
 
-_T = TypeVar("_T", bound=np.generic)
 Arrays = Mapping[str, NDArray[np.generic]]
+_FIELDS: tuple[tuple[str, str, type[np.generic] | None], ...] = (
+    ("source", "source", np.uint16),
+    ("entities", "entities", None),
+    ("relations", "relations", None),
+    ("labels", "labels", None),
+    ("relation_labels", "relation_labels", None),
+    ("out.offsets", "out.offsets", np.int64),
+    ("out.relation", "out.relation", np.int32),
+    ("out.neighbour", "out.neighbour", np.int32),
+    ("into.offsets", "into.offsets", np.int64),
+    ("into.relation", "into.relation", np.int32),
+    ("into.neighbour", "into.neighbour", np.int32),
+    ("values.datatype", "values.datatype", np.int16),
+    ("values.kind", "values.kind", np.uint8),
+    ("values.value", "values.value", np.float64),
+    ("datatypes", "values.datatypes", None),
+    ("types", "types.names", None),
+    ("node_types.offsets", "types.offsets", np.int64),
+    ("node_types.type", "types.type", np.int32),
+    ("aliases", "aliases.names", None),
+    ("aliases.entity", "aliases.entity", np.int32),
+    ("statements.triples", "edge_properties.triples", np.int32),
+    ("statements.offsets", "edge_properties.offsets", np.int64),
+    ("statement_keys", "edge_properties.keys", None),
+    ("statements.key", "edge_properties.key", np.int32),
+    ("statement_texts", "edge_properties.texts", None),
+    ("statements.kind", "edge_properties.kind", np.uint8),
+    ("statements.value", "edge_properties.value", np.float64),
+    ("stated_names", "stated.names", None),
+    ("stated.label", "stated.label", np.int32),
+    ("stated.pairs", "stated.pairs", np.int32),
+    ("beside", "beside", np.uint8),
+)
+"""Section, attribute of the graph and type; None: `Names`, which are two sections."""
+_CHARACTERS = "stated.characters"
+_PARTS: dict[str, Any] = {
+    "out": Adjacency,
+    "into": Adjacency,
+    "values": Values,
+    "types": Types,
+    "aliases": Aliases,
+    "edge_properties": EdgeProperties,
+    "stated": Stated,
+}
+_OPTIONAL = ("labels", "relation_labels", "edge_properties", "stated", "beside")
 
 
 def graph_counts(graph: Graph) -> dict[str, int]:
@@ -36,97 +82,43 @@ def graph_counts(graph: Graph) -> dict[str, int]:
 
 def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
     """Name the arrays of `graph`; labels only where they are not the names themselves."""
-    sections: dict[str, NDArray[np.generic]] = {"source": graph.source}
-    names = {
-        "entities": graph.entities,
-        "relations": graph.relations,
-        "datatypes": graph.values.datatypes,
-        "types": graph.types.names,
-        "aliases": graph.aliases.names,
+    is_absent = {
+        "labels": graph.labels is graph.entities,
+        "relation_labels": graph.relation_labels is graph.relations,
+        "edge_properties": not len(graph.edge_properties),
+        "stated": graph.stated is None,
+        "beside": graph.beside is None,
     }
-    if graph.labels is not graph.entities:
-        names["labels"] = graph.labels
-    if graph.relation_labels is not graph.relations:
-        names["relation_labels"] = graph.relation_labels
-    for key, strings in names.items():
-        sections |= _strings(key, strings)
-    for key, side in (("out", graph.out), ("into", graph.into)):
-        sections |= {f"{key}.offsets": side.offsets, f"{key}.relation": side.relation}
-        sections[f"{key}.neighbour"] = side.neighbour
-    values, types = graph.values, graph.types
-    sections |= {"values.datatype": values.datatype, "values.kind": values.kind, "values.value": values.value}
-    sections |= {"node_types.offsets": types.offsets, "node_types.type": types.type}
-    if len(properties := graph.edge_properties):
-        sections |= {f"statements.{name}": getattr(properties, name) for name in _STATEMENTS}
-        sections |= _strings("statement_keys", properties.keys) | _strings(
-            "statement_texts", properties.texts
-        )
-    if (stated := graph.stated) is not None:
-        sections |= {"stated.pairs": stated.pairs, "stated.label": stated.label}
-        sections |= _strings("stated_names", stated.names)
-        sections["stated.characters"] = np.frombuffer(json.dumps(stated.characters).encode(), np.uint8)
-    return sections | {"aliases.entity": graph.aliases.entity}
-
-
-_STATEMENTS = ("triples", "offsets", "key", "kind", "value")
-
-
-def _strings(key: str, names: Names) -> dict[str, NDArray[np.generic]]:
-    return {f"{key}.blob": names.blob, f"{key}.offsets": names.offsets}
+    sections: dict[str, NDArray[np.generic]] = {}
+    for section, path, dtype in _FIELDS:
+        if is_absent.get(path.partition(".")[0]):
+            continue
+        value = attrgetter(path)(graph)
+        if dtype:
+            sections[section] = value
+        else:
+            sections |= {f"{section}.blob": value.blob, f"{section}.offsets": value.offsets}
+    if graph.stated is not None:
+        sections[_CHARACTERS] = np.frombuffer(json.dumps(graph.stated.characters).encode(), np.uint8)
+    return sections
 
 
 def graph_of_sections(arrays: Arrays) -> Graph:
     """Make the graph from the arrays of `graph_sections`; raises KeyError if one is missing."""
-    entities, relations = _names(arrays, "entities"), _names(arrays, "relations")
-    return Graph(
-        entities=entities,
-        labels=_names(arrays, "labels") if "labels.blob" in arrays else entities,
-        relations=relations,
-        relation_labels=_names(arrays, "relation_labels") if "relation_labels.blob" in arrays else relations,
-        out=_adjacency(arrays, "out"),
-        into=_adjacency(arrays, "into"),
-        values=Values(
-            _typed(arrays["values.datatype"], np.int16),
-            _typed(arrays["values.kind"], np.uint8),
-            _typed(arrays["values.value"], np.float64),
-            _names(arrays, "datatypes"),
-        ),
-        types=Types(
-            _names(arrays, "types"),
-            _typed(arrays["node_types.offsets"], np.int64),
-            _typed(arrays["node_types.type"], np.int32),
-        ),
-        aliases=Aliases(_names(arrays, "aliases"), _typed(arrays["aliases.entity"], np.int32)),
-        source=_typed(arrays["source"], np.uint16),
-        edge_properties=_properties(arrays),
-        stated=_stated(arrays),
-    )
-
-
-def _properties(arrays: Arrays) -> EdgeProperties:
-    if "statements.triples" not in arrays:
-        return EdgeProperties.none()
-    return EdgeProperties(
-        _typed(arrays["statements.triples"], np.int32),
-        _typed(arrays["statements.offsets"], np.int64),
-        _names(arrays, "statement_keys"),
-        _typed(arrays["statements.key"], np.int32),
-        _names(arrays, "statement_texts"),
-        _typed(arrays["statements.kind"], np.uint8),
-        _typed(arrays["statements.value"], np.float64),
-    )
-
-
-def _stated(arrays: Arrays) -> Stated | None:
-    if "stated.pairs" not in arrays:
-        return None
-    characters: list[list[str]] = json.loads(arrays["stated.characters"].tobytes())
-    return Stated(
-        _names(arrays, "stated_names"),
-        _typed(arrays["stated.label"], np.int32),
-        _typed(arrays["stated.pairs"], np.int32),
-        tuple((str(name), str(character)) for name, character in characters),
-    )
+    whole: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+    for section, path, dtype in _FIELDS:
+        owner, _, field = path.partition(".")
+        if owner in _OPTIONAL and (section if dtype else f"{section}.blob") not in arrays:
+            continue
+        value = arrays[section].astype(dtype, copy=False) if dtype else _names(arrays, section)
+        fields = parts.setdefault(owner, {}) if field else whole
+        fields[field or owner] = value
+    if "stated" in parts:
+        characters: list[list[str]] = json.loads(arrays[_CHARACTERS].tobytes())
+        parts["stated"]["characters"] = tuple((str(name), str(character)) for name, character in characters)
+    whole |= {owner: _PARTS[owner](**fields) for owner, fields in parts.items()}
+    return Graph(**{"labels": whole["entities"], "relation_labels": whole["relations"], **whole})
 
 
 def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[np.generic]]:
@@ -141,20 +133,8 @@ def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[np.generic]
 
 
 def _names(arrays: Arrays, key: str) -> Names:
-    return Names(_typed(arrays[f"{key}.blob"], np.uint8), _typed(arrays[f"{key}.offsets"], np.int64))
-
-
-def _adjacency(arrays: Arrays, key: str) -> Adjacency:
-    return Adjacency(
-        _typed(arrays[f"{key}.offsets"], np.int64),
-        _typed(arrays[f"{key}.relation"], np.int32),
-        _typed(arrays[f"{key}.neighbour"], np.int32),
-    )
-
-
-def _typed(array: NDArray[np.generic], dtype: type[_T]) -> NDArray[_T]:
-    """Give the array its static type; no copy where it has it already."""
-    return array.astype(dtype, copy=False)
+    blob, offsets = arrays[f"{key}.blob"], arrays[f"{key}.offsets"]
+    return Names(blob.astype(np.uint8, copy=False), offsets.astype(np.int64, copy=False))
 
 
 def written_graph(folder: Path) -> Graph:
@@ -164,16 +144,13 @@ def written_graph(folder: Path) -> Graph:
         raise IndexAccessError(
             f"{folder}: the index that is written is not there. Write it to a folder that all nodes see"
         )
-    arrays = {f.name.removeprefix("graph.").removesuffix(".npy"): load_array(f, "r") for f in files}
+    arrays = {f.name.removeprefix("graph.").removesuffix(".npy"): map_array(f) for f in files}
     return graph_of_sections(arrays)
 
 
 # Whether the arrays of an index fit each other, as kernels trust them: lengths, ids, offsets, UTF-8.
 #
 # A file that holds what was written may still be made up. What was not checked on this machine is, in chunks.
-
-NUMBERS_AT_ONCE = 1 << 22
-"""Numbers that are looked at together."""
 
 
 class DamagedSection(Exception):
@@ -184,12 +161,9 @@ class DamagedSection(Exception):
         super().__init__(reason)
 
 
-def check_structure(arrays: Mapping[str, AnyArray], *, at_once: int = NUMBERS_AT_ONCE) -> None:
-    """Check the sections of an index, as they are in its files, so many numbers `at_once`.
-
-    Raises DamagedSection.
-    """
-    checks = _Checks(arrays, at_once)
+def check_structure(arrays: Mapping[str, AnyArray]) -> None:
+    """Check the sections of an index, as they are in its files. Raises DamagedSection."""
+    checks = _Checks(arrays)
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)
     _check_vectors(checks, nodes, relations)
@@ -317,8 +291,8 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
 class _Checks:
     """Looks at arrays; each check raises DamagedSection or returns how many items there are."""
 
-    def __init__(self, arrays: Mapping[str, AnyArray], at_once: int) -> None:
-        self.arrays, self._at_once = arrays, at_once
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self.arrays = arrays
 
     def fail(self, section: str, reason: str) -> NoReturn:
         """Blame a section."""
@@ -372,8 +346,8 @@ class _Checks:
             self.equal(section, len(array) - 1, lists)
         if not len(array) or int(array[0]) != 0 or int(array[-1]) != items:
             self.fail(section, f"its lists do not end at {items:,}")
-        for start in range(0, len(array), self._at_once):
-            if np.any(np.diff(array[start : start + self._at_once + 1].astype(np.int64)) < 0):
+        for start in range(0, len(array), AT_ONCE):
+            if np.any(np.diff(array[start : start + AT_ONCE + 1].astype(np.int64)) < 0):
                 self.fail(section, "its lists overlap")
         return items
 
@@ -399,5 +373,5 @@ class _Checks:
         return len(offsets) - 1
 
     def _chunks(self, array: AnyArray) -> Iterator[AnyArray]:
-        flat, size = array.reshape(-1), self._at_once
-        return (flat[start : start + size] for start in range(0, len(flat), size))
+        flat = array.reshape(-1)
+        return (flat[slice(*span)] for span in chunks_of(0, len(flat), AT_ONCE))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +27,15 @@ from clew.index.store.directory import MANIFEST, Index, IndexAbout, Manifest, ge
 from clew.index.store.files import (
     FileEntry,
     Seal,
+    check_entry,
     disk_errors,
     file_entry,
-    is_array,
-    open_array,
-    sync,
-    sync_files,
+    map_array,
     sync_path,
     write_parts,
     write_piece,
 )
-from clew.index.store.sections import graph_of_sections, with_prefix, without_prefix, written_graph
+from clew.index.store.sections import with_prefix, without_prefix, written_graph
 from clew.index.vectors.backends import VectorChoice
 from clew.text.embedders import Embedder, embedder
 from clew.version import __version__
@@ -104,15 +103,10 @@ class IndexWriter:
         if not _SECTION.fullmatch(section) or any(f.section == section for f in self.files):
             raise ValueError(f"section name {section!r} is malformed or taken")
 
-    def graph(self) -> Graph:
-        """Map the graph's sections, which have been written."""
-        arrays = {f.section: open_array(self.folder, f) for f in self.files if is_array(f)}
-        return graph_of_sections(without_prefix("graph", arrays))
-
     def array(self, section: str) -> AnyArray:
         """Map a section that has been written."""
         entry = next(f for f in self.files if f.section == section)
-        return open_array(self.folder, entry)
+        return map_array(check_entry(self.folder, entry, verify=False))
 
     def commit(self, about: IndexAbout) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexAccessError."""
@@ -124,11 +118,18 @@ class IndexWriter:
                     shutil.rmtree(entry)
                 else:
                     entry.unlink()
-            # What was taken over is on the disk already.
-            sync_files(self.folder, [e.file for e in self.files if e.file not in self._linked_files])
+            for entry in self.files:  # all together, which is much faster than one by one
+                if entry.file not in self._linked_files:  # what was taken over is on the disk already
+                    sync_path(self.folder / entry.file)
+            sync_path(self.folder)
             self.folder.rename(self._path / manifest.folder)
             sync_path(self._path)
-            _replace_manifest(self._path, manifest)
+            new_manifest = self._path / _NEW_MANIFEST
+            with new_manifest.open("wb") as file:
+                write_piece(file, manifest.to_json().encode())
+            sync_path(new_manifest)
+            os.replace(new_manifest, self._path / MANIFEST)
+            sync_path(self._path)
             _sweep(self._path, manifest.generation)
             shutil.rmtree(self._path / SAID_FOLDER, ignore_errors=True)
         # Last: to remove the generation before changes the files that both have.
@@ -273,15 +274,6 @@ def _sweep(path: Path, keep: int) -> None:
     (path / _NEW_MANIFEST).unlink(missing_ok=True)
 
 
-def _replace_manifest(path: Path, manifest: Manifest) -> None:
-    new_path = path / _NEW_MANIFEST
-    with new_path.open("wb") as file:
-        write_piece(file, manifest.to_json().encode())
-        sync(file)
-    os.replace(new_path, path / MANIFEST)
-    sync_path(path)
-
-
 # The schema of a graph as sections of an index, so that it is not counted at every start.
 #
 # A stored schema names the files of the graph that it was counted from; one of any other graph counts as
@@ -300,9 +292,8 @@ def write_schema(writer: IndexWriter, graph: Graph) -> None:
     from clew.graph.schema import schema_of
 
     sections = schema_arrays(schema_of(graph))
-    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > MOST_BYTES:
-        return
-    _write(writer, sections)
+    if graph.triples >= _LARGE or sum(array.nbytes for array in sections.values()) <= MOST_BYTES:
+        _write(writer, sections)
 
 
 def _write(writer: IndexWriter, sections: dict[str, NDArray[np.generic]]) -> None:
@@ -398,17 +389,12 @@ class NewIndex:
         """
         if self.cluster is None:
             return map(make(self.graph, self.embedder), pieces)
-        maker = _Pieces(self.writer.folder.resolve(), self.embedder.name, make)
+        maker = partial(_made, self.writer.folder.resolve(), self.embedder.name, make)
         return self.cluster.map(maker, pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces(Generic[S, T]):
-    """Makes what does pieces in a worker, from what is written in the folder."""
-
-    folder: Path
-    embedder: str
-    make: Callable[[Graph, Embedder], Callable[[S], T]]
-
-    def __call__(self) -> Callable[[S], T]:
-        return self.make(written_graph(self.folder), embedder(self.embedder))
+def _made(
+    folder: Path, embedder_name: str, make: Callable[[Graph, Embedder], Callable[[S], T]]
+) -> Callable[[S], T]:
+    """What does pieces in a worker, from what is written in the folder."""
+    return make(written_graph(folder), embedder(embedder_name))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -79,18 +80,12 @@ class TypeEdits:
         removed: Sequence[NodeText],
     ) -> GraphEdit:
         """An edit, with types that are added to `stated_types` and removed from them."""
-        stated_by_node, added_by_node, removed_by_node = (
-            _by_node(stated_types),
-            _by_node(added),
-            _by_node(removed),
-        )
+        stated, gained, lost = _by_node(stated_types), _by_node(added), _by_node(removed)
         types_added: list[NodeText] = []
         types_removed: list[NodeText] = []
-        for node in dict.fromkeys([*added_by_node, *removed_by_node]):
-            table, before = self._labels_of(node), set(map(self._label_of, stated_by_node[node]))
-            after = set(
-                map(self._label_of, (stated_by_node[node] - removed_by_node[node]) | added_by_node[node])
-            )
+        for node in dict.fromkeys([*gained, *lost]):
+            table, before = self._labels_of(node), set(map(self._label_of, stated[node]))
+            after = set(map(self._label_of, (stated[node] - lost[node]) | gained[node]))
             types_added += [(node, label) for label in sorted(after - table)]
             types_removed += [(node, label) for label in sorted((table & before) - after)]
         edit = replace(edit, types_added=types_added, types_removed=types_removed)
@@ -196,9 +191,10 @@ def with_following(
     slots = np.full(len(triples), -1, np.int64)
     known = triples[:, 1] < len(after.relations)
     slots[known] = triple_slots(after, triples[known])
-    removed = _triples_of(after, np.setdiff1d(inference.inferred_slots(), slots))
+    # Triples that no source states, and that follow no longer.
+    removed = _triples_of(after, np.setdiff1d(np.flatnonzero(after.source == INFERRED), slots))
     added = triples[slots < 0]
-    new_relations = inference.new_relations()
+    new_relations = list(inference.relations)[len(after.relations) :]  # that only the ontology names
     types_added, types_removed = inference.changed_types(types)
     counts = (len(added), len(removed), len(types_added), len(types_removed))
     # A triple that is removed and follows stays, as an inferred one.
@@ -223,12 +219,11 @@ class _Inference:
 
     def __init__(self, graph: Graph, stated: Stated, most_inferred: int) -> None:
         self._graph, self._stated = graph, stated
-        self._relations: GrowingIds[str] = GrowingIds()
-        self._relations.of(list(graph.relations))
+        self.relations: GrowingIds[str] = GrowingIds()
+        self.relations.of(list(graph.relations))
         self._columns = graph.out.columns()
-        self._sources = np.asarray(graph.source)
         schema = self._rows(name for name in graph.relations if is_schema(name))
-        self.ontology = Ontology(schema, self._name, self._relations, stated.characters, most_inferred)
+        self.ontology = Ontology(schema, self._name, self.relations, stated.characters, most_inferred)
         self._relations_in_play = self.ontology.relations_in_play()
         # Types that are classes in play: their numbers in `stated`, and the nodes.
         numbers = {name: number for number, name in enumerate(stated.names)}
@@ -241,9 +236,9 @@ class _Inference:
 
     def _rows(self, relations: Iterable[str]) -> Int64:
         """The stated triples of some relations, int64 [n, 3]."""
-        numbers = np.array([self._relations[name] for name in relations if name in self._relations], np.int64)
+        numbers = np.array([self.relations[name] for name in relations if name in self.relations], np.int64)
         head, relation, tail = self._columns
-        rows = np.flatnonzero(np.isin(relation, numbers) & (self._sources != INFERRED))
+        rows = np.flatnonzero(np.isin(relation, numbers) & (self._graph.source != INFERRED))
         return np.stack([head[rows], relation[rows], tail[rows]], axis=1).astype(np.int64)
 
     def is_touched(self, edit: GraphEdit) -> bool:
@@ -264,14 +259,6 @@ class _Inference:
         classes = nodes[self._stated.pairs[:, 1]]
         types = np.stack([self._stated.pairs[:, 0], classes], axis=1)[classes >= 0]
         return self.ontology.infer(self._rows(self._relations_in_play), types)
-
-    def inferred_slots(self) -> Int64:
-        """The triples that no source states, ascending."""
-        return np.flatnonzero(self._sources == INFERRED)
-
-    def new_relations(self) -> list[str]:
-        """Relations that only the ontology names, of which triples follow."""
-        return list(self._relations)[len(self._graph.relations) :]
 
     def changed_types(self, following: Int32) -> tuple[list[NodeText], list[NodeText]]:
         """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
@@ -327,8 +314,8 @@ class Edits:
     calls its entities: labels and aliases; those of other names are passed over. `labels` are names
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
-    or `transitive`). RDF that is read with 0 for `most_inferred` is for an index that
-    infers nothing. `tables` are how tables are read from now on.
+    or `transitive`). `add_beside` and `remove_beside` are lines of `Graph.beside`. RDF that is read with 0
+    for `most_inferred` is for an index that infers nothing. `tables` are how tables are read from now on.
     """
 
     add: Sequence[NamedTriple] = ()
@@ -346,6 +333,8 @@ class Edits:
     statements: Sequence[EdgeStatement] = ()
     add_characters: NamedTexts = ()
     remove_characters: NamedTexts = ()
+    add_beside: Sequence[str] = ()
+    remove_beside: Sequence[str] = ()
     most_inferred: int = MOST_INFERRED
     reading: ReadNotes = ReadNotes()
     tables: Sequence[TableForm] = ()
@@ -455,10 +444,15 @@ def read_edits(
         statements=added.statements,
         add_characters=added.characters,
         remove_characters=removed.characters,
+        add_beside=added.beside,
+        remove_beside=removed.beside,
         most_inferred=(files.hints or Hints()).most_inferred,
         reading=reader.reading(),
         tables=known,
     )
+
+
+_Row = TypeVar("_Row")
 
 
 class _Reading:
@@ -501,25 +495,27 @@ class _Reading:
             *(form for form in forms if not form.layout.known),
         ]
 
-    def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
-        """Pairs of a side file, if there is one."""
+    def rows(self, path: Path | None, read: Callable[[Path, Tally], Iterable[Iterable[_Row]]]) -> list[_Row]:
+        """Rows of a side file, if there is one."""
         if path is None:
             return []
         tally = self._tally()
-        named_texts = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        rows = [row for block in read(path, tally) for row in block]
         tally.raise_faults()
-        return named_texts
+        return rows
+
+    def pairs(self, path: Path | None, kind: str) -> list[NamedText]:
+        """Pairs of a file."""
+        return self.rows(path, lambda path, tally: read_pairs(path, kind, tally))
 
     def lines(self, path: Path | None) -> list[str]:
-        """Lines of a file that are not blank, if there is one."""
-        if path is None:
-            return []
-        tally = self._tally()
-        stripped_lines = [
-            line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()
-        ]
-        tally.raise_faults()
-        return stripped_lines
+        """Lines of a file that are not blank."""
+        return self.rows(
+            path,
+            lambda path, tally: (
+                [line.strip() for line in lines if line.strip()] for _, lines in line_blocks(path, tally)
+            ),
+        )
 
     def reading(self) -> ReadNotes:
         """What was skipped and noted."""
@@ -539,20 +535,21 @@ class _Reading:
             self._progress(self._bytes_done + done, self._total)
 
 
+@dataclass(eq=False)
 class _Side:
     """All that the files of one side, added or removed, say; `names` are labels and aliases."""
 
-    def __init__(self, *, calls_rows: bool = True) -> None:
-        self._calls_rows = calls_rows
-        """Whether rows are called by their ids and numbers too, as they stay if they are removed."""
-        self.triples: list[NamedTriple] = []
-        self.nodes: list[str] = []
-        self.labels: dict[str, Label] = {}
-        self.types: list[NamedText] = []
-        self.names: list[NamedText] = []
-        self.iris = False
-        self.statements: list[EdgeStatement] = []
-        self.characters: list[NamedText] = []
+    calls_rows: bool = True
+    """Whether rows are called by their ids and numbers too, as they stay if they are removed."""
+    triples: list[NamedTriple] = field(default_factory=list[NamedTriple])
+    nodes: list[str] = field(default_factory=list[str])
+    labels: dict[str, Label] = field(default_factory=dict[str, Label])
+    types: list[NamedText] = field(default_factory=list[NamedText])
+    names: list[NamedText] = field(default_factory=list[NamedText])
+    iris: bool = False
+    statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
+    characters: list[NamedText] = field(default_factory=list[NamedText])
+    beside: list[str] = field(default_factory=list[str])
 
     def take(self, batch: Batch) -> None:
         """Take one batch."""
@@ -564,15 +561,18 @@ class _Side:
             self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
         self.nodes += batch.nodes
         self.types += batch.types
-        if batch.iris or self._calls_rows:
+        if batch.iris or self.calls_rows:
             self.names += batch.aliases
         for label in batch.labels:
-            if label.rank and not (batch.iris or self._calls_rows):
+            is_number = bool(label.rank) and not batch.iris
+            if is_number and not self.calls_rows:
                 continue
             best_label = self.labels.get(label.subject)
             if best_label is None or label.rank < best_label.rank:
                 self.labels[label.subject] = label
-            self.names.append((label.subject, label.text))
+            if not is_number:  # by which a row that is there already is not called once more
+                self.names.append((label.subject, label.text))
         self.iris |= batch.iris
         self.statements += batch.statements
         self.characters += batch.characters
+        self.beside += batch.beside

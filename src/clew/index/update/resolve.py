@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ import numpy as np
 from clew.errors import UsageError
 from clew.foundation.forms import local_name
 from clew.graph import XSD
+from clew.graph.beside import line_of, term_of
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
@@ -79,21 +80,16 @@ def _ranges(graph: Graph) -> dict[int, _Range]:
         number, datatype = divmod(key, width)
         name = values.datatypes[datatype - 1] if datatype else ""
         by_relation.setdefault(number, Counter())[name] += count
-    return {
-        number: range_ for number, found in by_relation.items() if (range_ := _range_of(found)) is not None
-    }
-
-
-def _range_of(found: Counter[str]) -> _Range | None:
-    """The range of a relation by what it leads to, so many times; entities are of the datatype ""."""
-    kinds = Counter[str]()
-    for datatype, count in found.items():
-        kinds[_kind(datatype)] += count
-    kind, count = kinds.most_common(1)[0]
-    if count < TYPED_SHARE * found.total():
-        return None
-    datatypes = tuple(datatype for datatype, _ in found.most_common() if datatype and _kind(datatype) == kind)
-    return _Range(datatypes, refers=not kind)
+    ranges: dict[int, _Range] = {}
+    for number, found in by_relation.items():
+        kinds = Counter[str]()
+        for datatype, count in found.items():  # entities are of the datatype ""
+            kinds[_kind(datatype)] += count
+        kind, count = kinds.most_common(1)[0]
+        if count >= TYPED_SHARE * found.total():
+            datatypes = (datatype for datatype, _ in found.most_common() if _kind(datatype) == kind)
+            ranges[number] = _Range(tuple(filter(None, datatypes)), refers=not kind)
+    return ranges
 
 
 def _kind(datatype: str) -> str:
@@ -145,7 +141,10 @@ class _Resolver:
         self._iris = edits.iris or graph.stated is not None
         # People write names where the index has ids beside them; a file of RDF, or one with labels, has ids.
         self._by_label = not edits.iris and graph.labels is not graph.entities
-        self._relation_labels = self._relations_by_label()
+        self._relation_labels: dict[str, list[int]] = {}
+        if self._by_label and graph.relation_labels is not graph.relations:
+            for number, label in enumerate(graph.relation_labels):
+                self._relation_labels.setdefault(label, []).append(number)
         self._nodes: dict[NodeKey, int] = {}
         self._new_nodes: list[NodeKey] = []
         self._types = TypeEdits(graph, self._type)
@@ -168,7 +167,11 @@ class _Resolver:
         names_to_remove = [(self._stored_key(name), text) for name, text in edits.remove_names]
         aliases, aliases_removed = self._aliases_removed(names_to_remove, lost_nodes)
         if missing and not rules.ignore_missing:
-            raise _missing_error(missing)
+            examples = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
+            raise UsageError(
+                f"{len(missing):,} of what is to be removed is not in the index: {examples}. "
+                "Nothing was changed; --ignore-missing goes on without it"
+            )
         added, restated, duplicates = self._added_triples(removed)
         for name in edits.nodes:
             self._ensure_node(name)
@@ -182,13 +185,33 @@ class _Resolver:
         ]  # fmt: skip
         relations = list(self._relations)[self._old_relations :]
         if rules.strict and (self._new_nodes or relations):
-            raise _new_error(self._new_nodes, relations)
-        edit = self._edit(removed, added, restated, relations)
-        net_added, net_removed = _changes(aliases_removed, aliases_added)
-        net_added.sort(key=lambda pair: pair[0])
-        edit = replace(edit, aliases_added=net_added, aliases_removed=net_removed)
-        edit = replace(edit, renamed=sorted(renamed.items()))
-        edit = replace(edit, characters_added=characters[0], characters_removed=characters[1])
+            examples = ", ".join([*map(shown_key, self._new_nodes), *relations][:MOST_MISSING])
+            raise UsageError(
+                f"{len(self._new_nodes):,} entities and {len(relations):,} relations are not in the index: "
+                f"{examples}. Nothing was changed; without --strict they are made"
+            )
+        net_added, net_removed = _changes(removed, added)
+        new_aliases, old_aliases = _changes(aliases_removed, aliases_added)
+        edit = GraphEdit(
+            triple_array(net_added),
+            triple_array(net_removed),
+            [shown_key(key) for key in self._new_nodes],
+            [self._label(key) if isinstance(key, str) else key[0] for key in self._new_nodes],
+            [None if isinstance(key, str) else key[1] for key in self._new_nodes],
+            relations,
+            [self._label(name) for name in relations],
+            aliases_added=sorted(new_aliases, key=lambda pair: pair[0]),
+            aliases_removed=old_aliases,
+            renamed=sorted(renamed.items()),
+            characters_added=characters[0],
+            characters_removed=characters[1],
+            statements=self._statements({*net_added, *restated}, set(net_removed)),
+            unsaid=sorted(removed),
+            restated=triple_array(restated),
+            beside_added=edits.add_beside,
+            beside_removed=[*edits.remove_beside, *self._unsaid_lines(net_removed)],
+            beside_lost=[term_of(name) for name in edits.remove_entities],
+        )
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
         reading = edits.reading
@@ -196,7 +219,7 @@ class _Resolver:
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             sum(isinstance(key, str) for key in self._new_nodes), len(relations), len(types_added),
             len(aliases_added), reading.skipped, reading.reasons,
-            (*reading.notes, *self._value_notes(), *self._inference_notes(following)),
+            (*reading.notes, *self._notes(following)),
             following,
         )  # fmt: skip
 
@@ -224,36 +247,23 @@ class _Resolver:
         }
         return node_aliases, self._removed_pairs(node_aliases, to_remove, lost_nodes)
 
-    def _edit(
-        self,
-        removed: Sequence[EdgeIds],
-        added: Sequence[EdgeIds],
-        restated: Sequence[EdgeIds],
-        relations: Sequence[str],
-    ) -> GraphEdit:
-        """The triples that come and go, with the nodes and relations that are new."""
-        net_added, net_removed = _changes(removed, added)
-        return GraphEdit(
-            triple_array(net_added),
-            triple_array(net_removed),
-            [shown_key(key) for key in self._new_nodes],
-            [self._label(key) if isinstance(key, str) else key[0] for key in self._new_nodes],
-            [None if isinstance(key, str) else key[1] for key in self._new_nodes],
-            relations,
-            [self._label(name) for name in relations],
-            statements=self._statements({*net_added, *restated}, set(net_removed)),
-            unsaid=sorted(removed),
-            restated=triple_array(restated),
-        )
+    def _unsaid_lines(self, removed: Iterable[EdgeIds]) -> Iterator[str]:
+        """Triples that go, as lines: named graphs may say them."""
+        graph = self._graph
+        if graph.beside is None:
+            return
+        for head, relation, tail in removed:
+            datatype = int(graph.values.datatype[tail])
+            text = graph.entities[tail]
+            key = text if datatype < 0 else (text, graph.values.datatypes[datatype])
+            if datatype < 0 or not key[1] or key[1].startswith("@") or ":" in key[1]:
+                yield line_of((graph.entities[head], graph.relations[relation], key))
 
-    def _value_notes(self) -> Iterator[str]:
-        """What is not of the type that the index has for its relation."""
+    def _notes(self, following: Following | None) -> Iterator[str]:
+        """What is not of the type that the index has for its relation, or not as a new index would infer."""
         for relation, count in self._unfit.items():
             values = "1 value is" if count == 1 else f"{count:,} values are"
             yield f"{relation}: {values} not as the others of the index are, and kept as written"
-
-    def _inference_notes(self, following: Following | None) -> Iterator[str]:
-        """What is not as indexing anew would infer it."""
         if following is not None and following.cut:
             yield (
                 f"more follows from the ontology than the {self._edits.most_inferred:,} that are added; the "
@@ -285,7 +295,8 @@ class _Resolver:
             if node < 0:
                 self._missing.append(name)
             else:
-                triples |= dict.fromkeys(self._triples_of(node))
+                of_node = self._graph.triples_of(node)
+                triples |= {t: None for t in of_node if not self._follows(self._graph.find_triple(*t))}
         return list(triples)
 
     def _tell(self) -> None:
@@ -298,12 +309,6 @@ class _Resolver:
         if isinstance(key, str) and _SCOPED.match(key) and self.node(key) < 0:
             return _SCOPED.sub("_:", key)
         return key
-
-    def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
-        out, into = self._graph.out, self._graph.into
-        triples = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
-        triples += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in range(*into.span(node))]
-        return [triple for triple in triples if not self._follows(self._graph.find_triple(*triple))]
 
     def _follows(self, triple: int) -> bool:
         """Whether a triple is inferred, and so comes and goes by itself."""
@@ -421,13 +426,6 @@ class _Resolver:
         with_id = self._index.with_id(name)
         return called[0] if called else -1 if with_id is None else with_id
 
-    def _relations_by_label(self) -> dict[str, list[int]]:
-        numbers: dict[str, list[int]] = {}
-        if self._by_label and self._graph.relation_labels is not self._graph.relations:
-            for number, label in enumerate(self._graph.relation_labels):
-                numbers.setdefault(label, []).append(number)
-        return numbers
-
     def _relation(self, name: str) -> int:
         """Number of a relation by its name, or by what people read of it; -1 if there is none."""
         if name in self._relations:
@@ -481,11 +479,13 @@ class _Resolver:
 
     def _other_names(self, pairs: NamedTexts) -> list[NamedText]:
         """Those pairs that name an entity otherwise than by its name and label."""
-        return [
-            (name, text)
-            for name, text in pairs
-            if self.node(name) >= 0 and text not in self._name_and_label(name)
-        ]
+        others: list[NamedText] = []
+        for name, text in pairs:
+            node = self.node(name)  # which may be new
+            label = self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
+            if node >= 0 and text not in (name, label):
+                others.append((name, text))
+        return others
 
     def _renamed(self) -> dict[int, str]:
         """The new label of each entity whose label is removed: the one that is added, else its name."""
@@ -493,35 +493,14 @@ class _Resolver:
         for name, text in self._edits.remove_names:
             name, entities = self._stored_key(name), self._graph.entities
             node = self.node(name)
-            if 0 <= node < self._graph.nodes and text == self._graph.labels[node] != self._label(
-                entities[node]
-            ):
-                renamed[node] = self._label(entities[node])
+            if 0 <= node < self._graph.nodes:
+                without_label = self._label(entities[node])
+                if text == self._graph.labels[node] != without_label:
+                    renamed[node] = without_label
         return renamed
-
-    def _name_and_label(self, name: str) -> tuple[str, str]:
-        """Name and label of an entity, which may be new."""
-        node = self.node(name)
-        return name, self._graph.labels[node] if node < self._graph.nodes else self._label(name)
 
     def _label(self, name: str) -> str:
         return self._edits.labels.get(name) or (local_name(name) if self._iris else name)
-
-
-def _missing_error(missing: Sequence[str]) -> UsageError:
-    examples = "; ".join(missing[:MOST_MISSING]) + (" …" if len(missing) > MOST_MISSING else "")
-    return UsageError(
-        f"{len(missing):,} of what is to be removed is not in the index: {examples}. "
-        "Nothing was changed; --ignore-missing goes on without it"
-    )
-
-
-def _new_error(nodes: Sequence[NodeKey], relations: Sequence[str]) -> UsageError:
-    examples = ", ".join([*map(shown_key, nodes), *relations][:MOST_MISSING])
-    return UsageError(
-        f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
-        f"{examples}. Nothing was changed; without --strict they are made"
-    )
 
 
 def _changes(removed: Sequence[_Change], added: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.foundation.arrays import AnyArray, Int32, Int64, chunks_of
+from clew.foundation.arrays import AnyArray, Int32, Int64
 from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
 from clew.graph.readers.columns import TableForm
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
-from clew.graph.walks.walks import Walker, Walks
-from clew.index.build import add_node_search
+from clew.graph.walks.walks import Walker, Walks, match_walks
+from clew.index.build import NODE_FILE, add_search
 from clew.index.corpus import (
     NODE_SEARCH,
     WALK_VERSION,
@@ -37,8 +37,9 @@ from clew.index.corpus import (
     root_of_walks,
     walks_at,
     walks_of_rows,
+    without_vectors,
 )
-from clew.index.names import NamesIndex, TypoPart, Typos, buckets_for, hash_norms
+from clew.index.names import NamesIndex, buckets_for, hash_norms
 from clew.index.store.directory import Index, Manifest, check_embedder, open_index, read_manifest
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.writing import IndexWriter, write_changed, write_updated_schema, writing
@@ -49,13 +50,11 @@ from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_SEARCH,
     ENTITY_VECTORS,
-    IN_MILVUS,
     RELATION_VECTORS,
     SEARCH_FILE,
     TRIPLE_IDS,
     TRIPLE_SCALES,
     TRIPLE_VECTORS,
-    build_search,
     quantise,
 )
 from clew.index.vectors.in_milvus import InMilvus
@@ -65,9 +64,6 @@ from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 
 # A names index after some entries were added and others removed, without reading the names that stay.
-
-LISTS_AT_ONCE = 65_536
-"""Lists that are merged at a time, so that memory does not grow with the index."""
 
 
 def updated_names(old: NamesIndex, graph: Graph, edit: GraphEdit) -> NamesIndex:
@@ -125,88 +121,22 @@ def _with_entries(
     moved = new_numbers[old.entries]
     stays = moved >= 0
     hashes, moved = old.hashes[stays], moved[stays]
-    new_hashes = hash_norms(norms) if norms else np.empty(0, np.uint64)
+    new_hashes = hash_norms(norms)
     order = np.lexsort((added, new_hashes))
     new_hashes, numbers = new_hashes[order], added[order]
-    places = _places(hashes, moved, new_hashes, numbers)
-    skipped = np.zeros(graph.nodes, np.bool_)
-    skipped[label_nodes] = True
-    visible = [
-        "" if number < graph.nodes and skipped[number] else norm
-        for number, norm in zip(added.tolist(), norms, strict=True)
-    ]
+    # Pairs (hash, entry) are sorted.
+    first, last = np.searchsorted(hashes, new_hashes, "left"), np.searchsorted(hashes, new_hashes, "right")
+    inside = [int(np.searchsorted(moved[a:b], n)) for a, b, n in zip(first, last, numbers, strict=True)]
+    places = first + np.array(inside, np.int64)
+    labelled = np.isin(added, label_nodes)
+    visible = ["" if hidden else norm for hidden, norm in zip(labelled, norms, strict=True)]
     return NamesIndex(
         graph,
         np.insert(hashes, places, new_hashes),
         np.insert(moved, places, numbers).astype(np.int32),
         label_nodes,
-        _updated_typos(old.typos, new_numbers, added, visible, entries),
+        old.typos.changed(new_numbers, added, visible, entries),
     )
-
-
-def _places(
-    hashes: NDArray[np.uint64], entries: Int64, new_hashes: NDArray[np.uint64], numbers: Int64
-) -> Int64:
-    """Where in the pairs (hash, entry), sorted, the new pairs go."""
-    first, last = np.searchsorted(hashes, new_hashes, "left"), np.searchsorted(hashes, new_hashes, "right")
-    inside = [int(np.searchsorted(entries[a:b], n)) for a, b, n in zip(first, last, numbers, strict=True)]
-    return first + np.array(inside, np.int64)
-
-
-def _updated_typos(old: Typos, new_numbers: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
-    buckets = len(old.posting_offsets) - 1
-    part = TypoPart.of(0, norms, buckets)
-    indexed_rows = np.flatnonzero(part.lengths)
-    order = indexed_rows[np.lexsort((added[indexed_rows], part.lengths[indexed_rows]))]
-    length_offsets, by_length = _merged_lists(
-        old.length_offsets, old.by_length, new_numbers, part.lengths[order].astype(np.int64), added[order]
-    )
-    rank = np.full(entries, -1, np.int64)
-    rank[by_length] = np.arange(len(by_length))
-    moved = new_numbers[old.by_length]
-    ranks = np.where(moved >= 0, rank[moved], -1)
-    bucket, row = part.pairs >> 32, part.pairs & 0xFFFFFFFF
-    fresh = np.sort(bucket << 32 | rank[added[row]])
-    offsets, postings = _merged_lists(
-        old.posting_offsets, old.postings, ranks, fresh >> 32, fresh & 0xFFFFFFFF
-    )
-    signatures = np.zeros(len(by_length), np.uint32)
-    signatures[ranks[ranks >= 0]] = old.signatures[ranks >= 0]
-    signatures[rank[added[indexed_rows]]] = part.signatures[indexed_rows]
-    return Typos(offsets, postings, length_offsets, by_length, signatures)
-
-
-def _merged_lists(
-    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
-) -> tuple[Int64, Int32]:
-    """Put the pairs (`lists`, `entries`), sorted, into lists of ascending values.
-
-    `new_numbers` gives each value that is there its new one, -1 where it goes.
-    """
-    sizes: list[Int64] = [np.zeros(1, np.int64)]
-    parts: list[Int32] = []
-    for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):
-        span = slice(*np.searchsorted(lists, [first, last]).tolist())
-        part = offsets[first : last + 1]
-        size, merged = _merged_part(
-            part - part[0], values[part[0] : part[-1]], new_numbers, lists[span] - first, entries[span]
-        )
-        sizes.append(size)
-        parts.append(merged)
-    return np.cumsum(np.concatenate(sizes)), np.concatenate([np.empty(0, np.int32), *parts])
-
-
-def _merged_part(
-    offsets: Int64, values: Int32, new_numbers: Int64, lists: Int64, entries: Int64
-) -> tuple[Int64, Int32]:
-    """As `_merged_lists`, but with the sizes of the lists."""
-    count = len(offsets) - 1
-    moved = new_numbers[values]
-    stays = moved >= 0
-    key = (np.repeat(np.arange(count), np.diff(offsets)) << 32 | moved)[stays]
-    places = np.searchsorted(key, lists << 32 | entries)
-    merged = np.insert(moved[stays], places, entries).astype(np.int32)
-    return np.bincount(key >> 32, minlength=count) + np.bincount(lists, minlength=count), merged
 
 
 # A corpus after its graph has changed: only walks that differ are embedded again (section 2.1, *Indexing*).
@@ -216,15 +146,6 @@ def _merged_part(
 EMBEDDED_AT_ONCE = 20_000
 MOST_PARTS = 12
 """Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
-
-
-@dataclass(frozen=True, eq=False)
-class EditedGraph:
-    """A graph `before` and `after` an edit."""
-
-    before: Graph
-    after: Graph
-    edit: GraphEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,89 +159,74 @@ class CorpusChange:
 
 def updated_corpus(
     corpus: Corpus,
-    graphs: EditedGraph,
+    before: Graph,
+    graph: Graph,
+    edit: GraphEdit,
     embedder: Embedder,
     *,
     verbaliser: Verbaliser | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
-    """Update the `corpus` of a graph to what was made of that.
+    """Update the `corpus` of the graph `before` to that of `graph`, which was made of it by `edit`.
 
     `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless they were put into one.
     """
-    graph = graphs.after
     maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
+    renamed = np.array([node for node, _ in edit.renamed], np.int32)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
-        return _update_lazy(corpus, graphs, maker)
-    walker = Walker(graph, corpus.settings.walking)
-    stored_walks = [_live_walks(part, rows) for part, rows in corpus.parts_in_use()]
-    unsaid = _unsaid_roots(corpus) if verbaliser is not None else np.zeros(0, np.int32)
-    renamed = np.array([node for node, _ in graphs.edit.renamed], np.int32)
-    said_anew = np.union1d(unsaid, _roots_through(corpus, renamed))
-    changed = changed_roots(graphs.before, graphs.edit, walker, stored_walks)
+        near = edit.renamed_triples(before)[:, [0, 2]].ravel()
+        roots = np.unique(np.concatenate([edit.walked(before.nodes), near, renamed])).astype(np.int32)
+        part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
+        change = CorpusChange(len(roots), len(roots), len(part.q))
+        return _with_nodes(corpus, maker, part, graph.nodes), change
+    walker = Walker(graph, corpus.settings)
+    stored_walks = [
+        StoredWalks(part.walks, np.isin(np.arange(len(part.walks.roots)), rows))
+        for part, rows in corpus.parts_in_use()
+    ]
+    said_anew = _roots_said_anew(corpus, renamed, unsaid=verbaliser is not None)
+    changed = changed_roots(before, edit, walker, stored_walks)
     roots = np.union1d(changed, said_anew).astype(np.int32)
-    walks, before = _differing_walks(walker.walk(roots), corpus, said_anew)
+    walks, stored = _differing_walks(walker.walk(roots), corpus, said_anew)
     owners = root_of_walks(walks)
-    before.row[np.isin(owners, renamed) | np.isin(walks.nodes, renamed).any(axis=1)] = -1
-    part, embedded = _embed_walks(walks, maker, before, corpus, progress)
+    stored.row[np.isin(owners, renamed) | np.isin(walks.nodes, renamed).any(axis=1)] = -1
+    part, embedded = _embed_walks(walks, maker, stored, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
-        part = replace(part, q=part.q[:0], scale=part.scale[:0])
+        part = without_vectors(part, part.ids)
     result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
     if 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts):
-        result = compacted(result)
+        result = result.with_parts([_stored_part(result, 0)], graph.nodes)
     elif len(result.parts) > MOST_PARTS:
-        small = _stored_part(result, np.flatnonzero(result.part_of > 0).astype(np.int32))
-        result = result.with_parts([result.parts[0], small], graph.nodes)
+        result = result.with_parts([result.parts[0], _stored_part(result, 1)], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), embedded)
 
 
-def compacted(corpus: Corpus) -> Corpus:
-    """Put all that is in use into one part, in the order of nodes."""
-    if not corpus.parts:
-        return corpus
-    nodes = len(corpus.row_of)
-    return corpus.with_parts([_stored_part(corpus, np.arange(nodes, dtype=np.int32))], nodes)
-
-
-def _stored_part(corpus: Corpus, roots: Int32) -> CorpusPart:
-    """Gather what is stored of `roots`, ascending, as one part."""
+def _stored_part(corpus: Corpus, first: int) -> CorpusPart:
+    """Gather what is in use of the parts from the `first` on as one part, in the order of nodes."""
+    roots = np.flatnonzero(corpus.part_of >= first).astype(np.int32)
     parts = [part_of_rows(part, rows) for part, rows in corpus.parts_in_use(roots) if len(rows)]
     joined = parts[0] if len(parts) == 1 else joined_parts(parts)
     return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
 
 
-def _live_walks(part: CorpusPart, rows: Int32) -> StoredWalks:
-    """The walks of a part, of which some rows are in use."""
-    live = np.zeros(len(part.walks.roots), np.bool_)
-    live[rows] = True
-    return StoredWalks(part.walks, live)
+def _roots_said_anew(corpus: Corpus, renamed: Int32, *, unsaid: bool) -> Int32:
+    """Roots that are among the `renamed` nodes, or have a walk through one of them.
 
-
-def _unsaid_roots(corpus: Corpus) -> Int32:
-    """Roots with a walk that the model was to say and did not."""
-    roots: list[Int32] = []
-    for part, rows in corpus.parts_in_use():
-        if part.sentences is not None:
-            unsaid_counts = np.concatenate(
-                [np.zeros(1, np.int64), np.cumsum(np.diff(part.sentences.offsets) == 0)]
-            )
-            ends = part.walks.offsets
-            is_unsaid = unsaid_counts[ends[rows + 1]] > unsaid_counts[ends[rows]]
-            roots.append(part.walks.roots[rows[is_unsaid]])
-    return np.concatenate(roots) if roots else np.zeros(0, np.int32)
-
-
-def _roots_through(corpus: Corpus, nodes: Int32) -> Int32:
-    """Roots that are among some nodes, or have a walk through one of them."""
-    roots = [nodes]
-    for part, _ in corpus.parts_in_use() if len(nodes) else ():
-        walks = np.flatnonzero(np.isin(part.walks.nodes, nodes).any(axis=1))
-        roots.append(part.walks.roots[np.searchsorted(part.walks.offsets, walks, "right") - 1])
+    With `unsaid`, also those with a walk that the model was to say and did not.
+    """
+    roots = [renamed]
+    for part, rows in corpus.parts_in_use() if len(renamed) or unsaid else ():
+        owners = root_of_walks(part.walks)
+        if len(renamed):
+            roots.append(owners[np.isin(part.walks.nodes, renamed).any(axis=1)])
+        if unsaid and part.sentences is not None:
+            without = owners[np.diff(part.sentences.offsets) == 0]
+            roots.append(np.intersect1d(without, part.walks.roots[rows]))
     return np.unique(np.concatenate(roots))
 
 
@@ -406,8 +312,6 @@ def _sentences(
 
 def _differing_walks(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _StoredPlaces]:
     """Walks of `unsaid` roots, and where they, their order, counts or state differ; and where each was."""
-    from clew.graph.walks.walks import match_walks
-
     is_same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
     old_roots = np.flatnonzero(walks.roots < len(corpus.row_of))
     numbers = np.full(len(walks.roots), -1, np.int16)
@@ -428,25 +332,20 @@ def _differing_walks(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks
 
 
 def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:
-    """Replace the vectors of the roots of `part`."""
+    """Replace the vectors of the roots of `part`, of `nodes` nodes in all."""
     roots = part.walks.roots
-    vectors = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
-    if corpus.milvus is not None:
-        if vectors is not None:
-            corpus.milvus.add_nodes(roots, vectors[0])
+    if not len(roots):
         return corpus
-    return corpus if vectors is None else corpus.with_nodes(roots, *vectors, nodes)
-
-
-def _update_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
-    graph = graphs.after
-    edit, before = graphs.edit, graphs.before
-    near = edit.renamed_triples(before)[:, [0, 2]].ravel()
-    named = [node for node, _ in edit.renamed]
-    roots = np.unique(np.concatenate([edit.walked(before.nodes), near, named])).astype(np.int32)
-    part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
-    result = _with_nodes(corpus, maker, part, graph.nodes)
-    return result, CorpusChange(len(roots), len(roots), len(part.q))
+    q, scale = maker.node_vectors(part.walks, part.q, part.scale)
+    if corpus.milvus is not None:
+        corpus.milvus.add_nodes(roots, q)
+        return corpus
+    return replace(
+        corpus,
+        nodes=_with_rows(corpus.nodes, roots, q, nodes),
+        node_scales=_with_rows(corpus.node_scales, roots, scale, nodes),
+        changed=np.union1d(corpus.changed, roots).astype(np.int32),
+    )
 
 
 UpdateStage = Literal["reading", "finding", "walks", "writing"]
@@ -528,26 +427,33 @@ class _Update:
         return None if self.progress is None else partial(self.progress, stage)
 
     def write(
-        self,
-        edit: GraphEdit,
-        report: EditReport,
-        sections: Mapping[str, bytes],
-        tables: Sequence[TableForm] = (),
+        self, edit: GraphEdit, report: EditReport, sections: Mapping[str, bytes], tables: Sequence[TableForm]
     ) -> Updated:
         """Write what an edit changes, some `sections`, and how `tables` are read from now on."""
         index, writer = self.index, self.writer
         milvus = InMilvus.open(index)
         graph, merge = edited(index.graph, edit)
-        corpus, change = self.corpus(EditedGraph(index.graph, graph, edit))
+        corpus, change = self.corpus(graph, edit)
         contents: dict[str, AnyArray | bytes] = {
             **with_prefix("graph", graph_sections(graph)),
             **with_prefix("names", updated_names(index.names, graph, edit).sections()),
             **self.vectors(edit, graph, merge, milvus),
             **sections,
         }
-        self.write_search(graph, edit, contents)
-        contents |= {} if milvus is None else milvus.sections()
-        contents |= self.corpus_sections(graph, corpus)
+        most_newer = max(MOST_NEWER, graph.nodes // 10)
+        if milvus is not None:
+            contents |= milvus.sections()
+        elif ENTITY_SEARCH in index.files:
+            newer = graph.nodes - len(open_vectors(index.files[ENTITY_SEARCH]))
+            if edit.renamed or newer > most_newer:
+                vectors: list[Any] = [contents[name] for name in (ENTITY_VECTORS, ENTITY_SCALES)]
+                add_search(writer, ENTITY_SEARCH, SEARCH_FILE, *vectors)
+        if corpus is not None:
+            is_searched = NODE_SEARCH in index.files and corpus.milvus is None
+            if is_searched and len(corpus.changed) > most_newer:
+                add_search(writer, NODE_SEARCH, NODE_FILE, corpus.nodes, corpus.node_scales)
+                is_searched = False
+            contents |= (corpus if is_searched else replace(corpus, changed=corpus.changed[:0])).sections()
         write_changed(
             writer, index, contents, dropped=("corpus.", "schema."), progress=self.progress_of("writing")
         )
@@ -596,8 +502,7 @@ class _Update:
             return contents
         triples, changed = edit.added, edit.renamed_triples(before)
         triples = np.concatenate([triples, changed])
-        by_triple = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
-        rows, scales = by_triple.quantised(*triples.T)
+        rows, scales = TripleEmbedder(graph, embedder).quantised(*triples.T)
         slots, count = triple_slots(graph, changed), len(edit.added)
         columns = {TRIPLE_VECTORS: rows, TRIPLE_SCALES: scales}
         if milvus is not None:
@@ -610,7 +515,7 @@ class _Update:
             contents[name] = _with_rows(column, slots, values[count:], graph.triples)
         return contents
 
-    def corpus(self, graphs: EditedGraph) -> tuple[Corpus | None, CorpusChange | None]:
+    def corpus(self, graph: Graph, edit: GraphEdit) -> tuple[Corpus | None, CorpusChange | None]:
         """The corpus of the graph after the edit, and what differs; None without one."""
         corpus, path = open_corpus(self.index, writable=True), self.index.path
         if corpus is None:
@@ -621,8 +526,8 @@ class _Update:
                 f"{path}: its walks are said {speaker}, not by {self.verbaliser.name}. Index the sources "
                 "again"
             )
-        edit, new_nodes = graphs.edit, graphs.after.nodes - graphs.before.nodes
-        changed = len(edit.added) or len(edit.removed) or edit.renamed or new_nodes > 0
+        before = self.index.graph
+        changed = len(edit.added) or len(edit.removed) or edit.renamed or graph.nodes > before.nodes
         if not changed and not self.is_unsaid():
             return corpus, CorpusChange(0, 0, 0)
         if corpus.parts and corpus.drawing != WALK_VERSION:
@@ -631,33 +536,12 @@ class _Update:
                 "Index the sources again"
             )
         return updated_corpus(
-            corpus, graphs, self.embedder, verbaliser=self.verbaliser, progress=self.progress_of("walks")
-        )
-
-    def write_search(self, graph: Graph, edit: GraphEdit, contents: Mapping[str, AnyArray | bytes]) -> None:
-        """Write the file that searches vectors of names anew if too many are newer, or some have changed."""
-        index, writer = self.index, self.writer
-        if ENTITY_SEARCH not in index.files or IN_MILVUS in index.sections:
-            return
-        newer = graph.nodes - len(open_vectors(index.files[ENTITY_SEARCH]))
-        if edit.renamed or newer > max(MOST_NEWER, graph.nodes // 10):
-            vectors: list[Any] = [contents[name] for name in (ENTITY_VECTORS, ENTITY_SCALES)]
-            build_search(writer.folder / SEARCH_FILE, *vectors)
-            writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
-
-    def corpus_sections(self, graph: Graph, corpus: Corpus | None) -> Mapping[str, AnyArray | bytes]:
-        """What is written of a corpus; the file that searches nodes is made anew if too many have changed."""
-        if corpus is None:
-            return {}
-        if NODE_SEARCH not in self.index.files or corpus.milvus is not None:
-            return replace(corpus, changed=corpus.changed[:0]).sections()
-        if len(corpus.changed) > max(MOST_NEWER, graph.nodes // 10):
-            add_node_search(self.writer, corpus)
-            corpus = replace(corpus, changed=corpus.changed[:0])
-        return corpus.sections()
+            corpus, before, graph, edit, self.embedder,
+            verbaliser=self.verbaliser, progress=self.progress_of("walks"),
+        )  # fmt: skip
 
 
-def _with_rows(array: AnyArray, rows: Int64, values: AnyArray, length: int) -> AnyArray:
+def _with_rows(array: AnyArray, rows: Int32 | Int64, values: AnyArray, length: int) -> AnyArray:
     """A copy of `length` rows, some of which have new values; the array itself if none have."""
     if not len(rows):
         return array

@@ -18,19 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, MissingExtra, UsageError
-from clew.foundation.arrays import Float32, Int64
+from clew.foundation.arrays import Float32, Int64, chunks_of
+from clew.foundation.forms import shorten
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.foundation.system import require
 from clew.index.vectors.nearest import (
-    FaissCells,
-    FaissFlat,
-    FlatVectors,
+    FaissVectors,
     Nearest,
-    VectorIndex,
     VectorStoreError,
     check_file,
     check_query,
-    check_rows,
     save_file,
 )
 
@@ -51,7 +48,8 @@ CELLS_FROM = 100_000
 _ANSWER = 30.0
 _PAUSE = 0.5
 _STAMP = "clew.stamp"
-_CREDENTIALS = re.compile(r"//[^/@]*@")
+_CREDENTIALS = re.compile(r"//.*@")
+_SERVER = re.compile(r"(?:https?|tcp)://(?:[^/?#:\[\]\s]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:/\S*)?")
 _REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", "invalid", "illegal argument")
 
 
@@ -74,7 +72,7 @@ class MilvusPlace:
         keep_secret(self.token)
         if _CREDENTIALS.search(self.uri):
             raise UsageError("the URI of Milvus has a password in it. Give it in $MILVUS_TOKEN")
-        if not (self.uri.startswith(("http://", "https://", "tcp://")) or self.uri.endswith(".db")):
+        if not (_SERVER.fullmatch(self.uri) or (self.uri.endswith(".db") and "://" not in self.uri)):
             raise UsageError(
                 f"{self.uri!r} is no URI of Milvus. Give http://HOST:19530, or NAME.db for milvus-lite"
             )
@@ -112,7 +110,7 @@ class MilvusVectors:
         self.dimension, self.place, self._cells = dimension, place, cells
         self.collection = collection or f"clew_{uuid4().hex}"
         self._metric, self._stamp = metric, stamp or uuid4().hex
-        self._connected: Any = None
+        self._client: Any = None
         self._level = "Strong"
         self._exists = False
 
@@ -138,19 +136,9 @@ class MilvusVectors:
 
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; see `VectorIndex`."""
-        check_rows(self.dimension, ids, vectors)
-        for start in range(0, len(ids), ROWS_OF_REQUEST):
-            batch = ids[start : start + ROWS_OF_REQUEST].tolist()
-            if self._exists and self._query(f"id in {batch}", limit=len(batch)):
-                raise UsageError("an id is there already: remove it first")
-        self.add_new(ids, vectors)
-
-    def add_new(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors whose ids are known to be new, without looking; for building."""
         if not self._exists and len(ids):
             self._create()
-        for start in range(0, len(ids), ROWS_OF_REQUEST):
-            part = slice(start, start + ROWS_OF_REQUEST)
+        for part in (slice(*span) for span in chunks_of(0, len(ids), ROWS_OF_REQUEST)):
             rows = [
                 {"id": id, "vector": vector}
                 for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
@@ -159,31 +147,37 @@ class MilvusVectors:
             self._ask("add", "insert", rows, retry_request="upsert")
 
     def remove(self, ids: Int64) -> None:
-        """Remove vectors; see `VectorIndex`."""
+        """Remove vectors; ids that are not there are passed over."""
         for start in range(0, len(ids) if self._exists else 0, ROWS_OF_REQUEST):
             self._ask("remove", "delete", ids=ids[start : start + ROWS_OF_REQUEST].tolist())
 
     def remove_from(self, first: int) -> None:
         """Remove all vectors whose id is `first` or larger."""
+        options: dict[str, Any] = {"output_fields": ["id"], "consistency_level": "Strong"}
         while self._exists:
-            ids = self._query(f"id >= {first}", limit=ROWS_OF_REQUEST)
-            if not ids:
+            rows = self._ask("look up", "query", filter=f"id >= {first}", limit=ROWS_OF_REQUEST, **options)
+            if not rows:
                 return
-            self.remove(np.array(ids, np.int64))
+            self.remove(np.array([row["id"] for row in rows], np.int64))
 
     def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
+        """Find the nearest, of the ids `within` if given; Milvus gives at most `MOST_RESULTS`."""
         check_query(self.dimension, query)
         k = min(k, MOST_RESULTS)
         if not k or not self._exists or (within is not None and not len(within)):
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
         if within is None:
-            parts = [self._search(query, k, "")]
+            hits = self._search(query, k, "")
         else:
-            batches = (within[start : start + MOST_RESULTS] for start in range(0, len(within), MOST_RESULTS))
-            parts = [self._search(query, min(k, len(batch)), f"id in {batch.tolist()}") for batch in batches]
-        ids = np.concatenate([part.ids for part in parts])
-        distances = np.concatenate([part.distances for part in parts])
+            batches = (within[slice(*span)] for span in chunks_of(0, len(within), MOST_RESULTS))
+            hits = [
+                hit
+                for batch in batches
+                for hit in self._search(query, min(k, len(batch)), f"id in {batch.tolist()}")
+            ]
+        ids = np.array([hit["id"] for hit in hits], np.int64)
+        distances = np.array([hit["distance"] for hit in hits], np.float32)
+        distances = np.sqrt(np.maximum(distances, 0)) if self._metric == "L2" else 1 - distances
         order = np.lexsort((ids, distances))[:k]
         return Nearest(ids[order], distances[order])
 
@@ -202,8 +196,8 @@ class MilvusVectors:
                 return Nearest(hits.ids[known][:k], hits.distances[known][:k])
             count = min(4 * count, MOST_RESULTS)
 
-    def _search(self, query: Float32, k: int, condition: str) -> Nearest:
-        """One search, in no order."""
+    def _search(self, query: Float32, k: int, condition: str) -> list[dict[str, Any]]:
+        """One search: `id` and `distance` as Milvus gives them, in no order."""
         # So many cells are read as eight in a hundred, and enough for `k` results.
         cells = max(8, self._cells // 12, min(self._cells, k // 64))
         [hits] = self._ask(
@@ -211,11 +205,7 @@ class MilvusVectors:
             output_fields=["id"], consistency_level=self._level, patience=self.place.read_seconds,
             search_params={"metric_type": self._metric, "params": {"nprobe": cells} if self._cells else {}},
         )  # fmt: skip
-        ids = np.array([hit["id"] for hit in hits], np.int64)
-        raw_distances = np.array([hit["distance"] for hit in hits], np.float32)
-        return Nearest(
-            ids, np.sqrt(np.maximum(raw_distances, 0)) if self._metric == "L2" else 1 - raw_distances
-        )
+        return list(hits)
 
     def flush(self) -> None:
         """Wait until all that was added is on the disks of Milvus."""
@@ -255,7 +245,7 @@ class MilvusVectors:
     def _from_file(
         cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None
     ) -> Self:
-        _, file_dimension = check_file(path, cls.name, dimension)
+        _, file_dimension = check_file(path, (cls.name,), dimension)
         with path.open("rb") as file:
             raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
         # An older Clew wrote no stamp.
@@ -277,25 +267,15 @@ class MilvusVectors:
                 "one in $MILVUS_URI, or index the sources again"
             )
         description = self._ask("open", "describe_collection", patience=self.place.read_seconds)
-        dimensions = [
-            int(field["params"]["dim"]) for field in description["fields"] if "dim" in field["params"]
-        ]
+        sizes = [int(field["params"]["dim"]) for field in description["fields"] if "dim" in field["params"]]
         # An older Clew stamped none.
-        if description["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [
-            self.dimension
-        ]:
+        stamp = description["properties"].get(_STAMP, self._stamp)
+        if stamp != self._stamp or sizes != [self.dimension]:
             raise FormatError(
                 f"{path}: the collection {self.collection} of Milvus at {self.place.uri} is of another "
                 "index, or was made anew since this index was. Give the right Milvus in $MILVUS_URI, or "
                 "index the sources again"
             )
-
-    def _query(self, condition: str, *, limit: int) -> list[int]:
-        rows = self._ask(
-            "look up", "query", filter=condition, output_fields=["id"], limit=limit,
-            consistency_level="Strong",
-        )  # fmt: skip
-        return [int(row["id"]) for row in rows]
 
     def _create(self) -> None:
         types = _module().DataType
@@ -317,20 +297,6 @@ class MilvusVectors:
 
         self._call("create", create)
         self._exists = True
-
-    def _client(self) -> Any:  # noqa: ANN401
-        if self._connected is None:
-            place = self.place
-            self._connected = _module().MilvusClient(
-                uri=place.uri, token=place.token or "", timeout=_ANSWER, dedicated=True
-            )
-        return self._connected
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._connected is not None:
-            self._connected.close()
-            self._connected = None
 
     def _ask(
         self,
@@ -359,7 +325,10 @@ class MilvusVectors:
         while True:
             tried += 1
             try:
-                return call(self._client(), tried)
+                if self._client is None:
+                    access = {"uri": self.place.uri, "token": self.place.token or ""}
+                    self._client = _module().MilvusClient(**access, timeout=_ANSWER, dedicated=True)
+                return call(self._client, tried)
             except failures as error:
                 reason = _reason(error)
                 refused = any(word in reason.lower() for word in _REFUSED)
@@ -383,15 +352,11 @@ def _reason(error: Exception) -> str:
     message = (
         getattr(error, "message", None) or (details() if callable(details) else None) or str(error) or code
     )
-    line = " ".join(str(message).split())
-    return line if len(line) <= 200 else line[:199] + "…"
+    return shorten(" ".join(str(message).split()), 200)
 
 
-# Which backend for how many vectors, by name or by what wrote a file.
+# Which backend for how many vectors, or by what wrote a file.
 
-Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
-BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
-"""All backends; adding one is a line here."""
 FEW_VECTORS, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
 
@@ -437,17 +402,9 @@ class VectorAccess:
         keep_address(self.uri)
 
 
-def backend_named(name: str) -> Backend:
-    """Return the backend of a name; UsageError if there is none."""
-    for backend in BACKENDS:
-        if backend.name == name:
-            return backend
-    raise UsageError(f"unknown backend {name!r}. Backends are: {', '.join(b.name for b in BACKENDS)}")
-
-
-def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
-    """Return the backend of faiss for so many vectors."""
-    return FaissFlat if count <= MANY else FaissCells
+def faiss_for(count: int, dimension: int) -> FaissVectors:
+    """What faiss searches so many vectors with, still empty."""
+    return FaissVectors(dimension, cells=count > MANY)
 
 
 def has_faiss() -> bool:
@@ -456,17 +413,15 @@ def has_faiss() -> bool:
 
 
 def open_vectors(
-    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
-) -> VectorIndex:
+    path: Path, dimension: int | None = None, *, access: VectorAccess | None = None
+) -> FaissVectors | MilvusVectors:
     """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
 
     `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
     """
-    name, _ = check_file(path)
-    backend = backend_named(name)
-    if not issubclass(backend, MilvusVectors):
-        return backend.open(path, dimension, writable=writable)
-    return open_collection(path, dimension, writable=writable, access=access)
+    if check_file(path)[0] != MilvusVectors.name:
+        return FaissVectors.open(path, dimension)
+    return open_collection(path, dimension, access=access)
 
 
 def open_collection(

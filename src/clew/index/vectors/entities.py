@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError
-from clew.foundation.arrays import Float32, Int8, chunks_of
+from clew.foundation.arrays import Float32, Int8, Int32, chunks_of
 from clew.graph.graph import Graph
 from clew.graph.match.distances import (
     Distance,
+    Distances,
     Mask,
     Measure,
-    NameVectors,
     NearestEntities,
     Rounded,
-    TextDistances,
+    distances_from,
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
@@ -66,13 +66,6 @@ def relations_of(graph: Graph, embedder: Embedder) -> Float32:
     return embedder.embed(texts).astype(np.float32, copy=False)
 
 
-def by_triple(sections: Collection[str]) -> tuple[str, ...]:
-    """Which sections of an index have a row for each slot of its triples, beside those of its graph."""
-    if TRIPLE_IDS in sections:
-        return (TRIPLE_IDS,)
-    return (TRIPLE_VECTORS, TRIPLE_SCALES) if TRIPLE_VECTORS in sections else ()
-
-
 def quantise(vectors: Float32) -> tuple[Int8, Float32]:
     """Round each row to int8 [n, d] with one scale, float32 [n]; the error is at most half the scale."""
     scales = np.abs(vectors).max(axis=1, initial=0) / 127
@@ -106,13 +99,13 @@ def build_search(
 ) -> None:
     """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, in batches."""
     count, dimension = quantised.shape
-    index = faiss_for(count)(dimension)
+    index = faiss_for(count, dimension)
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(dequantised(quantised[rows], scales[rows]), count)
     for first, stop in chunks_of(0, count, _BATCH):
         vectors = dequantised(quantised[first:stop], scales[first:stop])
-        index.add_new(np.arange(first, stop), vectors)
+        index.add(np.arange(first, stop), vectors)
         if progress is not None:
             progress(stop)
     index.save(path)
@@ -161,15 +154,19 @@ def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class FoundByFile:
-    """A file proposes, and the stored vectors, `rows` int8 [nodes, d] times `scale` float32, measure."""
+    """A file proposes, and the stored vectors, `rows` int8 [nodes, d] times `scale` float32, measure.
+
+    Rows `also`, whose vectors the file has otherwise, are measured too.
+    """
 
     file: VectorIndex
     rows: Int8
     scale: Float32
+    also: Int32 | None = None
 
     def nearest(self, query: Float32, k: int) -> Nearest:
         """Find the `k` nearest to `query` float32 [d], by L2 distances, ascending; may overlook some."""
-        return nearest_stored(self.file, self.rows, self.scale, query, k)
+        return nearest_stored(self.file, self.rows, self.scale, query, k, also=self.also)
 
     def nearest_of_all(self, queries: Sequence[Float32], k: int) -> list[Nearest]:
         """About `k` nearest to each query: all within a sampled distance, measured on `THREADS` threads."""
@@ -258,26 +255,47 @@ CLOSE_TYPE = 0.6
 """A type is meant by another word if their cosine is at least this; no entity is of a farther one."""
 
 
-class IndexDistances(TextDistances):
-    """`TextDistances` that embeds the texts of a pattern as the index embedded its labels."""
+class IndexDistances(Distances):
+    """L2 distances of embeddings (SimGRAG section 4.2, eq. 2): of the texts of a pattern from stored labels.
+
+    Entities of exactly a name are at distance 0, free of the error of `rows` int8 [nodes, d] times `scale`.
+    """
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        relations = index.array(RELATION_VECTORS).astype(np.float32, copy=False)
-        vectors = NameVectors(*index.vectors(ENTITY_VECTORS, ENTITY_SCALES), relations)
-        super().__init__(embedder, vectors, exact=self._exact)
-        self._index = index
-        self._search = open_entity_search(index)
+        self.embedder, self._index, self._search = embedder, index, open_entity_search(index)
+        self.rows, self.scale = index.vectors(ENTITY_VECTORS, ENTITY_SCALES)
+        self._relation_rows = index.array(RELATION_VECTORS).astype(np.float32, copy=False)
+        self._nodes: dict[str, Float32] = {}
+        self._relations: dict[str, Float32] = {}
         self._nearest_by_name: dict[tuple[str, int], NearestEntities] = {}
         self._remembered = 0
         self._masks: dict[str, Mask | None] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """The nearest by a scan of all vectors, or by a large index's backend, which may overlook some."""
-        if self._search is None:
-            return super().node_candidates(node, count)
-        step = _step(count)
-        cached = self._nearest_by_name.get((node.name, step))
-        return self._ask(self._search, [node.name], step)[0] if cached is None else cached
+        if self._search is not None:
+            step = _step(count)
+            cached = self._nearest_by_name.get((node.name, step))
+            return self._ask(self._search, [node.name], step)[0] if cached is None else cached
+        distances = self._distances_of(node.name)
+        count = min(count, len(distances))
+        nearest = np.arange(len(distances), dtype=np.int32)
+        if count < len(distances):
+            farthest = np.partition(distances, count - 1)[count - 1]
+            nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
+        nearest = nearest[np.argsort(distances[nearest], kind="stable")]
+        return NearestEntities(nearest, distances[nearest], len(nearest) == len(distances))
+
+    def _distances_of(self, name: str) -> Float32:
+        if name not in self._nodes:
+            self._nodes[name] = self._entity_distances(name)
+        return self._nodes[name]
+
+    def _entity_distances(self, name: str) -> Float32:
+        """Distances of all entities from a name."""
+        distances = distances_from(self.rows, self.scale, self._embed(name))
+        distances[list(self._exact(name))] = 0.0
+        return distances
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Ask the backend for all of them, on a thread each, or measure all entities once."""
@@ -292,7 +310,7 @@ class IndexDistances(TextDistances):
         if self._remembered > MOST_REMEMBERED:
             self._nearest_by_name.clear()
             self._remembered = 0
-        queries = [self._embed(name).astype(np.float32) for name in names]
+        queries = [self._embed(name) for name in names]
         if count == MOST_ASKED_CANDIDATES:
             nearest = search.nearest_of_all(queries, count)
         else:
@@ -319,16 +337,20 @@ class IndexDistances(TextDistances):
         None where the vectors are in Milvus: only those that it lists are candidates.
         """
         if self._search is None:
-            return super().measure(node)
-        if not len(self.vectors.entities):
+            return Measure(np.zeros(0, np.int32), np.zeros(0), scale=self._distances_of(node.name))
+        if not len(self.rows):
             return None
         exact = np.array(sorted(self._exact(node.name)), np.int32)
-        vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
-        return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
+        query = Rounded.of(self._embed(node.name))
+        return Measure(exact, np.zeros(len(exact)), self.rows, self.scale, query)
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name, its words split as those of the graph's relations are."""
-        return super().relation_distances(replace(edge, relation=relation_text(edge.relation or "")))
+        name = relation_text(edge.relation or "")
+        if name not in self._relations:
+            difference = self._relation_rows - self._embed(name)
+            self._relations[name] = np.sqrt(np.square(difference).sum(axis=1))
+        return self._relations[name]
 
     def allowed(self, node: PatternNode) -> Mask | None:
         """Entities of the type, or of the nearest if it is close; None, any, where no types are declared."""
@@ -351,8 +373,8 @@ class IndexDistances(TextDistances):
     def _type_names(self) -> list[str]:
         return [relation_text(name) for name in self._index.graph.types.names]
 
-    def _embed(self, text: str) -> Distance:
-        return super()._embed(readable(text))
+    def _embed(self, text: str) -> Float32:
+        return np.array(self.embedder.embed([readable(text)])[0], np.float32)
 
     def _exact(self, text: str) -> Iterator[int]:
         return (hit.entity for hit in self._index.names.exact(text))

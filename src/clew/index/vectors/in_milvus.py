@@ -39,7 +39,6 @@ from clew.text.embedders import unit_rows
 TRIPLE_COLLECTION = "milvus.triples"
 NAMES_FILE = "entity_search"
 _NEXT, _DEAD = "triple_vectors.next", "triple_vectors.dead"
-_UPLOAD = 20_000
 NONE: Int64 = np.zeros(0, np.int64)
 
 
@@ -58,13 +57,6 @@ def new_collection(
     vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
     vectors.create()
     return vectors
-
-
-def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
-    """Add float32 [n, d] with new ids, part by part."""
-    for start in range(0, len(ids), _UPLOAD):
-        part = slice(start, start + _UPLOAD)
-        vectors.add_new(ids[part], rows[part])
 
 
 def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
@@ -120,21 +112,17 @@ class InMilvus:
             MilvusVectors(self.names.dimension, self.names.place, name).drop()
         self.retired = ()
 
-    def add_names(self, first: int, q: Int8, scale: Float32) -> None:
-        """Add vectors int8 [n, d] with a scale each of the nodes from `first` on."""
-        upload(self.names, np.arange(first, first + len(q), dtype=np.int64), dequantised(q, scale))
-
     def set_names(self, nodes: Int64, q: Int8, scale: Float32) -> None:
         """Add or replace vectors int8 [n, d] with a scale each of nodes."""
         self.names.remove(nodes)
-        upload(self.names, nodes, dequantised(q, scale))
+        self.names.add(nodes, dequantised(q, scale))
 
     def add_triples(self, q: Int8, scale: Float32) -> Int64:
         """Add vectors int8 [n, d] with a scale each of triples; returns their ids."""
         ids = np.arange(self.next_triple, self.next_triple + len(q), dtype=np.int64)
         if self.triples is not None:
             self.next_triple += len(ids)
-            upload(self.triples, ids, dequantised(q, scale))
+            self.triples.add(ids, dequantised(q, scale))
         return ids
 
     def sections(self) -> dict[str, AnyArray | bytes]:
@@ -150,13 +138,13 @@ def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, AnyArray]
 
 def write_names(new_index: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, AnyArray]]) -> None:
     """Put all names, `parts` as of `vector_part`, into a new collection. Raises VectorStoreError."""
-    milvus = InMilvus(new_collection(new_index, place, "names", new_index.graph.nodes))
-    milvus.retired = collections_of(new_index.path, place)
+    names = new_collection(new_index, place, "names", new_index.graph.nodes)
+    milvus = InMilvus(names, retired=collections_of(new_index.path, place))
     first_node = 0
     for part in parts:
-        q = part["q"].astype(np.int8, copy=False)
-        milvus.add_names(first_node, q, part["scale"].astype(np.float32, copy=False))
-        first_node += len(q)
+        stop = first_node + len(part["q"])
+        names.add(np.arange(first_node, stop, dtype=np.int64), dequantised(part["q"], part["scale"]))
+        first_node = stop
     finish(new_index.writer, milvus.names, ENTITY_SEARCH, NAMES_FILE, new_index.graph.nodes)
     new_index.writer.add_all(milvus.sections())
 
@@ -209,16 +197,6 @@ class MilvusCorpus:
     dead_walks: Int64 = field(default_factory=lambda: NONE)
     dead_nodes: Int64 = field(default_factory=lambda: NONE)
 
-    @classmethod
-    def create(cls, new_index: NewIndex, place: MilvusPlace, walks: int) -> MilvusCorpus:
-        """Make the collections of an index that is being written, for about so many walks."""
-        nodes = new_index.graph.nodes
-        return cls(
-            new_collection(new_index, place, "walks", walks),
-            new_collection(new_index, place, "nodes", nodes),
-            np.full(nodes, -1, np.int32),
-        )
-
     def begin_update(self, nodes: int) -> None:
         """Make room for more nodes; remove what the generation before used, and what a killed update left."""
         self.walks.remove_from(self.next_walk)
@@ -234,7 +212,7 @@ class MilvusCorpus:
         """Add the vectors int8 [n, d] of walks; returns their ids."""
         ids = np.arange(self.next_walk, self.next_walk + len(q), dtype=np.int64)
         self.next_walk += len(q)
-        upload(self.walks, ids, unit_rows(q.astype(np.float32)))
+        self.walks.add(ids, unit_rows(q.astype(np.float32)))
         return ids
 
     def add_nodes(self, nodes: Int32, q: Int8) -> None:
@@ -244,7 +222,7 @@ class MilvusCorpus:
         self.dead_nodes = np.concatenate([self.dead_nodes, old_ids])
         self.version[nodes] = self.update
         ids = (np.int64(self.update) << _SHIFT) | nodes.astype(np.int64)
-        upload(self.nodes, ids, unit_rows(q.astype(np.float32)))
+        self.nodes.add(ids, unit_rows(q.astype(np.float32)))
 
     def nearest_nodes(self, query: Float32, k: int) -> list[int]:
         """Find the `k` nodes nearest to `query` float32 [d], as of this generation."""
@@ -268,8 +246,3 @@ class MilvusCorpus:
         place = {id: row for row, id in enumerate(ids.tolist())}
         cosines = 1 - hits.distances.astype(np.float64) ** 2 / 2
         return [(place[id], c) for id, c in zip(hits.ids.tolist(), cosines.tolist(), strict=True)]
-
-    def drop(self) -> None:
-        """Remove both collections: of a build that failed."""
-        self.walks.drop()
-        self.nodes.drop()

@@ -1,4 +1,4 @@
-"""What finds the vectors nearest to a query: the protocol, one matrix in NumPy, and faiss."""
+"""What finds the vectors nearest to a query: the protocol, the envelope of its files, and faiss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, IndexAccessError, InputError, MissingExtra, UsageError
-from clew.foundation.arrays import Float32, Int64, load_array
+from clew.foundation.arrays import Float32, Int64
 from clew.index.store.files import disk_errors, sync_path
 
 # The protocol of vector backends, and the envelope of their files.
@@ -54,28 +54,16 @@ class VectorIndex(Protocol):
         ...
 
     def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors, float32 [n, dimension]; UsageError for another shape or an id that is there."""
+        """Add vectors float32 [n, dimension] with new ids; that they are new is not looked at."""
         ...
 
-    def remove(self, ids: Int64) -> None:
-        """Remove vectors; ids that are not there are passed over."""
-        ...
-
-    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """The `k` nearest to `query` float32 [dimension], or all there are, of the ids `within` if given."""
+    def search(self, query: Float32, k: int) -> Nearest:
+        """The `k` nearest to `query` float32 [dimension], or all there are. UsageError for another shape."""
         ...
 
     def save(self, path: Path) -> None:
         """Write to `path`, all or nothing; raises IndexAccessError."""
         ...
-
-
-def check_rows(dimension: int, ids: Int64, vectors: Float32) -> None:
-    """Raise a UsageError unless the shapes fit and the ids differ."""
-    if vectors.shape != (len(ids), dimension):
-        raise UsageError(f"vectors of shape {list(vectors.shape)}: [{len(ids)}, {dimension}] is needed")
-    if len(np.unique(ids)) < len(ids):
-        raise UsageError("an id is given twice")
 
 
 def check_query(dimension: int, query: Float32) -> None:
@@ -102,8 +90,8 @@ def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], 
             new_path.unlink(missing_ok=True)
 
 
-def check_file(path: Path, backend: str | None = None, dimension: int | None = None) -> tuple[str, int]:
-    """(backend, dimension) of a file; FormatError if it is damaged or not what is expected."""
+def check_file(path: Path, backends: Collection[str] = (), dimension: int | None = None) -> tuple[str, int]:
+    """(backend, dimension) of a file; FormatError if it is damaged or of none of the `backends` expected."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -117,8 +105,9 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of vectors") from error
     file_backend = name.rstrip(b"\0").decode()
-    if backend is not None and file_backend != backend:
-        raise FormatError(f"{path}: holds vectors of the backend {file_backend}, not {backend}")
+    if backends and file_backend not in backends:
+        names = " or ".join(backends)
+        raise FormatError(f"{path}: holds vectors of the backend {file_backend}, not {names}")
     if dimension is not None and file_dimension != dimension:
         raise FormatError(
             f"{path}: holds vectors of dimension {file_dimension}, the embedder gives {dimension}. Index "
@@ -137,71 +126,7 @@ def _sample_digest(file: BinaryIO, length: int) -> bytes:
     return digest.digest()
 
 
-# All vectors in one matrix, compared one by one: exact and without another package, for 200,000 or so.
-
-
-class FlatVectors:
-    """`ids` int64 [n] and `vectors` float32 [n, dimension]."""
-
-    name = "numpy"
-
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
-        self._ids = np.zeros(0, np.int64)
-        self._vectors = np.zeros((0, dimension), np.float32)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors; see `VectorIndex`."""
-        check_rows(self.dimension, ids, vectors)
-        if np.isin(ids, self._ids).any():
-            raise UsageError("an id is there already: remove it first")
-        self._ids = np.concatenate([self._ids, ids])
-        self._vectors = np.concatenate([self._vectors, vectors])
-
-    def remove(self, ids: Int64) -> None:
-        """Remove vectors; see `VectorIndex`."""
-        stays = ~np.isin(self._ids, ids)
-        self._ids, self._vectors = self._ids[stays], self._vectors[stays]
-
-    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
-        """Find the nearest; ties in order of the ids."""
-        check_query(self.dimension, query)
-        ids, vectors = self._ids, self._vectors
-        if within is not None:
-            is_within = np.isin(ids, within)
-            ids, vectors = ids[is_within], vectors[is_within]
-        difference = vectors - query
-        squared = np.einsum("ij,ij->i", difference, difference)
-        k = min(k, len(squared))
-        near = np.flatnonzero(squared <= np.partition(squared, k - 1)[k - 1]) if k else np.zeros(0, np.int64)
-        near = near[np.lexsort((ids[near], squared[near]))][:k]
-        return Nearest(ids[near], np.sqrt(squared[near]))
-
-    def save(self, path: Path) -> None:
-        """Write to `path`; see `VectorIndex`."""
-
-        def write(new_path: Path) -> None:
-            with new_path.open("wb") as file:
-                np.save(file, self._ids)
-                np.save(file, self._vectors)
-
-        save_file(path, self.name, self.dimension, write)
-
-    @classmethod
-    def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
-        """Open what `save` wrote; FormatError if it is damaged or of another dimension."""
-        _, file_dimension = check_file(path, cls.name, dimension)
-        opened = cls(file_dimension)
-        with path.open("rb") as file:
-            opened._ids = load_array(file)
-            opened._vectors = load_array(file)
-        return opened
-
-
-# Backends of faiss: eight bits a component; all compared, or a part of the cells that are nearest.
+# faiss: eight bits a component; all compared, or a part of the cells that are nearest.
 #
 # Components are whole numbers of one step for all, so that faiss compares bytes and makes no floats of them.
 # A cell is what k-means makes; with few of them a search reads long runs of memory. What the eight bits or
@@ -227,24 +152,39 @@ def faiss_module() -> Any:  # noqa: ANN401
     return faiss
 
 
-class _FaissVectors:
-    """What both backends share; `_index` is trained once the first vectors are added."""
+class FaissVectors:
+    """All vectors are compared, which is quick up to about a million; or, in `cells`, those of the nearest.
 
-    name = ""
+    `_index` is there once it is trained, by `train` or by the first vectors that are added.
+    """
 
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
+    FLAT, CELLS = "faiss-flat", "faiss-ivf"
+
+    def __init__(self, dimension: int, *, cells: bool = False) -> None:
+        self.dimension, self.name = dimension, self.CELLS if cells else self.FLAT
         self._index: Any = None
         self._step = 0.0
 
-    def _make(self, count: int) -> Any:  # noqa: ANN401
-        raise NotImplementedError
-
-    def _ids(self) -> Int64:
-        raise NotImplementedError
-
     def __len__(self) -> int:
         return 0 if self._index is None else int(self._index.ntotal)
+
+    def _make(self, count: int) -> Any:  # noqa: ANN401
+        faiss = faiss_module()
+        bits, metric = faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
+        if self.name == self.FLAT:
+            return faiss.IndexIDMap2(faiss.IndexScalarQuantizer(self.dimension, bits, metric))
+        # So few that finding the nearest of them costs little.
+        cells = int(np.clip(1.3 * np.sqrt(count), 4, 4096))
+        quantizer = faiss.IndexFlatL2(self.dimension)
+        index = faiss.IndexIVFScalarQuantizer(quantizer, self.dimension, cells, bits, metric)
+        index.by_residual = False
+        index.cp.max_points_per_centroid = TRAINING_A_CELL
+        index.cp.niter = 8
+        return index
+
+    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
+        """Return the part of faiss that encodes vectors; the step is kept as the argument of its range."""
+        return index.sq if self.name == self.CELLS else faiss_module().downcast_index(index.index).sq
 
     def train(self, vectors: Float32, count: int) -> None:
         """Choose cells and ranges from a sample of the `count` vectors that will be added."""
@@ -254,10 +194,6 @@ class _FaissVectors:
         self._quantizer(index).rangestat_arg = self._step
         self._index = index
 
-    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
-        """Return the part of faiss that encodes vectors; the step is kept as the argument of its range."""
-        raise NotImplementedError
-
     def _bytes(self, vectors: Float32) -> Float32:
         """Turn vectors into what faiss cuts down to bytes: components in steps, shifted into 0 to 255."""
         if not self._step:
@@ -265,39 +201,26 @@ class _FaissVectors:
         return np.clip(vectors / np.float32(self._step) + np.float32(MIDDLE), 0, 255, dtype=np.float32)
 
     def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors; the first ones train the index unless `train` did. See `VectorIndex`."""
-        check_rows(self.dimension, ids, vectors)
-        if not len(ids):
-            return
+        """Add vectors; see `VectorIndex`."""
         if self._index is None:
             self.train(vectors, len(vectors))
-        if np.isin(ids, self._ids()).any():
-            raise UsageError("an id is there already: remove it first")
-        self.add_new(ids, vectors)
+        index: Any = self._index
+        index.add_with_ids(self._bytes(vectors), ids.astype(np.int64))
 
-    def add_new(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors whose ids are known to be new, without looking; for building."""
-        self._index.add_with_ids(self._bytes(vectors), ids.astype(np.int64))
-
-    def remove(self, ids: Int64) -> None:
-        """Remove vectors; see `VectorIndex`."""
-        if self._index is not None:
-            self._index.remove_ids(np.ascontiguousarray(ids, np.int64))
-
-    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+    def search(self, query: Float32, k: int) -> Nearest:
         """Find the nearest by the stored eight bits; see `VectorIndex`."""
         check_query(self.dimension, query)
-        k = min(k, len(self) if within is None else len(within))
-        if not k or self._index is None:
+        k = min(k, len(self))
+        if not k:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        squared, ids = self._index.search(self._bytes(query[None]), k, params=self._reading(k, within))
+        reading = None
+        if self.name == self.CELLS:
+            cells = self._index.nlist
+            needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
+            reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
+        squared, ids = self._index.search(self._bytes(query[None]), k, params=reading)
         is_hit = ids[0] >= 0
         return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * (self._step or 1.0))
-
-    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
-        """Say how much a search for `k` reads."""
-        faiss = faiss_module()
-        return None if within is None else faiss.SearchParameters(sel=faiss.IDSelectorBatch(within))
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""
@@ -314,71 +237,15 @@ class _FaissVectors:
         save_file(path, self.name, self.dimension, write)
 
     @classmethod
-    def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
-        """Open what `save` wrote, mapped unless `writable`; FormatError as of `check_file`."""
-        faiss = faiss_module()
-        _, file_dimension = check_file(path, cls.name, dimension)
-        opened = cls(file_dimension)
+    def open(cls, path: Path, dimension: int | None = None) -> Self:
+        """Open what `save` wrote, mapped; FormatError as of `check_file`."""
+        name, file_dimension = check_file(path, (cls.FLAT, cls.CELLS), dimension)
+        faiss, opened = faiss_module(), cls(file_dimension, cells=name == cls.CELLS)
         try:
-            index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
         opened._index = index if index.is_trained else None
         # 0 in older files, which hold a range for each component instead.
         opened._step = float(opened._quantizer(index).rangestat_arg)
         return opened
-
-
-class FaissFlat(_FaissVectors):
-    """All vectors are compared: quick up to about a million."""
-
-    name = "faiss-flat"
-
-    def _make(self, count: int) -> Any:  # noqa: ANN401
-        faiss = faiss_module()
-        bytes_ = faiss.ScalarQuantizer.QT_8bit_direct
-        return faiss.IndexIDMap2(faiss.IndexScalarQuantizer(self.dimension, bytes_, faiss.METRIC_L2))
-
-    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
-        return faiss_module().downcast_index(index.index).sq
-
-    def _ids(self) -> Int64:
-        return faiss_module().vector_to_array(self._index.id_map)
-
-
-class FaissCells(_FaissVectors):
-    """The nearest of some cells are compared: for more than a million."""
-
-    name = "faiss-ivf"
-
-    def _make(self, count: int) -> Any:  # noqa: ANN401
-        faiss = faiss_module()
-        # So few that finding the nearest of them costs little.
-        cells = int(np.clip(1.3 * np.sqrt(count), 4, 4096))
-        quantizer = faiss.IndexFlatL2(self.dimension)
-        index = faiss.IndexIVFScalarQuantizer(
-            quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
-        )
-        index.by_residual = False
-        index.cp.max_points_per_centroid = TRAINING_A_CELL
-        index.cp.niter = 8
-        return index
-
-    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
-        return index.sq
-
-    def _ids(self) -> Int64:
-        faiss = faiss_module()
-        lists = self._index.invlists
-        sizes = [lists.list_size(i) for i in range(self._index.nlist)]
-        parts = [faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size]
-        return np.concatenate([np.zeros(0, np.int64), *parts])
-
-    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
-        faiss = faiss_module()
-        cells = self._index.nlist
-        if within is not None:
-            return faiss.SearchParametersIVF(sel=faiss.IDSelectorBatch(within), nprobe=cells)
-        needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
-        cells_read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
-        return faiss.SearchParametersIVF(nprobe=cells_read)

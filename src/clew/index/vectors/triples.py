@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import NewIndex, Progress, Span, say_nothing, write_changed, writing
 from clew.index.vectors.backends import (
     MOST_RESULTS,
-    MilvusPlace,
     MilvusVectors,
     VectorChoice,
     open_collection,
@@ -39,9 +38,8 @@ from clew.index.vectors.in_milvus import (
     finish,
     new_collection,
     triple_sections,
-    upload,
 )
-from clew.text.embedders import Additive, Embedder
+from clew.text.embedders import Additive, Embedder, unit_rows
 from clew.text.verbalise import readable, relation_text
 
 # Dot products of stored int8 rows with one query.
@@ -65,45 +63,6 @@ def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
     return products
 
 
-@entry
-def quantised_sums(
-    names: Array, relations: Array, heads: Array, relation: Array, tails: Array
-) -> tuple[Array, Array]:
-    """Sum head, relation and tail of triples, scale to length 1, round: int8 [n, d], scales float32 [n].
-
-    `names` and `relations` float32 [·, d]; `heads`, `relation` and `tails` are rows of them.
-    """
-    count, width = len(heads), names.shape[1]
-    rows = np.zeros((count, width), np.int8)
-    scales = np.zeros(count, np.float32)
-    total = np.empty(width, np.float32)
-    for i in range(count):
-        head, middle, tail = names[heads[i]], relations[relation[i]], names[tails[i]]
-        square, largest = np.float32(0), np.float32(0)
-        for j in range(width):
-            total[j] = head[j] + middle[j] + tail[j]
-            square += total[j] * total[j]
-            largest = max(largest, abs(total[j]))
-        if largest == 0:
-            continue
-        scales[i] = largest / np.sqrt(square) / np.float32(127)
-        for j in range(width):
-            rows[i, j] = np.int8(np.rint(total[j] / largest * np.float32(127)))
-    return rows, scales
-
-
-@entry
-def summed_rows(rows: Array, scales: Array, starts: Array, stops: Array) -> Array:
-    """Sum the rows of each group: float32 [groups, d]; group i has rows [starts[i], stops[i])."""
-    width = rows.shape[1]
-    sums = np.zeros((len(starts), width), np.float32)
-    for group in range(len(starts)):
-        for row in range(starts[group], stops[group]):
-            for j in range(width):
-                sums[group, j] += rows[row, j] * scales[row]
-    return sums
-
-
 # Vectors of triples, made once for an index, memory-mapped, and never for a question (KG-RAG section 3.4.2).
 #
 # A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words
@@ -112,15 +71,12 @@ def summed_rows(rows: Array, scales: Array, starts: Array, stops: Array) -> Arra
 
 TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
+SUMMED_AT_ONCE = 1 << 15
+"""Triples whose sums are at hand at a time, so that they stay in the cache of the processor."""
 TEXTS_EMBEDDED = 4096
 """Texts that are embedded at a time."""
 MOST_SEARCHED = 5_000_000
 """Triples of a graph up to which all are compared with a text."""
-
-
-def triple_line(head: str, relation: str, tail: str) -> str:
-    """A triple of labels as the text that is embedded."""
-    return f"({readable(head)}, {relation_text(relation)}, {readable(tail)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +87,8 @@ class TripleVectors:
     rows: Int8
     scales: Float32
     embedder: Embedder
+    limits: ClassVar[HopLimits] = HopLimits()
+    """How many triples of one hop can be compared."""
 
     @classmethod
     def of(cls, index: Index, embedder: Embedder) -> Self:
@@ -146,11 +104,6 @@ class TripleVectors:
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
             )
         return cls(index.graph, rows, scales, embedder)
-
-    @property
-    def limits(self) -> HopLimits:
-        """How many triples of one hop can be compared."""
-        return HopLimits()
 
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
         """The function from triple ids to their dot product with `text`, which is embedded once."""
@@ -212,87 +165,65 @@ def add_triple_vectors(new_index: NewIndex) -> None:
     They go into two sections, or into a collection of Milvus. Raises EmbedderError,
     IndexAccessError, VectorStoreError.
     """
-    triples, dimension, place = new_index.graph.triples, new_index.embedder.dimension, new_index.vectors.place
+    writer, place = new_index.writer, new_index.vectors.place
+    triples, dimension = new_index.graph.triples, new_index.embedder.dimension
     size = TRIPLES_AT_ONCE if isinstance(new_index.embedder, Additive) else TEXTS_EMBEDDED
     spans = list(chunks_of(0, triples, size))
-    batches = new_index.map(triple_batch, spans)
-    if place is not None:
-        _put_triple_vectors(new_index, place, zip(spans, batches, strict=True))
-        return
-    scales = np.empty(triples, np.float32)
+    batches = zip(spans, new_index.map(TripleEmbedder, spans), strict=True)
+    collection = None if place is None else new_collection(new_index, place, "triples", triples, "IP")
+    stored = triples if collection is None else 0
+    scales = np.empty(stored, np.float32)
 
     def parts() -> Iterator[Int8]:
-        for (first, stop), (rows, scale) in zip(spans, batches, strict=True):
-            scales[first:stop] = scale
-            yield rows
+        for (first, stop), (rows, scale) in batches:
+            if collection is None:
+                scales[first:stop] = scale
+                yield rows
+            else:
+                collection.add(np.arange(first, stop, dtype=np.int64), dequantised(rows, scale))
             new_index.tell("triples", stop, triples)
 
-    new_index.writer.add_parts(TRIPLE_VECTORS, (triples, dimension), np.dtype(np.int8), parts())
-    new_index.writer.add(TRIPLE_SCALES, scales)
-
-
-def _put_triple_vectors(
-    new_index: NewIndex, place: MilvusPlace, batches: Iterable[tuple[Span, tuple[Int8, Float32]]]
-) -> None:
-    writer, triples = new_index.writer, new_index.graph.triples
-    collection = new_collection(new_index, place, "triples", triples, "IP")
-    for span, (rows, scale) in batches:
-        upload(collection, np.arange(*span, dtype=np.int64), dequantised(rows, scale))
-        new_index.tell("triples", span[1], triples)
-    finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
-    writer.add(TRIPLE_VECTORS, np.empty((0, new_index.embedder.dimension), np.int8))
-    writer.add(TRIPLE_SCALES, np.empty(0, np.float32))
-    writer.add(TRIPLE_IDS, np.arange(triples, dtype=np.int64))
-    writer.add_all(triple_sections(triples))
+    writer.add_parts(TRIPLE_VECTORS, (stored, dimension), np.dtype(np.int8), parts())
+    writer.add(TRIPLE_SCALES, scales)
+    if collection is not None:
+        finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
+        writer.add(TRIPLE_IDS, np.arange(triples, dtype=np.int64))
+        writer.add_all(triple_sections(triples))
 
 
 class TripleEmbedder:
-    """Embeds triples whose nodes and relations are called `label` and `relations`. Raises EmbedderError."""
+    """Embeds triples of a graph, those of a span if it is called. Raises EmbedderError."""
 
-    def __init__(self, label: Callable[[int], str], relations: list[str], embedder: Embedder) -> None:
-        self._label, self._relations, self._embedder = label, relations, embedder
+    def __init__(self, graph: Graph, embedder: Embedder) -> None:
+        self._graph, self._embedder = graph, embedder
+        self._relations = [relation_text(name) for name in graph.relation_labels]
         if isinstance(embedder, Additive):
-            self._sums = embedder.sums([relation_text(name) for name in relations])
+            self._sums = embedder.sums(self._relations)
+
+    def __call__(self, span: Span) -> tuple[Int8, Float32]:
+        """Vectors of the triples [first, stop), as `quantised`."""
+        slots, out = np.arange(*span), self._graph.out
+        return self.quantised(out.owners(slots), out.relation[slots], out.neighbour[slots])
 
     def quantised(
         self, heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
     ) -> tuple[Int8, Float32]:
         """Vectors of some triples as they are stored: int8 [n, d] and float32 [n]."""
-        if isinstance(self._embedder, Additive):
-            return self._sum_names(self._embedder, heads, relations, tails)
-        names = (
-            map(self._label, heads.tolist()),
-            map(self._relations.__getitem__, relations.tolist()),
-            map(self._label, tails.tolist()),
-        )
-        lines = [triple_line(*triple) for triple in zip(*names, strict=True)]
-        return quantise(self._embedder.embed(lines))
-
-    def _sum_names(
-        self,
-        embedder: Additive,
-        heads: NDArray[np.integer],
-        relations: NDArray[np.integer],
-        tails: NDArray[np.integer],
-    ) -> tuple[Int8, Float32]:
-        """Add up the names of each triple; names are embedded once."""
-        ends = np.concatenate([heads, tails]).astype(np.int64)
-        nodes, where = np.unique(ends, return_inverse=True)
-        names = embedder.sums([readable(self._label(node)) for node in nodes.tolist()])
-        count = len(heads)
-        return quantised_sums(names, self._sums, where[:count], relations.astype(np.int32), where[count:])
-
-
-def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int8, Float32]]:
-    """What embeds the triples of a span, as they are stored: int8 [n, d], float32 [n]."""
-    triple_embedder = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
-
-    def batch(span: Span) -> tuple[Int8, Float32]:
-        slots = np.arange(*span)
-        columns = graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots]
-        return triple_embedder.quantised(*columns)
-
-    return batch
+        # Names are read, and by sums embedded, once.
+        nodes, where = np.unique(np.concatenate([heads, tails]).astype(np.int64), return_inverse=True)
+        names = [readable(self._graph.labels[node]) for node in nodes.tolist()]
+        head_rows, tail_rows = where[: len(heads)], where[len(heads) :]
+        if not isinstance(self._embedder, Additive):
+            rows = zip(head_rows.tolist(), relations.tolist(), tail_rows.tolist(), strict=True)
+            lines = [f"({names[head]}, {self._relations[r]}, {names[tail]})" for head, r, tail in rows]
+            return quantise(self._embedder.embed(lines))
+        sums = self._embedder.sums(names)
+        parts = [
+            quantise(unit_rows(sums[head_rows[part]] + self._sums[relations[part]] + sums[tail_rows[part]]))
+            for part in (slice(*span) for span in chunks_of(0, len(heads), SUMMED_AT_ONCE))
+        ]
+        q = np.concatenate([np.empty((0, sums.shape[1]), np.int8), *(rows for rows, _ in parts)])
+        return q, np.concatenate([np.empty(0, np.float32), *(scales for _, scales in parts)])
 
 
 # Triples by similarity with a text, wherever an index has their vectors.
@@ -311,11 +242,7 @@ class MilvusTriples:
     vectors: MilvusVectors
     ids: Int64
     embedder: Embedder
-
-    @property
-    def limits(self) -> HopLimits:
-        """How many triples of one hop can be compared."""
-        return MILVUS_LIMITS
+    limits: ClassVar[HopLimits] = MILVUS_LIMITS
 
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
         """See `TripleVectors`. The function raises VectorStoreError; IndexAccessError if some are gone."""
@@ -323,19 +250,14 @@ class MilvusTriples:
 
         def similarity(triples: Int64) -> Float32:
             scores = np.zeros(len(triples), np.float32)
-            for start in range(0, len(triples), MOST_RESULTS):
-                part = slice(start, start + MOST_RESULTS)
-                scores[part] = self._scores(query, triples[part])
+            for part in (slice(*span) for span in chunks_of(0, len(triples), MOST_RESULTS)):
+                ids, places = np.unique(self.ids[triples[part]], return_inverse=True)
+                hits = self.vectors.search(query, len(ids), ids)
+                self._check_complete(len(hits.ids), len(ids))
+                scores[part] = (1 - hits.distances[np.argsort(hits.ids)])[places]
             return scores
 
         return similarity
-
-    def _scores(self, query: Float32, triples: Int64) -> Float32:
-        ids = self.ids[triples]
-        hits = self.vectors.search(query, len(ids), np.unique(ids))
-        self._check_complete(len(hits.ids), len(np.unique(ids)))
-        order = np.argsort(hits.ids)
-        return (1 - hits.distances[order])[np.searchsorted(hits.ids[order], ids)]
 
     def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
         """See `TripleVectors`. Raises VectorStoreError, and IndexAccessError if some are gone."""
@@ -358,33 +280,13 @@ class MilvusTriples:
     def nearest(self, text: str, k: int) -> Int64:
         """See `TripleVectors`: of any number. Raises VectorStoreError."""
         ids = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
-        slots = self._slots(ids)
-        return slots[slots >= 0][:k]
-
-    def _slots(self, ids: Int64) -> Int64:
-        """The slots of triples by their ids in Milvus; -1 of one that is not in this generation."""
-        slots = np.full(len(ids), -1, np.int64)
-        # A triple that no update has moved has its slot as its id.
-        is_unmoved = ids < len(self.ids)
-        is_unmoved[is_unmoved] = self.ids[ids[is_unmoved]] == ids[is_unmoved]
-        slots[is_unmoved] = ids[is_unmoved]
-        slots[~self._in_use(slots)] = -1
-        if (slots < 0).any():
-            moved = np.flatnonzero(np.isin(self.ids, ids[slots < 0]))
-            moved = moved[self._in_use(moved)]
-            place = dict(zip(self.ids[moved].tolist(), moved.tolist(), strict=True))
-            slots = np.array(
-                [place.get(i, s) for i, s in zip(ids.tolist(), slots.tolist(), strict=True)], np.int64
-            )
-        return slots
-
-    def _in_use(self, slots: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which slots are of a triple: an edit leaves some without."""
-        edges = self.graph.out
-        in_use = slots >= 0
-        owners = edges.owners(slots[in_use])
-        in_use[in_use] = (edges.starts[owners] <= slots[in_use]) & (slots[in_use] < edges.stops[owners])
-        return in_use
+        # A triple that no update has moved has its slot as its id; some are of another generation.
+        place = {id: id for id in ids.tolist() if id < len(self.ids) and self.ids[id] == id}
+        moved = np.setdiff1d(ids, list(place))
+        if len(moved):
+            slots = np.flatnonzero(np.isin(self.ids, moved))
+            place |= zip(self.ids[slots].tolist(), slots.tolist(), strict=True)
+        return np.array([place[i] for i in ids.tolist() if i in place][:k], np.int64)
 
 
 TripleSearch = TripleVectors | MilvusTriples

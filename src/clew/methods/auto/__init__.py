@@ -1,1 +1,1 @@
-"""`auto`: the built-in readers, and with a chat model one short call where they are not sure."""
+"""`auto`: the built-in readers, and with a chat model a short call or two where they are not sure."""

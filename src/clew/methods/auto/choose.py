@@ -3,14 +3,23 @@
 The model sees the question, what it names, the schema and the likeliest readings, in the notation and in
 words, each with how many answers it has. It replies with the number of one, with a query of its own, with a
 type of which it wants to see all relations (once), or that the graph cannot tell; code executes it.
+
+A small model chooses by the place of a reading in the list, or by lot. So the readings stand in an order
+that says nothing, and a model that chooses the one that is likely is believed at once. Where the reader
+does not answer the same, it is shown the readings once more in another order, and once more again where the
+reader finds what it chose very unlikely. It is believed if it chooses the same each time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from zlib import crc32
 
+import numpy as np
+
+from clew.graph.steps import relation_of
 from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
@@ -18,12 +27,15 @@ from clew.query.execute import Executor
 from clew.query.notation import NameLookup, NotationError, lookup_of, read_query, write_query
 from clew.query.tree import Query, entities_of, steps_of
 from clew.query.words import say
-from clew.reading.answer import answers_of
+from clew.reading.answer import LEAST_LIKELY, answers_of
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.normalise import counted
-from clew.types import Step
 
 MOST_READINGS = 12
+FEWEST_TO_TELL = 4
+"""Readings from which on one does not easily hit the likeliest without reading them."""
+RATHER_THAN_NOT = 0.5
+"""How likely a reading must be that a model is believed to have chosen at once."""
 MOST_EXECUTED = 40
 """Candidates that are executed to see which of them mean the same."""
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -49,35 +61,48 @@ class Choice:
     """Why nothing was read from the reply, empty where something was."""
     may_be_empty: bool = False
     """The model knows that the query finds nothing."""
+    believed: bool = True
+    """The reader answers the same, or the model chose the same again of the readings in another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A reading that a prompt offers, with how many answers it has; -1 where that takes too long."""
+    """A reading that a prompt offers, with how many answers it has; -1 where that takes too long.
+
+    `probability` is the reader's.
+    """
 
     query: Query
     answers: int
+    probability: float = 1.0
 
 
-@dataclass(frozen=True, eq=False)
+_YES_OR_NO = frozenset(("yes", "every"))
+"""What is asked of which the answer is *no* where nothing is found."""
+Meant = tuple[object, ...]
+"""Equal for queries that mean the same."""
+
+
 class Chooser:
     """Asks a model over one graph."""
 
-    reader: QuestionReader
-    schema: SchemaView
-    names: NamesView
+    def __init__(self, reader: QuestionReader) -> None:
+        self.reader, self.schema, self.names = reader, SchemaView(reader), NamesView(reader)
 
-    @classmethod
-    def of(cls, reader: QuestionReader) -> Chooser:
-        """Make it for a reader."""
-        return cls(reader, SchemaView(reader), NamesView(reader))
+    def choose(
+        self,
+        reading: Reading,
+        talk: Talk,
+        finds: Callable[[Query], bool],
+        agrees: Callable[[Query | None], bool],
+    ) -> Choice:
+        """Ask once; again after `Show`, and where a reply cannot be read or its query `finds` nothing.
 
-    def choose(self, reading: Reading, talk: Talk, finds: Callable[[Query], bool]) -> Choice:
-        """Ask once; again after a second look, and where a reply cannot be read or its query `finds` nothing.
-
-        A second query that finds nothing leaves the first. Raises LlmError.
+        A second query that finds nothing leaves the first. Where the reader does not `agree`, the model has
+        to choose the same of the readings in other orders. Raises LlmError.
         """
-        offered = self._offered(reading)
+        likeliest_first = self._offered(reading)
+        offered = _mixed(likeliest_first, reading.original_question)
         values = {
             "SCHEMA": self.schema.text(reading),
             "NAMES": self.names.text(reading, "clew") or "(none)",
@@ -93,7 +118,9 @@ class Chooser:
             reply = talk.ask_again(prompt, SAMPLING, reply, SHOWN.format(more) if more else NOT_SHOWN, values)
         choice = self.read(reply, offered, reading)
         complaint = f"That cannot be run: {choice.problem}. {ASK_FOR_LINE}" if choice.problem else ""
-        if choice.query is not None and not choice.may_be_empty and not finds(choice.query):
+        query = choice.query
+        may_be_empty = choice.may_be_empty or (query is not None and query.ask in _YES_OR_NO)
+        if query is not None and not may_be_empty and not finds(query):
             complaint = f"{EMPTY} {ASK_FOR_LINE}"
         if complaint:
             reply = talk.ask_again(prompt, SAMPLING, reply, complaint, values)
@@ -101,10 +128,44 @@ class Chooser:
             if choice.problem or (second_choice.query is not None and finds(second_choice.query)):
                 choice = second_choice
         choice_text = "none" if choice.query is None else say(choice.query, self.reader.vocabulary)
-        talk.steps.append(
-            Step("choose", {"readings": len(offered), "chosen": choice_text, "problem": choice.problem})
-        )
-        return choice
+        detail = {"readings": len(offered), "chosen": choice_text, "problem": choice.problem}
+        talk.note("choose", detail)
+        if choice.problem or agrees(choice.query) or self._is_likeliest(choice.query, likeliest_first):
+            return choice
+        believed = self._chooses_again(choice, offered, reading, talk, values)
+        talk.note("choose_again", {"same": believed})
+        return replace(choice, believed=believed)
+
+    def _is_likeliest(self, query: Query | None, offered: Sequence[Offered]) -> bool:
+        """Whether a model chose the one reading that is likely, of which the prompt did not tell it."""
+        is_told = len(offered) >= FEWEST_TO_TELL and offered[0].probability >= RATHER_THAN_NOT
+        return is_told and query is not None and self._meaning(query) == self._meaning(offered[0].query)
+
+    def _chooses_again(
+        self, choice: Choice, offered: Sequence[Offered], reading: Reading, talk: Talk, values: dict[str, str]
+    ) -> bool:
+        """Whether the model chooses the same of the readings in other orders.
+
+        A query of its own is among them, and has to be chosen by its number.
+        """
+        same = self._meaning(choice.query)
+        chosen = next((each for each in offered if self._meaning(each.query) == same), None)
+        orders, own = [_turned(offered)], choice.query if chosen is None else None
+        if chosen is not None and chosen.probability < LEAST_LIKELY:
+            orders.append(_cut(offered))
+        if own is not None:
+            sized_own = self._with_size(own, Executor(self.reader.graph))[1]
+            place = crc32(reading.original_question.encode()) % (len(offered) + 1)
+            orders[0].insert(place, sized_own)
+        for order in orders:
+            again = values | {"READINGS": self._readings_text(order) or "(none)"}
+            reply = talk.ask(prompt_named("clew.methods.auto", "choose"), SAMPLING, stop=(), **again)
+            next_choice = self.read(reply, order, reading)
+            if next_choice.problem or self._meaning(next_choice.query) != same:
+                return False
+            if own is not None and next_choice.query is not own:  # written once more, in whatever order
+                return False
+        return True
 
     def read(self, reply: str, offered: Sequence[Offered], reading: Reading) -> Choice:
         """Read a reply: its last line that begins with `Query:` and nothing else."""
@@ -127,18 +188,31 @@ class Chooser:
         except NotationError as error:
             return Choice(None, str(error))
 
+    def answers_alike(self, query: Query, other: Query) -> bool:
+        """Whether the same things answer both."""
+        executor = Executor(self.reader.graph)
+        return self._with_size(query, executor)[0] == self._with_size(other, executor)[0]
+
+    def _meaning(self, query: Query | None) -> Meant:
+        if query is None:
+            return ()
+        answers, _ = self._with_size(query, Executor(self.reader.graph))
+        return answers, *_relations_and_names(query)
+
     def _offered(self, reading: Reading) -> list[Offered]:
         """The likeliest readings; one of those that answer the same by the same relations and names."""
-        vocabulary, executor = self.reader.vocabulary, Executor(self.reader.graph)
-        offered: dict[tuple[object, ...], Offered] = {}
+        offered, executor = dict[Meant, Offered](), Executor(self.reader.graph)
         for ranked in reading.ranking.ranked[:MOST_EXECUTED]:
-            query = ranked.option.query
-            answers, size = answers_of(executor, vocabulary, query)
-            relations = frozenset(step // 2 for step in steps_of(query))
-            offered.setdefault((answers, relations, frozenset(entities_of(query))), Offered(query, size))
+            answers, each = self._with_size(ranked.option.query, executor, ranked.probability)
+            offered.setdefault((answers, *_relations_and_names(each.query)), each)
             if len(offered) == MOST_READINGS:
                 break
         return list(offered.values())
+
+    def _with_size(self, query: Query, executor: Executor, probability: float = 1.0) -> tuple[Meant, Offered]:
+        """What answers a query, as `answers_of`, and the query with how many do."""
+        answers, size = answers_of(executor, self.reader.vocabulary, query)
+        return answers, Offered(query, size, probability)
 
     def _readings_text(self, offered: Sequence[Offered]) -> str:
         """*1. {Memento} .directed_by — the directors of Memento (1 answer)*."""
@@ -148,8 +222,8 @@ class Chooser:
                 notation = f"{query_text(write_query(each.query, self.reader.graph))} — "
             except NotationError:
                 notation = ""
-            size = counted(each.answers, "answer") if each.query.ask == "list" else f"of {each.answers:,}"
-            amount = "" if each.answers < 0 else f" ({size})"
+            is_sized = each.query.ask == "list" and each.answers >= 0
+            amount = f" ({counted(each.answers, 'answer')})" if is_sized else ""
             lines.append(f"{number}. {notation}{data_line(say(each.query, self.reader.vocabulary))}{amount}")
         return "\n".join(lines)
 
@@ -161,3 +235,28 @@ class Chooser:
             for name in (graph.label(candidate.node), graph.labels[candidate.node]):
                 linked.setdefault(name.casefold(), candidate.node)
         return lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
+
+
+def _relations_and_names(query: Query) -> Meant:
+    return frozenset(relation_of(step) for step in steps_of(query)), frozenset(entities_of(query))
+
+
+def _mixed(offered: Sequence[Offered], question: str) -> list[Offered]:
+    """The readings in an order that only the question decides."""
+    order = np.random.default_rng(crc32(question.encode())).permutation(len(offered))
+    return [offered[place] for place in order.tolist()]
+
+
+def _turned(offered: Sequence[Offered]) -> list[Offered]:
+    """The readings from last to first; of two or more none has the number that it had."""
+    turned = list(reversed(offered))
+    middle = len(turned) // 2
+    if middle and len(turned) % 2:
+        turned[middle], turned[middle + 1] = turned[middle + 1], turned[middle]
+    return turned
+
+
+def _cut(offered: Sequence[Offered]) -> list[Offered]:
+    """The second half of the readings, then the first, as one cuts cards."""
+    middle = len(offered) // 2
+    return [*offered[middle:], *offered[:middle]]

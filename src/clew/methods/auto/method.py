@@ -1,7 +1,9 @@
 """`auto`, the default method: the built-in reader, and a chat model where one is configured and needed.
 
 The reader (`reading/`) ranks what a question may mean over this graph and says how likely each meaning is.
-With a model, a question whose likeliest meaning is not sure is asked of it (`choose.py`).
+With a model, a question whose likeliest meaning is not sure is asked of it (`choose.py`). What it chooses is
+answered if the reader is with it or if it chooses the same on a second look; else the reader's own answer
+stands, so that a weak model leaves `auto` as it is without one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from clew.errors import UsageError
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.methods.built_in import BuiltInReader, built_in_reader
+from clew.methods.question import names_of_graph
 from clew.methods.registry import Method
 from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
@@ -56,7 +59,7 @@ class AutoWithModel:
         from clew.methods.auto.choose import Chooser
 
         self.model, self.plain = model, plain
-        self.chooser = Chooser.of(self.plain.reader)
+        self.chooser = Chooser(self.plain.reader)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason. Raises LlmError if the model cannot be asked."""
@@ -68,17 +71,25 @@ class AutoWithModel:
             return plain_answer
         began = perf_counter()
         reader = self.plain.reader
-        talk = Talk.begin(self.model, id or question)
+        talk = Talk(self.model, id or question)
 
         @cache
         def draft_of(query: Query) -> DraftAnswer:
             return answer_of(reader.graph, reader.vocabulary, query)
 
+        def finds(query: Query) -> bool:
+            return draft_of(query).abstained is None
+
+        def agrees(query: Query | None) -> bool:
+            if not self.plain.settings.second_look:
+                return True
+            if plain_answer.abstained is not None or likeliest.query is None:
+                return query is None or not finds(query)
+            return query is not None and self.chooser.answers_alike(query, likeliest.query)
+
         choice: Choice | Abstention
         try:
-            choice = self.chooser.choose(
-                likeliest.reading, talk, lambda query: draft_of(query).abstained is None
-            )
+            choice = self.chooser.choose(likeliest.reading, talk, finds, agrees)
         except BudgetReached as error:
             choice = Abstention("budget", str(error))
         timings = {**plain_answer.timings_ms, "choose": (perf_counter() - began) * 1000}
@@ -92,6 +103,8 @@ class AutoWithModel:
         )
         if isinstance(choice, Abstention):
             return drawn(model_answer, DraftAnswer(abstained=choice), None)
+        if not choice.believed:
+            return model_answer
         if choice.query is not None:
             answer = drawn(model_answer, draft_of(choice.query), say(choice.query, reader.vocabulary))
             return threaded(answer, choice.query, reader, question)
@@ -150,9 +163,11 @@ def answer_follow_up(
     plain = answerer.plain if isinstance(answerer, AutoWithModel) else answerer
     left_open = None
     if isinstance(plain, BuiltInReader):
+        began = perf_counter()
         answer, left_open = _by_rules(plain, question, thread, id, entities)
         if answer is not None:
-            return answer
+            total = round((perf_counter() - began) * 1000, 3)
+            return replace(answer, timings_ms={**answer.timings_ms, "total": total})
     if left_open is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
         return answerer.answer(question, id=id, entities=entities)
     if model is not None:
@@ -175,7 +190,9 @@ def _by_rules(
     answered = [answer for answer in answers if answer.abstained is None]
     if answered:
         likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
-        return min((a for a in answered if a.answers[0].score >= likely), key=_steps_to_prove), None
+        likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
+        # Of these, that proved in the fewest steps: *it* is the painting that has a painter, not its museum.
+        return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0), None
     return None, None if all(way.is_whole for way in ways) else answers[0].abstained
 
 
@@ -197,7 +214,7 @@ def _by_model(
     from clew.llm.types import BudgetReached, add_usage
 
     answers = [names.graph.label(node) for node in nodes_of(thread, names)]
-    talk = Talk.begin(model, id or question)
+    talk = Talk(model, id or question)
     try:
         reply = talk.ask(
             prompt_named("clew.methods.auto", "follow"),
@@ -210,7 +227,11 @@ def _by_model(
         return _abstaining(question, Abstention("budget", str(error)), answerer, id)
     whole = next(iter(_QUESTION.findall(reply)[-1:]), "")
     known = {t.norm for text in (question, thread.question, *answers) for t in tokens(text)}
-    new = [t.text for t in tokens(whole)[1:] if _is_named(t.text) and t.norm not in known]
+    new = [
+        t.text
+        for t in tokens(whole)[1:]
+        if t.norm not in known and (t.text[:1].isupper() or any(c.isdigit() for c in t.text))
+    ]
     if new or not whole:
         problem = f'the model brings in "{", ".join(new)}"' if new else "the model writes no question"
         abstention = left_open or Abstention("unplaced", f"{problem}, which the thread does not have")
@@ -221,18 +242,8 @@ def _by_model(
     return replace(answer, model=model.name, usage=usage, steps=steps)
 
 
-def _is_named(word: str) -> bool:
-    """Whether a word is written as one of a name, or has digits."""
-    return word[:1].isupper() or any(c.isdigit() for c in word)
-
-
 def _abstaining(question: str, abstention: Abstention, answerer: Method, id: str | None) -> Answer:
     return Answer(question, abstained=abstention, method=answerer.name, id=id, timings_ms={"total": 0.0})
-
-
-def _steps_to_prove(answer: Answer) -> int:
-    """Triples that prove the first answer: *it* is the painting that has a painter, not its museum."""
-    return len(answer.citations[0].triples) if answer.citations else 0
 
 
 def _answer_of(
@@ -240,7 +251,7 @@ def _answer_of(
 ) -> Answer:
     """The answer of one way to read a follow-up."""
     if way.query is None:
-        names = (*entities, way.name) if way.name else entities
+        names = names_of_graph(plain.reader.names, (*entities, way.name) if way.name else entities)
         answer = plain.answer(way.text, id=id, entities=names, around=way.around)
         return _as_asked(answer, question, way.text, is_said=way.is_said)
     reader = plain.reader

@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
 
@@ -14,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import InputError
-from clew.foundation.arrays import Float32, Int64
+from clew.foundation.arrays import Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
+from clew.graph.walks.kernels import weighted_sums
 from clew.index.store.directory import Index
-from clew.index.vectors.triples import TripleSearch, TripleVectors, summed_rows, triple_search
+from clew.index.vectors.triples import TripleVectors, triple_search
 from clew.llm.managed import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import ChatModel
@@ -38,7 +38,7 @@ from clew.methods.simgrag.write_pattern import default_shots
 from clew.text.embedders import Embedder, unit_rows
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text
-from clew.types import Abstention, Answer, Chain, Step, SubAnswer
+from clew.types import Abstention, Answer, Chain, SubAnswer
 
 # Two baselines without the graph, whose answers are not grounded.
 #
@@ -66,9 +66,9 @@ class Llm:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, ungrounded. Raises LlmError."""
-        talk = Talk.begin(self.model, id)
-        return Run(self.name, id, talk).answer(
-            question, lambda: ungrounded_answer(question, self._ask_alone(talk, question, self.sampling))
+        run = Run(self.name, id, self.model)
+        return run.answer(
+            question, lambda: ungrounded_answer(question, self._ask_alone(run.talk, question, self.sampling))
         )
 
     def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
@@ -86,34 +86,27 @@ class LlmQd(Llm):
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with a chain, ungrounded. Raises LlmError."""
-        talk = Talk.begin(self.model, id)
-        links = list[SubAnswer]()
-        plan = Plan()
+        run = Run(self.name, id, self.model)
+        talk, links, plan = run.talk, list[SubAnswer](), Plan()
 
         def work() -> Answer:
             nonlocal plan
             plan = decompose(talk, question, self.sampling, default_demonstrations(), letter=True)
+            sampling = replace(self.sampling, repeat_penalty=1.1)
             for text in plan.questions:
-                links.append(self._link(text, links, talk))
+                asked = text
+                if links:
+                    asked = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
+                links.append(SubAnswer(text, asked, self._ask_alone(talk, asked, sampling)))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
             sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
             return ungrounded_answer(
                 question, talk.ask(prompt, sampling, ANSWERS=answers, QUESTION=as_data(question))
             )
 
-        answer = Run(self.name, id, talk).answer(question, work)
+        answer = run.answer(question, work)
         chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
         return replace(answer, chain=chain, complete=not plan.cut)
-
-    def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
-        sub_question = text
-        if links:
-            sub_question = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
-        return SubAnswer(
-            text,
-            sub_question,
-            self._ask_alone(talk, sub_question, replace(self.sampling, repeat_penalty=1.1)),
-        )
 
 
 def _answers_text(links: Sequence[SubAnswer]) -> str:
@@ -155,7 +148,8 @@ def ungrounded_answer(question: str, text: str) -> Answer:
 # vectors, so that nothing is embedded again. `texts` gives documents of the user's own instead: their
 # paragraphs are embedded once, and answers from them are not grounded in triples, which the answer says.
 
-MOST_SENTENCES = 5
+MOST_SENTENCES, MOST_READ = 5, 200
+"""Sub-sentences of KG-GPT that are used, and triples that it reads."""
 MOST_DOCUMENT_TRIPLES = 60
 """Triples of one document that are read."""
 TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
@@ -168,10 +162,9 @@ class Kaping(GraphMethod[KapingSettings]):
 
     name, settings_class = "kaping", KapingSettings
 
-    @cached_property
-    def vectors(self) -> TripleSearch:
-        """The search that compares triples with a question."""
-        return triple_search(self.index, self.embedder)
+    def prepare(self) -> None:
+        """Open the search that compares triples with a question."""
+        self.vectors = triple_search(self.index, self.embedder)
 
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The most similar triples within the hops."""
@@ -179,7 +172,7 @@ class Kaping(GraphMethod[KapingSettings]):
         similarity, limits = self.vectors.similarities(question), self.vectors.limits
         candidates = find_candidates(self.graph, topic_entities, self.settings.hops, similarity, limits)
         triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
-        return self.of_triples(triples.tolist(), called, hub_notes(candidates))
+        return self.of_triples(run, triples.tolist(), called, hub_notes(candidates))
 
 
 class TripleRag(GraphMethod[TripleRagSettings]):
@@ -192,7 +185,7 @@ class TripleRag(GraphMethod[TripleRagSettings]):
         facts = np.sort(triples_at(self.graph, entities_of(called)))
         draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
         drawn = draw.sample(range(len(facts)), min(self.settings.k, len(facts)))
-        return self.of_triples(facts[drawn].tolist(), called)
+        return self.of_triples(run, facts[drawn].tolist(), called)
 
 
 class KgRetrieval(GraphMethod[KgRetrievalSettings]):
@@ -200,21 +193,21 @@ class KgRetrieval(GraphMethod[KgRetrievalSettings]):
 
     name, settings_class = "kg-retrieval", KgRetrievalSettings
 
-    def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
+    def link(self, question: str, entities: Sequence[str], run: Run) -> Called:
         """The entities that are given, that the model lists, or that are linked."""
         if not entities:
             prompt = prompt_named("clew.methods.baselines", "kg_retrieval_entities")
-            names = listed(talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question)))
+            names = listed(run.talk.ask(prompt, ZERO_SHOT, QUESTION=as_data(question)))
             if mentions := self.find_topic_entities.called(question, names):
                 return mentions
-        return super().link(question, entities, talk)
+        return super().link(question, entities, run)
 
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """Attributes and relations, both ways; of each relation in turn."""
         triples = triples_at(self.graph, entities_of(called))
         in_turn = triples[_turn_order(self.graph.out.relation[triples])].tolist()
         read, notes = first_of(in_turn, self.settings.k)
-        return self.of_triples(read, called, notes)
+        return self.of_triples(run, read, called, notes)
 
 
 def _turn_order(relations: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -254,8 +247,8 @@ class KgGpt(GraphMethod[KgGptSettings]):
             ends = np.concatenate([out.owners(triples), out.neighbour[triples].astype(np.int64)])
             reached = np.setdiff1d(ends, frontier)
             frontier = reached if len(reached) else frontier
-        read, cut_notes = first_of(evidence.tolist(), self.settings.most)
-        return self.of_triples(read, called, (*notes, *cut_notes))
+        read, cut_notes = first_of(evidence.tolist(), MOST_READ)
+        return self.of_triples(run, read, called, (*notes, *cut_notes))
 
     def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
         """The relations that the model chooses of some; other names are left out."""
@@ -274,16 +267,15 @@ class KgGpt(GraphMethod[KgGptSettings]):
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
     """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
-    documents = tuple(_document(file) for path in paths for file in _files(path))
+    documents = tuple(
+        _document(file)
+        for path in paths
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if file == path or (file.suffix in TEXT_SUFFIXES and file.is_file())
+    )
     if not any(document.text.strip() for document in documents):
         raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
     return documents
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
 
 
 def _document(path: Path) -> Document:
@@ -300,40 +292,32 @@ class VectorRag(GraphMethod[VectorRagSettings]):
 
     name, settings_class, needs_topics = "vector-rag", VectorRagSettings, False
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: VectorRagSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model, settings=settings)
+    def prepare(self) -> None:
+        """Embed the paragraphs, or sum the vectors of each entity's triples: float32 [documents, d]."""
         self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
         if self.settings.texts and not self.paragraphs:
             raise InputError("There is no text in the documents. Give others")
-        self._vectors = self._document_vectors()
-
-    def _document_vectors(self) -> Float32:
-        """Vectors of the paragraphs, or of the entities: float32 [documents, d]."""
         if self.paragraphs:
-            return self.embedder.embed([part.text for part in self.paragraphs])
+            self._vectors = self.embedder.embed([part.text for part in self.paragraphs])
+            return
         triple_vectors, out = TripleVectors.of(self.index, self.embedder), self.graph.out
-        return unit_rows(summed_rows(triple_vectors.rows, triple_vectors.scales, out.starts, out.stops))
+        sums = np.empty((self.graph.nodes, triple_vectors.rows.shape[1]), np.float32)
+        once = np.ones(out.edges, np.uint16)
+        weighted_sums(triple_vectors.rows, triple_vectors.scales, once, out.offsets, sums)
+        self._vectors = unit_rows(sums)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from documents, or abstain with a reason. Raises LlmError."""
         if not self.paragraphs:
             return super().answer(question, id=id, entities=entities)
-        talk = Talk.begin(self.model, id)
-        run = Run(self.name, id, talk)
+        run = Run(self.name, id, self.model)
         nearest = [self.paragraphs[i] for i in self._nearest(question)]
-        run.steps.append(Step("documents", {"texts": [{"from": p.name, "text": p.text} for p in nearest]}))
+        run.note("documents", {"texts": [{"from": p.name, "text": p.text} for p in nearest]})
         documents = data_lines(p.text for p in nearest)
         prompt = prompt_named("clew.methods.baselines", "vector_rag")
 
         def work() -> Answer:
-            text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
+            text = run.talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
             return ungrounded_answer(question, text)
 
         return run.answer(question, work)
@@ -347,7 +331,7 @@ class VectorRag(GraphMethod[VectorRagSettings]):
             if stop - start > MOST_DOCUMENT_TRIPLES:
                 name = self.graph.labels[node]
                 notes.append(f"{MOST_DOCUMENT_TRIPLES} of the {stop - start:,} triples of {name} are read")
-        return self.of_triples(triples, called, tuple(notes))
+        return self.of_triples(run, triples, called, tuple(notes))
 
     def _nearest(self, question: str) -> Int64:
         scores = self._vectors @ self.embedder.embed([question])[0]

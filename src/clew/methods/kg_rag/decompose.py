@@ -113,19 +113,24 @@ def earlier_answers(graph: Graph, links: Sequence[Link], *, sentences: bool = Fa
     return "\n".join(lines)
 
 
-def answer_line(graph: Graph, link: Link) -> str:
-    """The answer to a sub-question, with its type, and values with their owners: *Ann; Bea (person)*."""
+def answer_line(graph: Graph, link: Link, most: int = MOST_REPEATED_NAMES) -> str:
+    """The answer to a sub-question: names with their type, or with their owners, or that there are none."""
     if not link.proofs:
-        return data_line(link.reply.value) or "not found"
-    names = [data_line(readable(graph.labels[e])) for e in link.proofs]
-    if owned := owned_values(graph, link):
-        labels = {item.value: readable(graph.labels[item.value]) for item in owned}
-        names = [data_line(f"{readable(graph.labels[item.head])}: {labels[item.value]}") for item in owned]
-    remainder = f" and {len(names) - MOST_REPEATED_NAMES} more" if len(names) > MOST_REPEATED_NAMES else ""
+        nothing = "none: the facts show that there is none" if link.reply.shows_none else "not told"
+        return data_line(link.reply.value) or nothing
+    labels = {e: data_line(readable(graph.labels[e])) for e in link.proofs}
+    names = list(labels.values())
+    pairs = [(owner, e) for e, owners in link.reply.owners.items() for owner in owners]
+    pairs = pairs or [(item.head, item.value) for item in owned_values(graph, link)]
+    if pairs:
+        names = [f"{data_line(readable(graph.labels[owner]))}: {labels[e]}" for owner, e in pairs]
+        paired = {e for _, e in pairs}
+        names += [name for e, name in labels.items() if e not in paired]
+    remainder = f" and {len(names) - most} more" if len(names) > most else ""
     types = [set(graph.types.of(entity)) for entity in link.proofs]
-    common = sorted(set.intersection(*types)) if not owned else []
+    common = sorted(set.intersection(*types)) if not pairs else []
     kind = " or ".join(data_line(readable(graph.types.names[type_])) for type_ in common)
-    return f"{'; '.join(names[:MOST_REPEATED_NAMES])}{remainder}{f' ({kind})' if kind else ''}"
+    return f"{'; '.join(names[:most])}{remainder}{f' ({kind})' if kind else ''}"
 
 
 # Section 3.4.1 of KG-RAG: a question → reasoning and sub-questions, by demonstrations (Table 2).

@@ -16,6 +16,15 @@ the model's server does not take is not sent; the trace notes it.
 
 Deviations, with their reasons:
 
+- Records of things are read beside triples (`records.py`): a line for each with what it has and lacks; each
+  heading says how many of a kind there are and what is not shown, so that *not*, *none*, counts and
+  superlatives can be told. Where records of all kinds that the plan asks of fit, one call answers the main
+  question from them, and there is no chain; `records="steps"` keeps the chain, `records="none"` reads
+  triples alone, as the paper does, and so does the letter of another setting of retrieval
+  (`frontier="question"`, `handed="sentences"`, `directed`).
+- With records no model rewrites a sub-question (3.4.3): the answers that it refers to are put behind it, and
+  all earlier answers stand in its prompt, with pairs (*Ann: 1970*) and the facts that they rest on. A step
+  may come out as *none* (shown by the facts, and not asked again) or as *not told*.
 - The candidates of a later sub-question are the triples around earlier answers (of the last sub-question, and
   of those of which it names an answer), and around the question's entities that it names
   (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
@@ -52,17 +61,18 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
-from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleSearch, triple_search
 from clew.llm.managed import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.reply import declines
-from clew.llm.types import BudgetReached, ChatModel
-from clew.methods.base import GraphMethod, Retrieved, Run, lists_are_whole
+from clew.llm.types import BudgetReached
+from clew.methods.base import ModelMethod, Run, lists_are_whole
 from clew.methods.evidence import (
     LONG_LIST,
     Fact,
     Proofs,
+    ReadEvidence,
     fact_lines,
+    numbered,
     of_relation,
     other_names,
     triples_at_node,
@@ -80,6 +90,7 @@ from clew.methods.kg_rag.decompose import (
     known_proofs,
     owned_values,
 )
+from clew.methods.kg_rag.records import RecordsView
 from clew.methods.names_view import NamesView
 from clew.methods.question import (
     AskedSteps,
@@ -91,9 +102,9 @@ from clew.methods.question import (
 )
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import KgRagSettings
-from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, Chain, Step
+from clew.text.verbalise import readable
+from clew.types import Abstention, Answer, Chain
 
 # Which triples a sub-question is answered from (KG-RAG sections 3.4.2, 3.4.3): the top K, and whole lists.
 #
@@ -122,15 +133,13 @@ def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tupl
     answers = [proofs for proofs in sub_answers if proofs]
     named_entities = set(entities_named_in(graph, text, (entity for proofs in answers for entity in proofs)))
     continued = [proofs for proofs in answers if proofs is answers[-1] or named_entities & proofs.keys()]
-    return tuple(
-        dict.fromkeys(entity for proofs in (continued if named_entities else answers) for entity in proofs)
-    )
+    gone_on = continued if named_entities else answers
+    return tuple(dict.fromkeys(entity for proofs in gone_on for entity in proofs))
 
 
 def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str, k: int) -> list[int]:
     """The K triples of the first hop most similar to a text, then half as many of the hops behind it."""
-    near = candidates.hops[0] if candidates.hops else np.empty(0, np.int64)
-    far = np.concatenate(candidates.hops[1:]) if len(candidates.hops) > 1 else np.empty(0, np.int64)
+    near, far = (CandidateTriples(hops).triples for hops in (candidates.hops[:1], candidates.hops[1:]))
     first = vectors.top(text, near, k)[0].tolist()
     room = k - len(first) + k // 2
     return first + (vectors.top(text, far, room)[0].tolist() if room else [])
@@ -209,6 +218,8 @@ def _ends(graph: Graph, triples: Sequence[int]) -> list[int]:
 
 
 TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
+MOST_NAMES_IN_QUESTION = 20
+"""Names of an earlier answer that a sub-question repeats; the model sees all of them before it."""
 ANSWER_TOKENS = 2_048
 """Tokens of a reply that states answers."""
 _REFERS_BACK = re.compile(
@@ -231,12 +242,13 @@ class _ChainState:
 
     question: str
     run: Run
-    talk: Talk
     called: Called = field(default_factory=dict[str, tuple[int, ...]])
     plan: Plan = field(default_factory=Plan)
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
     complete: bool = True
+    about: str = ""
+    """The line of a prompt with what a user says that the question is about."""
 
     @property
     def topics(self) -> tuple[int, ...]:
@@ -249,36 +261,22 @@ class _ChainState:
         return tuple(dict.fromkeys(entity for link in self.links for entity in link.proofs))
 
 
-class KgRag(GraphMethod[KgRagSettings]):
+class KgRag(ModelMethod[KgRagSettings]):
     """Answers with a reasoning chain."""
 
     name, settings_class = "kg-rag", KgRagSettings
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: KgRagSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model, settings=settings)
-        self.vectors = triple_search(self.index, embedder)
-        reader = self.find_topic_entities.reader
-        self._schema, self._names = SchemaView(reader), NamesView(reader)
+    def prepare(self) -> None:
+        """Open the search for triples."""
+        self.vectors = triple_search(self.index, self.embedder)
+        self._schema, self._names = SchemaView(self.reader), NamesView(self.reader)
+        self._records = RecordsView(self._schema, self.judge)
         self._sampling = table_3(self.settings.seed, self.settings.temperature)
-
-    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
-        """The facts that one question without a chain is answered from."""
-        topics = entities_of(called)
-        candidates = self._find(topics, self.settings.hops, question)
-        triples, notes = self._nearest(candidates, question, question, topics)
-        return self.of_triples(triples, called, (*notes, *hub_notes(candidates)))
+        self._answer_sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS, repeat_penalty=1.1)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        talk = Talk.begin(self.model, id)
-        state = _ChainState(question, Run(self.name, id, talk), talk)
+        state = _ChainState(question, Run(self.name, id, self.model))
         try:
             answer = self._answer_by_chain(state, entities)
         except BudgetReached as error:
@@ -287,14 +285,18 @@ class KgRag(GraphMethod[KgRagSettings]):
 
     def _answer_by_chain(self, state: _ChainState, entities: Sequence[str]) -> Answer:
         with state.run.stage("link"):
-            state.called = self.link(state.question, entities, state.talk)
+            state.called = self.link(state.question, entities, state.run)
         if entities:
+            names = "; ".join(data_line(readable(self.graph.labels[topic])) for topic in state.topics)
+            state.about = f"The question is about: {names}\n" if names else ""
             missing = self.find_topic_entities.missing(state.question, entities, state.topics)
             if missing is not None:
                 return self._abstain(state, missing)
         with state.run.stage("decompose"):
             state.plan = self._decompose(state, entities)
         state.complete = not state.plan.cut
+        if (answer := self._answer_from_records(state)) is not None:
+            return answer
         candidates = self._candidates(state, state.topics, self.settings.hops, state.question)
         for question in state.plan.questions:
             link = self._link(state, question, candidates)
@@ -309,7 +311,8 @@ class KgRag(GraphMethod[KgRagSettings]):
         last = state.links[-1]
         if self._asks_alone(state):
             return self._grounded_answer(state, last.reply)
-        if not any(link.reply.answered for link in state.links) and not self._says_all:
+        told = any(link.reply.answered or link.reply.shows_none for link in state.links)
+        if not told and not self._says_all:
             return self._abstain(state, self._end_abstention(state))
         with state.run.stage("synthesise"):
             return self._grounded_answer(state, self._synthesise(state))
@@ -320,36 +323,71 @@ class KgRag(GraphMethod[KgRagSettings]):
         schema = names = ""
         if self.settings.schema != "none":
             given = [self.graph.entities[topic] for topic in state.topics] if entities else []
-            reading = self.find_topic_entities.reader.read(state.question, given)
-            schema, names = self._schema.text(reading), self._names.block(reading, "plain")
-        shown = examples[: self.settings.shots]
-        return decompose(
-            state.talk, state.question, self._sampling, shown, schema, names, letter=self._says_all
-        )
+            reading = self.reader.read(state.question, given)
+            schema = self._schema.text(reading)
+            names = self._names.block(reading, "plain", guesses=not self._reads_records)
+        shown, talk = examples[: self.settings.shots], state.run.talk
+        return decompose(talk, state.question, self._sampling, shown, schema, names, letter=self._says_all)
+
+    def _answer_from_records(self, state: _ChainState) -> Answer | None:
+        """The answer by one call where records of all that the plan asks of fit; None where they do not."""
+        if not self._reads_records or self.settings.records != "once":
+            return None
+        with state.run.stage("records"):
+            asked = dict.fromkeys((state.question, *state.plan.questions))
+            records = self._records.of(tuple(asked), state.topics)
+        if records is None:
+            return None
+        detail = {"things": len(records.facts), "the whole graph": records.whole}
+        state.run.note("records", detail)
+        steps = state.plan.questions
+        text = "\n".join(data_line(f"{number}. {step}") for number, step in enumerate(steps, 1))
+        values = {
+            "EARLIER": "",
+            "FACTS": "\n".join(records.lines()),
+            "NAMES": state.about + other_names(self.graph, state.called),
+            "STEPS": f"<steps>\n{text}\n</steps>\n" if len(steps) > 1 else "",
+            "QUESTION": as_data(state.question),
+        }
+        known, named = dict.fromkeys(state.topics, ()), frozenset(state.topics)
+        evidence = ReadEvidence(self.judge, state.question, records.facts, known, named, whole=True)
+        with state.run.stage("sub_answers"):
+            reply = self.read(state.run, evidence, values, "read_facts", self._answer_sampling)
+        if not (records.whole or reply.answered or reply.shows_none):
+            state.notes.append("records of the kinds that are asked of do not tell: asked step by step")
+            return None
+        question = steps[0] if len(steps) == 1 else state.question
+        if len(steps) > 1:
+            state.notes.append(f"{len(steps)} sub-questions were answered at once, from whole records")
+        state.complete &= not reply.cut
+        state.links.append(Link(question, state.question, reply, records.triples, reply.notes, not reply.cut))
+        return self._grounded_answer(state, reply)
+
+    @property
+    def _reads_records(self) -> bool:
+        """Whether whole records are read beside the nearest triples, which the paper does not."""
+        settings = self.settings
+        by_letter = settings.frontier == "question" or settings.directed or self._says_all
+        return settings.records != "none" and settings.lists and not by_letter
 
     def _asks_alone(self, state: _ChainState) -> bool:
         """Whether the plan is one sub-question, in whose place the main question is asked."""
         return len(state.plan.questions) == 1 and not self._says_all
 
-    def _find(self, entities: Sequence[int], hops: int, text: str) -> CandidateTriples:
-        """Section 3.4.2, with the bounds for hubs."""
-        similarity, limits = self.vectors.similarities(text), self.vectors.limits
-        return find_candidates(
-            self.graph, entities, hops, similarity, limits, directed=self.settings.directed
-        )
-
     def _candidates(
         self, state: _ChainState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
-        """Candidate triples, which the trace reports."""
+        """Candidate triples (section 3.4.2), with the bounds for hubs, which the trace reports."""
+        vectors, directed = self.vectors, self.settings.directed
         with state.run.stage("candidates"):
-            candidates = self._find(entities, hops, text)
+            scores, limits = vectors.similarities(text), vectors.limits
+            candidates = find_candidates(self.graph, entities, hops, scores, limits, directed=directed)
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
             "triples by hop": [len(hop) for hop in candidates.hops],
             "left out": candidates.left_out,
         }
-        state.run.steps.append(Step(name, detail))
+        state.run.note(name, detail)
         state.complete &= not candidates.left_out
         state.notes += hub_notes(candidates)
         return candidates
@@ -357,26 +395,40 @@ class KgRag(GraphMethod[KgRagSettings]):
     def _link(self, state: _ChainState, question: str, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         text, notes = question, list[str]()
-        if state.links:
+        if state.links and not self._reads_records:
             with state.run.stage("reformulate"):
                 text = self._reformulate(state, question, notes)
+        elif state.links:
+            text = self._with_answers(state, question)
         if not self._says_all and any(normalise(text) == normalise(link.asked) for link in state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         asked = state.question if self._asks_alone(state) else text
-        triples, cut_notes = self._retrieve(
-            state, candidates, text if asked == text else f"{text} {asked}", asked
-        )
-        link = self._sub_answer(state, question, asked, triples, (*notes, *cut_notes))
-        if not link.reply.answered and not self._says_all:
+        sought = text if asked == text else f"{text} {asked}"
+        triples, shown_notes = self._retrieve(state, candidates, sought, asked)
+        link = self._sub_answer(state, question, asked, triples, (*notes, *shown_notes))
+        told = link.reply.answered or link.reply.shows_none
+        if not told and not self._says_all:
             link = self._ask_farther(state, link) or link
         if state.links and not self._says_all and link.proofs and adds_nothing(link, state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
 
+    def _with_answers(self, state: _ChainState, question: str) -> str:
+        """A sub-question with the answers that it goes on from behind it: *… these films (Alien; Heat)?*.
+
+        One that names what the main question names, and refers to nothing else, is asked as it is, and so is
+        one after an answer that is none: the model sees the earlier answers as they are.
+        """
+        last = next((link for link in reversed(state.links) if link.proofs), None)
+        if last is None or not _REFERS_BACK.search(question):
+            return question
+        names = answer_line(self.graph, last, MOST_NAMES_IN_QUESTION)
+        return f"{question.rstrip('?. ')} ({names})?"
+
     def _reformulate(self, state: _ChainState, question: str, notes: list[str]) -> str:
-        """Put the answers so far into a sub-question; a reply that is no question leaves it as it was.
+        """As in the paper, a model puts the answers so far in; a reply that is no question changes nothing.
 
         One that names what the main question names, and refers to nothing else, is asked as it is.
         """
@@ -385,7 +437,7 @@ class KgRag(GraphMethod[KgRagSettings]):
             return question
         earlier = earlier_answers(self.graph, state.links, sentences=self._says_all)
         names = [self.graph.labels[entity] for link in state.links for entity in link.proofs]
-        text = reformulate(state.talk, question, earlier, self._sampling, names, letter=self._says_all)
+        text = reformulate(state.run.talk, question, earlier, self._sampling, names, letter=self._says_all)
         if not text:
             notes.append("the reformulation is no question: the sub-question is asked as it was")
         return text or question
@@ -401,25 +453,45 @@ class KgRag(GraphMethod[KgRagSettings]):
         """A sub-question answered from triples, best first; of its reply, what they prove counts."""
         graph, called = self.graph, {} if state.links else state.called
         start_proofs = known_proofs(graph, state.links, state.topics)
-        lines = fact_lines(graph, triples, start_proofs)
         # In a chain, what the main question names may well answer a sub-question that does not.
         topics = frozenset(() if state.links else state.topics)
         named_entities = topics | set(entities_named_in(graph, asked, start_proofs))
-        evidence = self.evidence(asked, lines.facts, start_proofs, named_entities)
-        values = {
-            "TRIPLES": str(lines),
-            "NAMES": other_names(graph, called),
-            "QUESTION": data_lines([asked]),
-        }
-        sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS, repeat_penalty=1.1)
+        if self._reads_records:
+            prompt, facts, values = self._facts_of_step(state, asked, triples, notes, start_proofs)
+        else:
+            prompt, facts = "sub_answer", fact_lines(graph, triples, start_proofs)
+            values = {"TRIPLES": "\n".join(numbered(facts)) or "(none)"}
+        about, whole = (state.about, True) if self._reads_records else ("", False)
+        evidence = ReadEvidence(self.judge, asked, facts, start_proofs, named_entities, whole)
+        values |= {"NAMES": about + other_names(graph, called), "QUESTION": data_lines([asked])}
         with state.run.stage("sub_answers"):
-            reply = self.read(state.talk, evidence, values, sampling=sampling)
+            reply = self.read(state.run, evidence, values, prompt, self._answer_sampling)
         earlier_proofs, proofs = {*start_proofs.values(), ()}, reply.proofs.values()
         notes = (*notes, *reply.notes)
         if proofs and all(proof[:-1] not in earlier_proofs and len(proof) > 1 for proof in proofs):
             notes = (*notes, "under-decomposed: this sub-question spans several triples")
         complete = lists_are_whole(graph, reply.proofs, set(triples)) and not reply.cut
         return Link(question, asked, reply, tuple(triples), notes, complete)
+
+    def _facts_of_step(
+        self, state: _ChainState, asked: str, triples: Sequence[int], notes: Sequence[str], known: Proofs
+    ) -> tuple[str, tuple[Fact, ...], dict[str, str]]:
+        """What a step of a chain reads: earlier answers, records of what it is about, and other triples."""
+        earlier, facts = self._answers_text(state.links, known)
+        about = entities_named_in(self.graph, asked, known) or state.reached or state.topics
+        records = self._records.of_things(about, asked)
+        recorded = set(records.triples)
+        lines = fact_lines(self.graph, [t for t in triples if t not in recorded], known)
+        shown = records.lines(len(facts) + 1)
+        facts = (*facts, *records.facts)
+        shown += numbered(lines, len(facts) + 1)
+        shown += [data_line(f"({note})") for note in notes]
+        values = {
+            "EARLIER": f"<answers>\n{earlier}\n</answers>\n" if earlier else "",
+            "FACTS": "\n".join(shown) or "(none)",
+            "STEPS": "",
+        }
+        return "read_facts", (*facts, *lines), values
 
     def _ask_farther(self, state: _ChainState, link: Link) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
@@ -451,8 +523,7 @@ class KgRag(GraphMethod[KgRagSettings]):
                 reached = gone_on_from(self.graph, text, [link.proofs for link in state.links])
                 owners = [h.head for link in state.links for h in owned_values(self.graph, link)]
                 starts = tuple(dict.fromkeys([*reached, *owners, *named_entities]))
-                hops = settings.answer_hops
-                candidates = self._candidates(state, starts, hops, text, "candidates of answers")
+                candidates = self._candidates(state, starts, 1, text, "candidates of answers")
         with state.run.stage("top_k"):
             return self._nearest(candidates, text, asked, starts)
 
@@ -479,14 +550,16 @@ class KgRag(GraphMethod[KgRagSettings]):
         """Section 3.4.4, from the sub-answers with the triples that prove them."""
         start_proofs = known_proofs(self.graph, state.links, state.topics)
         answers, facts = self._answers_text(state.links, start_proofs)
-        evidence = self.evidence(state.question, facts, start_proofs, frozenset(state.topics))
+        named, whole = frozenset(state.topics), self._reads_records
+        evidence = ReadEvidence(self.judge, state.question, facts, start_proofs, named, whole)
         values = {
             "ANSWERS": answers,
             "NAMES": other_names(self.graph, state.called),
             "QUESTION": as_data(state.question),
         }
         sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS)
-        return self.read(state.talk, evidence, values, "synthesise", sampling)
+        prompt = "conclude" if self._reads_records else "synthesise"
+        return self.read(state.run, evidence, values, prompt, sampling)
 
     def _answers_text(self, links: Sequence[Link], start_proofs: Proofs) -> tuple[str, tuple[Fact, ...]]:
         lines, facts = list[str](), list[Fact]()
@@ -497,23 +570,27 @@ class KgRag(GraphMethod[KgRagSettings]):
                 facts.append(Fact(triples))
                 continue
             # What was known before a link: its own answers are the lists of its facts.
-            proofs_before = {
-                entity: proof for entity, proof in start_proofs.items() if entity not in link.proofs
-            }
-            link_facts = fact_lines(
-                self.graph, triples[:MOST_SUB_ANSWER_TRIPLES], proofs_before, len(facts) + 1
-            )
-            hidden_count = len(triples) - MOST_SUB_ANSWER_TRIPLES
-            lines += [data_line(f"{number}. {link.asked}"), *link_facts.lines]
+            proofs_before = {e: proof for e, proof in start_proofs.items() if e not in link.proofs}
+            # Facts that it names go on as they were read: a record says what a thing lacks, too.
+            cited = link.reply.cited if self._reads_records else ()
+            if sum(len(fact.triples) for fact in cited) > MOST_SUB_ANSWER_TRIPLES:
+                cited = ()
+            stated = {triple for fact in cited for triple in fact.triples}
+            others = [triple for triple in triples if triple not in stated]
+            link_facts = (*cited, *fact_lines(self.graph, others[:MOST_SUB_ANSWER_TRIPLES], proofs_before))
+            hidden_count = len(others) - MOST_SUB_ANSWER_TRIPLES
+            lines += [data_line(f"{number}. {link.asked}"), *numbered(link_facts, len(facts) + 1)]
             lines += [f"({hidden_count:,} more facts are not shown)"] if hidden_count > 0 else []
             lines.append(f"Answer: {answer_line(self.graph, link)}")
-            facts += link_facts.facts
+            facts += link_facts
         return "\n".join(lines), tuple(facts)
 
     def _end_abstention(self, state: _ChainState) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = state.links[-1]
         last_text = short(last.reply.text)
+        if last.reply.shows_none:
+            return Abstention("empty_result", f"the facts show that there is none: {last_text}")
         unproved_note = f', and "{last_text}" is not proved by it' if last_text else ""
         detail = f'the evidence holds no answer to "{last.asked}"{unproved_note}{_so_far(state.links[:-1])}'
         return Abstention("not_in_evidence" if last_text else "empty_result", detail)
@@ -532,6 +609,9 @@ class KgRag(GraphMethod[KgRagSettings]):
         complete = state.complete and not reply.cut
         answer = self.answer_of(state.question, reply, complete=complete, notes=shared_names(state.called))
         abstained = answer.abstained
+        if reply.shows_none:
+            detail = f"the facts show that there is none: {short(reply.text)}"
+            return self._abstain(state, Abstention("empty_result", detail))
         if self._asks_alone(state) and abstained is not None and abstained.reason != "ungrounded":
             answer = self._abstain(state, self._end_abstention(state))
         return replace(answer, chain=self._chain(state))
@@ -560,9 +640,8 @@ def reformulate(
 def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
     """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
     lines = [question, *earlier.splitlines()]
-    answers = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
-    questions = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
-    return () if any("?" in text for text in (*questions, *answers)) else ("?",)
+    names = (line if line.startswith("Answer: ") else line.rstrip("? ") for line in lines)
+    return () if any("?" in name for name in names) else ("?",)
 
 
 def as_question(reply: str) -> str:

@@ -19,18 +19,17 @@ from clew.graph.match.distances import (
     NearestEntities,
     distances_from,
 )
-from clew.graph.match.matcher import Budget, Distinct, match
+from clew.graph.match.matcher import Distinct, match
 from clew.graph.match.patterns import TIE
 from clew.index.explore import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
 from clew.methods.evidence import ARTICLES
-from clew.methods.settings import FITTING_GSD
 from clew.methods.simgrag.write_pattern import ShownTriples
 from clew.query.execute import against
 from clew.query.values import values_in
 from clew.query.vocabulary import words_of_label
-from clew.reading.shared_reader import reader_of
+from clew.reading.reader import reader_of
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text
@@ -44,6 +43,12 @@ from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Re
 
 MOST_MEASURED_NAMES = 8
 """Names whose distances to all entities are remembered."""
+FITTING_GSD = 1.0
+"""GSD per edge up to which a pattern fits.
+
+With `PatternDistances`, 101 of 109 ways to say a relation of four graphs are nearer to it with the built-in
+embedder, 108 with MiniLM, and 1 and 3 of 24 relations that they lack (benchmarks/bound.py).
+"""
 LEAST_WEIGHT = 0.05
 """Weight of a word that is like no relation; a word that is one weighs 1 more."""
 SHARPER = 1.3
@@ -88,7 +93,10 @@ class PatternDistances(IndexDistances):
             distances = np.minimum(super().relation_distances(edge), self._by_words(words))
             if name and len(distances) and distances.min() > FITTING_GSD:
                 nearest = np.argsort(distances, kind="stable")[:MOST_COMPARED_RELATIONS]
-                distances[nearest] = np.minimum(distances[nearest], self._by_meaning(words, nearest.tolist()))
+                # By the reader's encoder; `MEANT` is 1.
+                alike = self._reader.likenesses(self._reader.vector(words), nearest.tolist())
+                meant = _distance(0.5 + 0.5 * (alike - MEANT) / (1 - MEANT))
+                distances[nearest] = np.minimum(distances[nearest], meant)
             self._by_relation[name] = distances
         return self._by_relation[name]
 
@@ -101,11 +109,6 @@ class PatternDistances(IndexDistances):
         weight = likeness.max(axis=1) + LEAST_WEIGHT
         return _distance(weight @ likeness / weight.sum())
 
-    def _by_meaning(self, words: str, relations: Sequence[int]) -> Distance:
-        """Distances of words from some relations by the reader's encoder; `MEANT` is 1."""
-        alike = self._reader.likenesses(self._reader.vector(words), relations)
-        return _distance(0.5 + 0.5 * (alike - MEANT) / (1 - MEANT))
-
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities; the distances of the latest names only are remembered."""
         if node.name not in self._nodes and len(self._nodes) >= MOST_MEASURED_NAMES:
@@ -113,8 +116,8 @@ class PatternDistances(IndexDistances):
         return super().node_candidates(node, count)
 
     def _entity_distances(self, name: str) -> NDArray[np.float32]:
-        vectors, names, labels = self.vectors, self._index.names, self._index.graph.labels
-        distances = distances_from(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
+        names, labels = self._index.names, self._index.graph.labels
+        distances = distances_from(self.rows, self.scale, self._embed(name))
         exact = [*self._exact(name), *self._exact(without_article(name))]
         distances[exact] = 0.0
         if distances.min(initial=1.0) > 0.0 and (parts := nodes_containing(names, name)):
@@ -143,38 +146,28 @@ class PatternDistances(IndexDistances):
         return sorted(nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Candidates of the paper's letter (sections 5.1, C.1): k(n) `nodes`, k(r) `relations`, k(t) `types`."""
-
-    nodes: int
-    relations: int
-    types: int
-
-
 class FewCandidates(Distances):
-    """The paper's letter (sections 5.1 and C.1): the nearest entities, relations and types, no others."""
+    """The paper's letter (5.1, C.1): the nearest k(n) nodes, k(r) relations, k(t) types, no others."""
 
-    def __init__(self, distances: IndexDistances, cut: Cut) -> None:
-        self.distances, self.cut = distances, cut
+    def __init__(self, distances: IndexDistances, nodes: int, relations: int, types: int) -> None:
+        self.distances, self.nodes, self.relations, self.types = distances, nodes, relations, types
         self._masks: dict[str, Mask | None] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """The nearest, however many are asked for."""
-        limit = self.cut.nodes
-        candidates = self.distances.node_candidates(node, limit)
-        return NearestEntities(candidates.entities[:limit], candidates.distances[:limit], True)
+        near = self.distances.node_candidates(node, self.nodes)
+        return NearestEntities(near.entities[: self.nodes], near.distances[: self.nodes], True)
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Look up the same few of all."""
-        self.distances.prepare(nodes, self.cut.nodes)
+        self.distances.prepare(nodes, self.nodes)
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the nearest; all others are infinite."""
         distances = self.distances.relation_distances(edge)
-        if len(distances) <= self.cut.relations:
+        if len(distances) <= self.relations:
             return distances
-        nearest = np.argsort(distances, kind="stable")[: self.cut.relations]
+        nearest = np.argsort(distances, kind="stable")[: self.relations]
         cut_distances = np.full(len(distances), np.inf)
         cut_distances[nearest] = distances[nearest]
         return cut_distances
@@ -184,7 +177,7 @@ class FewCandidates(Distances):
         if node.type is None:
             return None
         if node.type not in self._masks:
-            self._masks[node.type] = self.distances.of_nearest_types(node.type, self.cut.types)
+            self._masks[node.type] = self.distances.of_nearest_types(node.type, self.types)
         return self._masks[node.type]
 
 
@@ -197,7 +190,7 @@ FIRST_CANDIDATES = 64
 MOST_LISTED_ENTITIES = 1 << 20
 """Candidates among which an entity is looked for where entities are not measured."""
 MOST_COMBINATIONS = 16
-SEARCH = Budget(expansions=200_000_000)
+MOST_EXPANSIONS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +202,7 @@ class Misfit:
     names: tuple[str, ...] = ()
 
 
-_match = partial(match, budget=SEARCH)
+_match = partial(match, expansions=MOST_EXPANSIONS)
 
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -225,9 +218,9 @@ def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int)
     return untyped_result if not result.matches or _is_near(pattern, untyped_result) else result
 
 
-def _is_near(pattern: Pattern, result: MatchResult, bound: float = FITTING_GSD) -> bool:
+def _is_near(pattern: Pattern, result: MatchResult) -> bool:
     """Whether the best match is as near as one that fits."""
-    return bool(result.matches) and result.matches[0].gsd / len(pattern.edges) <= bound
+    return bool(result.matches) and result.matches[0].gsd / len(pattern.edges) <= FITTING_GSD
 
 
 def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -282,12 +275,9 @@ def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list
             tied_entities.append([-1])
             continue
         near = distances.node_candidates(node, FIRST_CANDIDATES)
-        at = np.flatnonzero(near.entities == entity)
-        if not len(at):
-            tied_entities.append([entity])
-            continue
-        is_tied = np.abs(near.distances - near.distances[at[0]]) <= TIE
-        tied_entities.append([int(e) for e in near.entities[is_tied]])
+        own = near.distances[near.entities == entity]
+        is_tied = np.abs(near.distances - own[0]) <= TIE if len(own) else near.entities == entity
+        tied_entities.append(near.entities[is_tied].tolist() or [entity])
     return tied_entities
 
 
@@ -299,32 +289,25 @@ def same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: M
             relations.append([-1])
             continue
         far = distances.relation_distances(edge)
-        relations.append([int(r) for r in np.flatnonzero(np.abs(far - far[graph.triple(triple)[1]]) <= TIE)])
+        is_tied = np.abs(far - far[graph.triple(triple)[1]]) <= TIE
+        relations.append(np.flatnonzero(is_tied).tolist())
     return relations
 
 
 def _fixed(pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Pattern:
     """The pattern with entities and relations fixed, and its edges in the direction of the best match."""
-    count = len(pattern.nodes)
+    count, edges = len(pattern.nodes), list[PatternEdge]()
     nodes = tuple(
         node if entity < 0 else replace(node, entity=entity)
         for node, entity in zip(pattern.nodes, way[:count], strict=True)
     )
-    edges = tuple(
-        replace(
-            edge,
-            head=edge.tail if back else edge.head,
-            tail=edge.head if back else edge.tail,
-            fixed=None if relation < 0 else relation,
-        )
-        for edge, relation, back in zip(pattern.edges, way[count:], turned, strict=True)
-    )
-    return replace(pattern, nodes=nodes, edges=edges)
+    for edge, relation, back in zip(pattern.edges, way[count:], turned, strict=True):
+        head, tail = (edge.tail, edge.head) if back else (edge.head, edge.tail)
+        edges.append(replace(edge, head=head, tail=tail, fixed=None if relation < 0 else relation))
+    return replace(pattern, nodes=nodes, edges=tuple(edges))
 
 
-def unfit(
-    graph: Graph, pattern: Pattern, result: MatchResult, distances: Distances, bound: float = FITTING_GSD
-) -> Misfit | None:
+def unfit(graph: Graph, pattern: Pattern, result: MatchResult, distances: Distances) -> Misfit | None:
     """Say why the best match does not fit; None if it does."""
     if not result.matches:
         if not result.complete:
@@ -342,10 +325,10 @@ def unfit(
     if missing_names:
         names = " and ".join(f'"{name}"' for name in missing_names)
         return Misfit("empty_result", f"it has {names}, but nothing of this shape around it")
-    if _is_near(pattern, result, bound):
+    if _is_near(pattern, result):
         return None
-    relations = (graph.triple(triple)[1] for triple in best.triples)
-    costs = [edge_distance(e, r, distances) for e, r in zip(pattern.edges, relations, strict=True)]
+    pairs = zip(pattern.edges, best.triples, strict=True)
+    costs = [_edge_distance(graph, edge, triple, distances) for edge, triple in pairs]
     worst = pattern.edges[int(np.argmax(costs))].relation
     return Misfit("no_relation", f'it has no relation like "{worst}"')
 
@@ -358,14 +341,14 @@ def _missing_entity(graph: Graph, nodes: Sequence[PatternNode], distances: Dista
 
 
 def find_about_claim(
-    graph: Graph, pattern: Pattern, distances: Distances, k: int, bound: float = FITTING_GSD
+    graph: Graph, pattern: Pattern, distances: Distances, k: int
 ) -> tuple[MatchResult, Misfit | None]:
     """The subgraphs that a claim is judged by, or why there are none.
 
     Where the best match does not fit, first those with a name at its rim left open: what is so instead.
     """
     result = find_subgraphs(graph, pattern, distances, k)
-    misfit = unfit(graph, pattern, result, distances, bound)
+    misfit = unfit(graph, pattern, result, distances)
     if misfit is None:
         return result, None
     missing = _missing_entity(graph, pattern.nodes, distances)
@@ -374,7 +357,7 @@ def find_about_claim(
     opened_matches: list[Match] = []
     for opened in opened_patterns(pattern):
         opened_result = find_subgraphs(graph, opened, distances, k)
-        if opened_result.matches and unfit(graph, opened, opened_result, distances, bound) is None:
+        if opened_result.matches and unfit(graph, opened, opened_result, distances) is None:
             opened_matches += opened_result.matches
     if not opened_matches:
         return result, misfit
@@ -436,39 +419,29 @@ def gsd_terms(
     terms: list[tuple[str, str, float | None]] = []
     for node, entity in zip(pattern.nodes, subgraph.nodes, strict=True):
         if node.known:
-            terms.append((node.name, graph.labels[entity], _rounded(node_distance(node, entity, distances))))
+            far = _node_distance(node, entity, distances)
+            terms.append((node.name, graph.labels[entity], None if far is None else round(far, 3)))
     for edge, triple in zip(pattern.edges, subgraph.triples, strict=True):
-        relation = graph.triple(triple)[1]
         if edge.relation is not None:
-            far = edge_distance(edge, relation, distances)
-            terms.append((edge.relation, graph.relation_labels[relation], _rounded(far)))
+            far = _edge_distance(graph, edge, triple, distances)
+            terms.append((edge.relation, graph.relation_labels[graph.triple(triple)[1]], round(far, 3)))
     return terms
 
 
-def _rounded(distance: float | None) -> float | None:
-    return None if distance is None else round(distance, 3)
-
-
-def edge_distance(edge: PatternEdge, relation: int, distances: Distances) -> float:
-    """How far a relation of the graph is from that of an edge."""
-    if edge.relation is None or edge.fixed is not None:
+def _edge_distance(graph: Graph, edge: PatternEdge, triple: int, distances: Distances) -> float:
+    """How far the relation of a triple is from that of an edge."""
+    if edge.relation is None:
         return 0.0
-    return float(distances.relation_distances(edge)[relation])
+    return float(distances.relation_distances(edge)[graph.triple(triple)[1]])
 
 
-def node_distance(node: PatternNode, entity: int, distances: Distances) -> float | None:
-    """How far an entity is from a node; None if it is not among its candidates."""
-    if not node.known or node.entity is not None:
-        return 0.0
+def _node_distance(node: PatternNode, entity: int, distances: Distances) -> float | None:
+    """How far an entity is from a known node; None if it is not among its candidates."""
     measured = distances.measure(node)
-    if measured is None:
-        near = distances.node_candidates(node, MOST_LISTED_ENTITIES)
-        entities, far = near.entities, near.distances
-    else:
-        entities, far = measured.entities, measured.distances
-    at = np.flatnonzero(entities == entity)
+    near = distances.node_candidates(node, MOST_LISTED_ENTITIES) if measured is None else measured
+    at = np.flatnonzero(near.entities == entity)
     if len(at):
-        return float(far[at[0]])
+        return float(near.distances[at[0]])
     if measured is None or measured.scale is None:
         return None
     if measured.rows is None or measured.query is None:

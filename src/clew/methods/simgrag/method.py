@@ -37,20 +37,17 @@ from dataclasses import asdict, dataclass, field, replace
 
 from clew.graph.match.distances import Distances
 from clew.grounding import cite
-from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
-from clew.llm.managed import Talk, run_sync, short
-from clew.llm.reply import TypedReplies
-from clew.llm.types import ChatModel, ContextOverflow, OutputForm, Reply, ReplyInvalid, Request
-from clew.methods.base import GraphMethod, Retrieved, Run, needs_model, ungrounded
-from clew.methods.evidence import Proofs
+from clew.llm.managed import query_text, short
+from clew.llm.types import ReplyInvalid
+from clew.methods.base import ModelMethod, Run, ungrounded
+from clew.methods.evidence import Proofs, ReadEvidence
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.names_view import NamesView
-from clew.methods.question import Called, FindTopicEntities, misfit_of_value, shared_names
+from clew.methods.question import entities_of, misfit_of_value, shared_names
 from clew.methods.schema_view import RelationRanking, SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.find_subgraphs import (
-    Cut,
     FewCandidates,
     Misfit,
     PatternDistances,
@@ -64,21 +61,20 @@ from clew.methods.simgrag.find_subgraphs import (
 from clew.methods.simgrag.plan_query import PlanQuery
 from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (
+    GRAPH,
     ExampleKind,
     PatternPlan,
     WrittenPattern,
     answer_nodes,
     as_name,
     default_shots,
-    hint_text,
     read_prompt,
-    retry_text,
+    template,
     write_pattern,
 )
 from clew.reading.answer import DraftAnswer, drawn, text_of
-from clew.reading.near_names import near_names
-from clew.text.embedders import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Step
+from clew.reading.left_open import near_names
+from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Reason
 
 MOST_NEAR_RELATIONS = 12
 """Relations that a second prompt shows where the first showed nothing of the graph."""
@@ -86,39 +82,16 @@ TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
 
 
-class QuestionModel(TypedReplies):
-    """The chat model of a question, which keeps its replies: usage is known however the question ends."""
-
-    def __init__(self, talk: Talk, refused: set[OutputForm]) -> None:
-        super().__init__(talk.model.name, refused)
-        self._model, self._replies = talk.model, talk.replies
-
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request; raises as the model does, and ReplyInvalid for a repair that is too long."""
-        try:
-            reply = await self._model.complete(request)
-        except ContextOverflow as error:
-            if all(message.role != "assistant" for message in request.messages):
-                raise
-            # A repair shows the model its own reply, and that may be a long one.
-            raise ReplyInvalid("it is no use, and too long to be shown again") from error
-        self._replies.append(reply)
-        return reply
-
-    async def close(self) -> None:
-        """Leave the model open: it is the caller's."""
-
-
-def note_useless(run: Run, error: ReplyInvalid) -> None:
-    """Note what the model said last, and why it is of no use."""
-    text = run.talk.replies[-1].text if run.talk.replies else ""
-    run.steps.append(Step("reply", {"text": short(text), "problem": error.reason}))
-
-
-def no_usable_reply(run: Run, error: ReplyInvalid) -> Abstention:
+def no_usable_reply(
+    run: Run,
+    error: ReplyInvalid,
+    reason: Reason = "empty_result",
+    problem: str = "the model gave no usable reply",
+) -> Abstention:
     """The abstention of a run that ends at a reply of no use, which its steps have."""
-    note_useless(run, error)
-    return Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+    text = run.talk.replies[-1].text if run.talk.replies else ""
+    run.note("reply", {"text": short(text), "problem": error.reason})
+    return Abstention(reason, f"{problem}: {error.reason}")
 
 
 @dataclass(frozen=True)
@@ -139,75 +112,74 @@ class Found:
         return None if self.written is None else self.written.pattern
 
 
-class PatternSearch:
+class PatternSearch(ModelMethod[SimgragSettings]):
     """The part of SimGRAG that questions and claims share: query to pattern to subgraphs."""
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: SimgragSettings | None = None,
-    ) -> None:
-        self.index, self.graph, self.model = index, index.graph, needs_model(model, "simgrag")
-        self.settings = settings or SimgragSettings()
+    name, settings_class = "simgrag", SimgragSettings
+    settings: SimgragSettings
+
+    def prepare(self) -> None:
+        """Open the distances of names and relations, and the schema unless that is left out."""
         self.shots = self.settings.examples or default_shots()
-        self.ranking, self._schema = RelationRanking(index.graph, embedder), None
-        self._open_distances = PatternDistances(index, embedder)
+        self.ranking, self._schema = RelationRanking(self.graph, self.embedder), None
+        self._open_distances = PatternDistances(self.index, self.embedder)
         self.distances: Distances = self._open_distances
-        self.cut, node_count = None, self.settings.candidates
-        if node_count is not None:
-            types = self.settings.candidate_types or TYPES
-            self.cut = Cut(node_count, self.settings.candidate_relations or node_count, types)
-            self.distances = FewCandidates(IndexDistances(index, embedder), self.cut)
-        self._find_entities = FindTopicEntities.of(index, embedder)
-        if self.cut is None and self.settings.schema == "typed":
-            self._schema = SchemaView(self._find_entities.reader)
-        self._refused_forms: set[OutputForm] = set()
+        nodes = self.settings.candidates
+        self.by_letter = nodes is not None
+        if nodes is not None:
+            relations, types = self.settings.candidate_relations or nodes, self.settings.candidate_types
+            measured = IndexDistances(self.index, self.embedder)
+            self.distances = FewCandidates(measured, nodes, relations, types or TYPES)
+        elif self.settings.schema == "typed":
+            self._schema = SchemaView(self.reader)
+        self._names = NamesView(self.reader)
 
-    def model_of(self, run: Run) -> QuestionModel:
-        """Return the model as it is asked for one question."""
-        return QuestionModel(run.talk, self._refused_forms)
-
-    async def find(self, run: Run, task: ExampleKind, query: str) -> Found:
+    def find(self, run: Run, task: ExampleKind, query: str) -> Found:
         """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
         hints = self._hints(task, query)
-        first = await self._write_and_match(run, task, query, hints)
+        first = self._write_and_match(run, task, query, hints)
         misfit, finds_nothing = first.misfit, first.written is not None and first.written.finds_nothing
-        if misfit is None or misfit.reason == "budget" or self.cut is not None or finds_nothing:
+        if misfit is None or misfit.reason == "budget" or self.by_letter or finds_nothing:
             return first
-        second = await self._write_and_match(run, task, query, self._retry(task, query, first, misfit))
+        second = self._write_and_match(run, task, query, self._retry(task, query, first, misfit))
         return second if second.misfit is None or second.pattern is not None else first
 
-    async def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Found:
+    def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Found:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
-            model = self.model_of(run)
-            written = await write_pattern(model, task, query, shots, hints, operations=operations)
-        run.steps.append(_pattern_step(written, bool(hints)))
+            written = write_pattern(run.talk, task, query, shots, hints, operations=operations)
+        operations_written = () if written.plan is None else written.plan.operations
+        detail = {
+            "prompt": written.prompt.version,
+            "segments": list(written.segments),
+            "pattern": [] if written.pattern is None else written.pattern.as_json()["triples"],
+            "operations": [asdict(operation) for operation in operations_written],
+            "schema": bool(hints),
+            "problem": written.problem,
+        }
+        run.note("pattern", detail)
         if written.finds_nothing:
-            detail = "the model finds nothing of the kind in what the graph records"
-            return Found(written, misfit=Misfit("no_relation", detail))
+            problem = "the model finds nothing of the kind in what the graph records"
+            return Found(written, misfit=Misfit("no_relation", problem))
         if written.pattern is None:
-            detail = f"the model wrote no pattern to search for ({written.problem})"
-            return Found(written, misfit=Misfit("empty_result", detail))
+            problem = f"the model wrote no pattern to search for ({written.problem})"
+            return Found(written, misfit=Misfit("empty_result", problem))
         if written.plan is not None:
             return self._execute(run, written, written.plan)
         with run.stage("match"):
             result, misfit = self._find(task, written.pattern)
-        run.steps.append(self._match_step(written.pattern, result, misfit))
+        self._note_match(run, written.pattern, result, misfit)
         return Found(written, result, misfit)
 
     def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Found:
         """Answer by the query graph of a plan."""
-        vocabulary, bound = self._find_entities.reader.vocabulary, self.settings.bound
         with run.stage("execute"):
-            result = PlanQuery(vocabulary, self._open_distances, bound).answer(plan)
+            vocabulary = self.reader.vocabulary
+            result = PlanQuery(vocabulary, self._open_distances).answer(plan)
         executed, misfit = (None, result) if isinstance(result, Misfit) else (result, None)
         detail = {
             "operations": [op.op for op in plan.operations],
@@ -215,29 +187,28 @@ class PatternSearch:
             "complete": executed is None or executed.complete,
             "problem": misfit.detail if misfit else "",
         }
-        run.steps.append(Step("execute", detail))
+        run.note("execute", detail)
         return Found(written, misfit=misfit, executed=executed)
 
     def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
-        graph, distances, settings = self.graph, self.distances, self.settings
-        if self.cut is not None:
-            result = find_by_letter(graph, pattern, distances, settings.k)
-            return result, None if result.matches else unfit(
-                graph, pattern, result, distances, settings.bound
-            )
+        graph, distances, k = self.graph, self.distances, self.settings.k
+        if self.by_letter:
+            result = find_by_letter(graph, pattern, distances, k)
+            return result, None if result.matches else unfit(graph, pattern, result, distances)
         if task == "claim" or not answer_nodes(pattern):
-            return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
-        result = find_subgraphs(graph, pattern, distances, settings.k)
-        return result, unfit(graph, pattern, result, distances, settings.bound)
+            return find_about_claim(graph, pattern, distances, k)
+        result = find_subgraphs(graph, pattern, distances, k)
+        return result, unfit(graph, pattern, result, distances)
 
     def _hints(self, task: ExampleKind, query: str, words: str = "") -> str:
         """What this graph records, and other names of what a text names; nothing in the paper's form."""
         if self._schema is None:
             return ""
         reading = self._schema.reader.read(query)
-        names = NamesView(self._schema.reader).block(reading, "plain")
-        return hint_text(self._schema.text(reading, words), names, operations=task == "question")
+        names = self._names.block(reading, "plain")
+        how = template("operations" if task == "question" else "steps_of_graph")
+        return how + GRAPH.format(self._schema.text(reading, words)) + names
 
     def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
@@ -251,9 +222,11 @@ class PatternSearch:
             nearest = distances.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
-        return retry_text(hints, short(reply), misfit.detail, self.near_names(misfit))
+        near = "; ".join(map(as_name, self.near_names(misfit)))
+        first_try = f"A first try was {query_text(short(reply))}\nIt did not work: {as_name(misfit.detail)}."
+        return f"{hints}\n{first_try}{f' Names that are like it: {near}.' if near else ''}\n"
 
-    def _match_step(self, pattern: Pattern, result: MatchResult, misfit: Misfit | None) -> Step:
+    def _note_match(self, run: Run, pattern: Pattern, result: MatchResult, misfit: Misfit | None) -> None:
         rows = [
             {
                 "gsd": round(m.gsd, 3),
@@ -263,74 +236,44 @@ class PatternSearch:
             for m in result.matches
         ]
         problem = misfit.detail if misfit else ""
-        return Step("match", {"matches": rows, "complete": result.complete, "problem": problem})
+        run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
 
     def near_names(self, misfit: Misfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""
         return near_names(self.graph, self.index.names, misfit.names)
 
 
-def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
-    triples = [] if written.pattern is None else written.pattern.as_json()["triples"]
-    operations = () if written.plan is None else written.plan.operations
-    detail = {
-        "prompt": written.prompt.version,
-        "segments": list(written.segments),
-        "pattern": triples,
-        "operations": [asdict(operation) for operation in operations],
-        "schema": hinted,
-        "problem": written.problem,
-    }
-    return Step("pattern", detail)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSubgraphs(Retrieved):
-    """What a model reads of a pattern's matches."""
-
-    subgraphs: Subgraphs = field(kw_only=True)
-
-
-class SimGRAG(GraphMethod[SimgragSettings]):
+class SimGRAG(PatternSearch):
     """Answers questions over one open index with a chat model."""
 
-    name, settings_class, needs_topics = "simgrag", SimgragSettings, False
-
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: SimgragSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model, settings=settings)
-        self.search = PatternSearch(index, embedder, model=model, settings=settings)
-
-    def _answer(self, run: Run, talk: Talk, question: str, entities: Sequence[str]) -> Answer:
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; `entities` are what it is about. Raises LlmError."""
+        run = Run(self.name, id, self.model)
         query = f"{question} (about: {', '.join(entities)})" if entities else question
-        try:
-            answer = super()._answer(run, talk, query, entities)
-        except ReplyInvalid as error:
-            answer = Answer(question, abstained=no_usable_reply(run, error))
-        return replace(answer, question=question)
+        return run.answer(question, lambda: replace(self._work(run, query, entities), question=question))
 
-    def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
-        """The best matches of the pattern that the model writes, or what its query graph comes to."""
-        search = self.search
-        found = run_sync(search.find(run, "question", question))
-        pattern, misfit = found.pattern, found.misfit
-        answer: Answer | None = None
+    def _work(self, run: Run, question: str, entities: Sequence[str]) -> Answer:
+        """Link, find the best matches of the pattern that the model writes, and have them read."""
+        with run.stage("link"):
+            called, missing = self.link(question, entities, run), None
+            if entities:
+                missing = self.find_topic_entities.missing(question, entities, entities_of(called))
+        if missing is not None:
+            return Answer(question, abstained=missing)
+        try:
+            with run.stage("retrieve"):
+                found = self.find(run, "question", question)
+        except ReplyInvalid as error:
+            return Answer(question, abstained=no_usable_reply(run, error))
+        pattern, misfit, notes = found.pattern, found.misfit, shared_names(called)
         if misfit is not None or pattern is None:
             misfit = misfit or Misfit("empty_result", "the model wrote no pattern")
-            abstained = Abstention(misfit.reason, misfit.detail, search.near_names(misfit))
-            answer = Answer(question, pattern=pattern, abstained=abstained)
-        elif found.executed is not None:
+            abstained = Abstention(misfit.reason, misfit.detail, self.near_names(misfit))
+            return Answer(question, pattern=pattern, abstained=abstained, notes=notes)
+        if found.executed is not None:
             answer = self._executed_answer(question, pattern, found.executed)
-        if answer is not None or pattern is None:
-            return Retrieved(answer=answer)
-        subgraphs = Subgraphs(self.graph, search.distances, pattern, found.result, search.cut is None)
-        return ReadSubgraphs((), subgraphs.facts, subgraphs=subgraphs)
+            return replace(answer, notes=(*answer.notes, *notes))
+        return self._read_answer(run, question, pattern, found.result, notes)
 
     def _executed_answer(self, question: str, pattern: Pattern, executed: DraftAnswer) -> Answer:
         """The answer of a query graph, if it is what is asked for."""
@@ -343,43 +286,35 @@ class SimGRAG(GraphMethod[SimgragSettings]):
             return ungrounded(question, executed.text, (detail,))
         return Answer(question, pattern=pattern, abstained=Abstention("ungrounded", detail))
 
-    def read_answer(
-        self, run: Run, talk: Talk, question: str, called: Called, retrieved: Retrieved
+    def _read_answer(
+        self, run: Run, question: str, pattern: Pattern, result: MatchResult, notes: tuple[str, ...]
     ) -> Answer:
         """Have the model read the subgraphs (section 4.4), and ground its reply in them and in their ties."""
-        if not isinstance(retrieved, ReadSubgraphs):
-            return super().read_answer(run, talk, question, called, retrieved)
-        subgraphs = retrieved.subgraphs
-        pattern, search = subgraphs.pattern, self.search
-        shots = search.shots.of("question", self.settings.shots)
-        graphs = list(dict.fromkeys(triple_names(self.graph, m.triples) for m in subgraphs.result.matches))
+        shots = self.shots.of("question", self.settings.shots)
+        graphs = list(dict.fromkeys(triple_names(self.graph, m.triples) for m in result.matches))
         prompt = read_prompt("question", question, graphs, shots)
         try:
             with run.stage("read"):
-                stated = run_sync(read_answers(search.model_of(run), prompt))
+                stated = read_answers(run.talk, prompt)
         except ReplyInvalid as error:
-            note_useless(run, error)
-            detail = f"the model was asked, and states no answer: {error.reason}"
-            abstained = Abstention("not_in_evidence", detail)
+            problem = "the model was asked, and states no answer"
+            abstained = no_usable_reply(run, error, "not_in_evidence", problem)
             return Answer(question, pattern=pattern, abstained=abstained)
         detail = {"prompt": prompt.version, "reason": stated.text, "answers": list(stated.items)}
-        run.steps.append(Step("read", detail))
+        run.note("read", detail)
         with run.stage("ground"):
             stated = replace(stated, text="")
+            subgraphs = Subgraphs(self.graph, self.distances, pattern, result, not self.by_letter)
             known = dict.fromkeys(subgraphs.named, ())
-            evidence = self.evidence(question, retrieved.facts, known, subgraphs.named)
+            evidence = ReadEvidence(self.judge, question, subgraphs.facts, known, subgraphs.named)
             found = subgraphs.ground(stated, evidence)
-        notes = shared_names(called)
         if found.node is None and (relations := subgraphs.relations(stated, question)):
-            return self._relation_answer(question, pattern, relations, notes)
+            return replace(self._relation_answer(question, pattern, relations), notes=notes)
         answer = self.answer_of(question, found.reply, complete=found.complete, notes=notes)
         return replace(answer, pattern=replace(pattern, answer=found.node) if answer.answers else pattern)
 
-    def _relation_answer(
-        self, question: str, pattern: Pattern, relations: Proofs, notes: tuple[str, ...]
-    ) -> Answer:
+    def _relation_answer(self, question: str, pattern: Pattern, relations: Proofs) -> Answer:
         graph = self.graph
         answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in relations)
         citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in relations.items())
-        text = text_of(answers)
-        return Answer(question, answers, text, citations=citations, pattern=pattern, notes=notes)
+        return Answer(question, answers, text_of(answers), citations=citations, pattern=pattern)

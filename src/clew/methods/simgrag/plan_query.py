@@ -21,11 +21,17 @@ from typing import cast
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.graph.values import parse_value
+from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
-from clew.methods.settings import FITTING_GSD
-from clew.methods.simgrag.find_subgraphs import Misfit, find_subgraphs, same_names, same_relations, unfit
+from clew.methods.simgrag.find_subgraphs import (
+    FITTING_GSD,
+    Misfit,
+    find_subgraphs,
+    same_names,
+    same_relations,
+    unfit,
+)
 from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
 from clew.query.execute import Executor, OverBudget
 from clew.query.prove import prove
@@ -39,12 +45,11 @@ from clew.query.tree import (
     OfType,
     Part,
     Query,
-    Sign,
     Value,
     Walk,
     Without,
 )
-from clew.query.values import in_unit_of, values_in
+from clew.query.values import in_unit_of, value_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
@@ -87,7 +92,7 @@ class _Sets:
     pattern: Pattern
     entities: dict[int, Part]
     types: dict[int, Part]
-    steps: list[tuple[int, ...]]
+    steps: list[tuple[Step, ...]]
     narrowed: dict[int, tuple[int, Part]] = field(default_factory=dict[int, tuple[int, Part]])
 
     def narrow(self, place: int, part: Part) -> None:
@@ -111,7 +116,7 @@ class _Sets:
                 continue
             source = self.seen_from(other, number)
             steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
-            walks = [OfType(-1, step ^ 1) if source is None else Walk(source, step) for step in steps]
+            walks = [OfType(-1, opposite(step)) if source is None else Walk(source, step) for step in steps]
             part = _both(part, _either(walks))
         part = _both(part, self.entities.get(place))
         return self._of_type(place, part)
@@ -137,11 +142,12 @@ class _Sets:
         ends = ((n, e.tail if e.head == place else e.head) for n, e in edges if place in (e.head, e.tail))
         return [(number, other) for number, other in ends if number != but]
 
-    def step(self, edge: int, source: int, at: int = 0) -> int:
+    def step(self, edge: int, source: int, at: int = 0) -> Step:
         """The step that leads over an edge from one of its ends."""
-        return self.steps[edge][at] ^ (self.pattern.edges[edge].head != source)
+        step = self.steps[edge][at]
+        return step if self.pattern.edges[edge].head == source else opposite(step)
 
-    def owned(self, place: int) -> tuple[int, Part, int] | None:
+    def owned(self, place: int) -> tuple[int, Part, Step] | None:
         """What has an unknown of one edge as its value: its place, its set, and the step; None for others."""
         around = self.around(place)
         if len(around) != 1 or place in self.entities or place in self.narrowed:
@@ -150,10 +156,6 @@ class _Sets:
         step = self.step(edge, owner)
         part = self.seen_from(owner, edge) or OfType(-1, step)
         return (owner, part, step) if len(self.steps[edge]) == 1 else None
-
-    def joined(self, first: int, second: int) -> bool:
-        """Whether two unknowns hang together by unknowns."""
-        return second in self.group(first)
 
     def group(self, place: int) -> set[int]:
         """The unknowns that hang together with one."""
@@ -180,8 +182,6 @@ class PlanQuery:
 
     vocabulary: Vocabulary
     distances: IndexDistances
-    bound: float = FITTING_GSD
-    executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
         self.graph = self.vocabulary.graph
@@ -195,9 +195,8 @@ class PlanQuery:
             return lacking.misfit
         except OverBudget:
             return Misfit("budget", "the model's query follows more edges than may be followed")
-        if (abstained := draft.abstained) is not None:
-            return Misfit(abstained.reason, abstained.detail)
-        return draft
+        abstained = draft.abstained
+        return draft if abstained is None else Misfit(abstained.reason, abstained.detail)
 
     def _answer(self, plan: PatternPlan) -> DraftAnswer:
         if not plan.pattern.nodes:
@@ -207,7 +206,8 @@ class PlanQuery:
         sets = self._sets(plan.pattern, nearest=truth)
         roots = sets.roots()
         before = [sets.at(root[0]) for root in roots] if truth else []
-        answer = self._asked(plan)
+        unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
+        answer = plan.answer if plan.answer >= 0 or not unknown else unknown[-1]
         for at, op in enumerate(plan.operations):
             if op is asks:
                 break
@@ -226,11 +226,6 @@ class PlanQuery:
         if truth:
             return self._truth(sets, roots, before)
         return answer_of(self.graph, self.vocabulary, self._number(plan, sets, asks))
-
-    def _asked(self, plan: PatternPlan) -> int:
-        """The node asked for: the one the plan names, else the last unknown; -1 without one."""
-        unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
-        return plan.answer if plan.answer >= 0 else unknown[-1] if unknown else -1
 
     def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
         place = plan.place(op.node)
@@ -285,23 +280,23 @@ class PlanQuery:
             )
         step, among = sets.step(edge, answer), sets.seen_from(place, edge)
         part = sets.at(answer)
-        if op.op != "keep" or _sign(op) in (">", ">=", "="):  # Then there is one to be counted.
+        if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
         if op.op != "keep":
             return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
-        number = self._value(str(op.than), dates=False)
+        number = value_of(str(op.than), dates=False)
         if number is None or not number.number.is_integer():
             raise _cannot(f'"{op.than}" is no whole number')
-        return Counted(part, step, _sign(op), int(number.number), among=among)
+        return Counted(part, step, op.test or "=", int(number.number), among=among)
 
     def _keep(self, plan: PatternPlan, sets: _Sets, op: Operation) -> None:
         """Keep what passes a test on the value of a node: with a number, a date, a name, or another node."""
-        place, other, sign = plan.place(op.node), plan.place(str(op.than)), _sign(op)
+        place, other, sign = plan.place(op.node), plan.place(str(op.than)), op.test or "="
         if other >= 0 and other in sets.group(place):
             raise _cannot(f'"{op.node}" and "{op.than}" belong to one thing')
         part = sets.at(place)
         dates = self._are_dates(part)
-        number = None if dates is None else self._value(str(op.than), dates=dates)
+        number = None if dates is None else value_of(str(op.than), dates=dates)
         value = sets.at(other) if other >= 0 else number
         if sign in ("=", "!=") and not isinstance(value, Value):
             same = value or self._named(str(op.than))
@@ -313,12 +308,12 @@ class PlanQuery:
         if owned is not None and self._has_one_value(owned[1], owned[2]):
             owner, part, step = owned
             if isinstance(value, Value):
-                value = in_unit_of(self.vocabulary.relations[step // 2], value)
+                value = in_unit_of(self.vocabulary.relations[relation_of(step)], value)
             sets.narrow(owner, Compared(part, (step,), sign, value))
         else:
             sets.narrow(place, Compared(part, (), sign, value))
 
-    def _has_one_value(self, part: Part, step: int) -> bool:
+    def _has_one_value(self, part: Part, step: Step) -> bool:
         return int(self.executor.counts(self.executor.members(part), step).max(initial=0)) <= 1
 
     def _are_dates(self, part: Part) -> bool | None:
@@ -326,14 +321,6 @@ class PlanQuery:
         kinds = self.graph.values.kind[self.executor.members(part)]
         dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
         return dates > numbers if dates or numbers else None
-
-    def _value(self, text: str, *, dates: bool) -> Value | None:
-        """The number or the date that a text is, a unit may stand behind it; None for other texts."""
-        for (start, stop), values in values_in(text := text.strip()).items():
-            if start == 0 and len(text[stop:].split()) <= 1:
-                return next((value for value in values if value.date == dates and not value.yearly), None)
-        kind, number = parse_value(text)
-        return Value(number, date=dates) if kind == (ValueKind.DATE if dates else ValueKind.NUMBER) else None
 
     def _named(self, name: str) -> Part:
         entities = self._entities(PatternNode(name, known=True), SURE_NAME)
@@ -361,8 +348,7 @@ class PlanQuery:
         _require_no_circle(pattern)
         for place, node in enumerate(pattern.nodes):
             types = () if node.known or node.type is None else self.distances.matching_types(node.type)
-            parts = [OfType(type_) for type_ in types]
-            parts = [part for part in parts if len(self.executor.members(part))]
+            parts = [part for part in map(OfType, types) if len(self.executor.members(part))]
             if (part := _either(parts)) is not None:
                 sets.types[place] = part
         for places, edges in _parts(pattern):
@@ -388,7 +374,7 @@ class PlanQuery:
             ),
         )
         result = find_subgraphs(self.graph, part, self.distances, 1)
-        misfit = unfit(self.graph, part, result, self.distances, self.bound)
+        misfit = unfit(self.graph, part, result, self.distances)
         misfit = misfit or self._other_name(part, result.matches[0])
         if misfit is not None:
             if not nearest or misfit.reason != "empty_result":
@@ -403,7 +389,7 @@ class PlanQuery:
         for number, edge, triple, tied in zip(edges, part.edges, best.triples, relations, strict=True):
             head, matched, _ = self.graph.triple(triple)
             back = head != best.nodes[edge.head]
-            sets.steps[number] = tuple(2 * (matched if r < 0 else r) + back for r in tied)
+            sets.steps[number] = tuple(step_of(matched if r < 0 else r, back) for r in tied)
 
     def _other_name(self, part: Pattern, best: Match) -> Misfit | None:
         """Refuse a match that puts another entity in the place of one that is there by its name."""
@@ -431,18 +417,18 @@ class PlanQuery:
         nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)]
         return _either([Anchor(int(entity)) for entity in nearest])
 
-    def _nearest_step(self, sets: _Sets, edge: PatternEdge) -> int:
+    def _nearest_step(self, sets: _Sets, edge: PatternEdge) -> Step:
         """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
         if edge.relation is None:
             raise _Lacking(Misfit("no_relation", "a relation that is unknown needs a name beside it"))
         distances = self.distances.relation_distances(edge)
         relation = int(np.argmin(distances)) if len(distances) else -1
-        if relation < 0 or distances[relation] > self.bound:
+        if relation < 0 or distances[relation] > FITTING_GSD:
             raise _Lacking(Misfit("no_relation", f'it has no relation like "{edge.relation}"'))
-        steps = (2 * relation, 2 * relation + 1)
+        steps = (forward(relation), backward(relation))
         return max(steps, key=lambda step: self._fitting(sets, edge, step))
 
-    def _fitting(self, sets: _Sets, edge: PatternEdge, step: int) -> int:
+    def _fitting(self, sets: _Sets, edge: PatternEdge, step: Step) -> int:
         """How many triples lead by a step from what one end of an edge is to what the other is."""
         ends = [sets.entities.get(place) or sets.types.get(place) for place in (edge.head, edge.tail)]
         members = self.executor.members(ends[0] or OfType(-1, step))
@@ -450,10 +436,6 @@ class PlanQuery:
         return (
             len(reached) if ends[1] is None else int(np.isin(reached, self.executor.members(ends[1])).sum())
         )
-
-
-def _sign(op: Operation) -> Sign:
-    return op.test or "="
 
 
 def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:

@@ -15,9 +15,9 @@ from typing import Literal
 from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
 from clew.graph.match.patterns import TIE
-from clew.llm.managed import Prompt
+from clew.llm.managed import Prompt, Talk, run_sync
 from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
-from clew.llm.types import ChatModel, ReplyInvalid, Request, ask
+from clew.llm.types import ReplyInvalid, Request, ask
 from clew.methods.evidence import Fact, ReadEvidence
 from clew.methods.ground import GroundedReply, ground_reply, refused
 from clew.methods.question import asked_of
@@ -64,15 +64,14 @@ class ReadVerdict:
         return tuple(dict.fromkeys(int(n) - 1 for n in _GRAPH.findall(self.reason) if int(n)))
 
 
-async def read_answers(model: ChatModel, prompt: Prompt) -> StatedAnswer:
+def read_answers(talk: Talk, prompt: Prompt) -> StatedAnswer:
     """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
     request = ask(prompt.user, temperature=0.0)
-    typed = await complete_parsed(model, request, lambda text: _read_statement(text, request))
-    return typed.value
+    return run_sync(complete_parsed(talk, request, lambda text: _read_statement(text, request))).value
 
 
-async def read_verdict(
-    model: ChatModel,
+def read_verdict(
+    talk: Talk,
     claim: str,
     graphs: Sequence[ShownTriples],
     shots: Sequence[Shot],
@@ -86,7 +85,7 @@ async def read_verdict(
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)
-    typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
+    typed = run_sync(complete_parsed(talk, request, lambda text: _verdict(text, request)))
     verdict, reason = typed.value
     return ReadVerdict(verdict, reason, prompt)
 
@@ -117,12 +116,10 @@ def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
 def _last_verdict(text: str) -> ModelVerdict | None:
     """The last verdict that a text gives; None where it gives none."""
     hits = list(_VERDICT.finditer(text))
-    if not hits:
-        return None
-    negated, word = bool(hits[-1][1]), hits[-1][2].lower()
-    if declines(text):
-        return "Unknown"
-    if negated:  # *not supported* and *not refuted* say nothing
+    if not hits or declines(text):
+        return "Unknown" if hits else None
+    word = hits[-1][2].lower()
+    if hits[-1][1]:  # *not supported* and *not refuted* say nothing
         return "False" if word == "true" else "Unknown"
     return _VERDICTS.get(word, "Unknown")
 

@@ -10,17 +10,17 @@ denies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
 import numpy as np
 
-from clew.foundation.arrays import Float32, Int64
+from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph, triple_text
 from clew.graph.neighbourhood import triples_at
+from clew.graph.steps import Step, step_of
 from clew.grounding import cite
-from clew.llm.managed import run_sync
 from clew.llm.types import BudgetReached, ReplyInvalid
 from clew.methods.base import Run
 from clew.methods.evidence import other_names
@@ -29,7 +29,7 @@ from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, un
 from clew.methods.simgrag.method import Found, PatternSearch, no_usable_reply
 from clew.methods.simgrag.read import read_verdict
 from clew.methods.simgrag.write_pattern import ShownTriples
-from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Step, Verdict, Verification
+from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Verdict, Verification
 
 # Paths of up to three edges between two named things of a claim.
 #
@@ -42,109 +42,77 @@ MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathLimits:
-    """Paths between two things that are shown, and those `of_one_kind`, by the same relations.
+MOST_PATHS, MOST_OF_ONE_KIND = 6, 2
+"""Paths between two things that are shown, and those of them by the same relations."""
+MOST_EDGES_AROUND = 100_000
+"""Edges around the neighbours of a thing; beyond, no third step is looked for."""
 
-    Of the neighbours of a thing so many edges (`edges_around`) are looked at; beyond, no third step is.
+
+def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tuple[Path, ...], bool]:
+    """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`).
+
+    And whether all were looked for.
     """
-
-    paths: int = 6
-    of_one_kind: int = 2
-    edges_around: int = 100_000
-
-
-USUAL_LIMITS = PathLimits()
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Paths between two things, the likeliest first; `complete` is False where some were not looked for."""
-
-    paths: tuple[Path, ...]
-    complete: bool = True
-
-
-def connect(
-    graph: Graph, entities: Sequence[int], alike: Float32, limits: PathLimits = USUAL_LIMITS
-) -> Connection:
-    """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`)."""
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        connection = _connection_between(_Search(graph, first, last, limits), alike)
-        paths |= dict.fromkeys(connection.paths)
-        complete = complete and connection.complete
-    return Connection(tuple(paths), complete)
+        listed, is_whole = paths_between(graph, first, last)
+        paths_by_kind: dict[tuple[Step, ...], list[Path]] = {}
+        for path in listed:
+            paths_by_kind.setdefault(_steps(graph, first, path), []).append(path)
+        kinds = list(paths_by_kind)
+        scores = path_scores(alike, kinds)
+        best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
+        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:MOST_OF_ONE_KIND]]
+        paths |= dict.fromkeys(best_paths[:MOST_PATHS])
+        complete = complete and is_whole
+    return tuple(paths), complete
 
 
-def _connection_between(search: _Search, alike: Float32) -> Connection:
-    lengths = (search.one_edge(), search.two_edges(), search.three_edges())
-    paths_by_length = [list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in lengths]
-    complete = search.complete and all(len(paths) <= MOST_LISTED_PATHS for paths in paths_by_length)
-    paths_by_kind: dict[tuple[int, ...], list[Path]] = {}
-    for path in (path for paths in paths_by_length for path in paths[:MOST_LISTED_PATHS]):
-        paths_by_kind.setdefault(search.steps(path), []).append(path)
-    kinds = list(paths_by_kind)
-    scores = path_scores(alike, kinds)
-    best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-    best_paths = [path for at in best for path in paths_by_kind[kinds[at]][: search.limits.of_one_kind]]
-    return Connection(tuple(best_paths[: search.limits.paths]), complete)
+def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool]:
+    """The paths of one, two and three edges, and whether they are all."""
+    near, far = (_by_other_end(graph, one, other) for one, other in ((first, last), (last, first)))
+    out_degrees, into_degrees = graph.out.degrees(), graph.into.degrees()
+    around = [sorted(ends) for ends in (near, far)]
+    edges = [int(out_degrees[nodes].sum() + into_degrees[nodes].sum()) for nodes in around]
+    has_hub = min(edges) > MOST_EDGES_AROUND
+    middle = [] if has_hub else triples_at(graph, around[edges.index(min(edges))]).tolist()
+    lengths = (
+        ((int(triple),) for triple in np.intersect1d(triples_at(graph, [first]), triples_at(graph, [last]))),
+        ((a, b) for node in sorted(near.keys() & far.keys()) for a in near[node] for b in far[node]),
+        (
+            (a, triple, b)
+            for triple in middle
+            for one, other in (graph.triple(triple)[::2], graph.triple(triple)[::-2])
+            if one != other
+            for a in near.get(one, ())
+            for b in far.get(other, ())
+        ),
+    )
+    listed = [list(islice(paths, MOST_LISTED_PATHS + 1)) for paths in lengths]
+    complete = not has_hub and all(len(paths) <= MOST_LISTED_PATHS for paths in listed)
+    return [path for paths in listed for path in paths[:MOST_LISTED_PATHS]], complete
 
 
-class _Search:
-    """The edges at two entities, and at what lies next to them."""
+def _by_other_end(graph: Graph, entity: int, other: int) -> dict[int, list[int]]:
+    """The triples at an entity by their other end, which is neither of two entities."""
+    triples_by_end: dict[int, list[int]] = {}
+    for triple in triples_at(graph, [entity]).tolist():
+        head, _, tail = graph.triple(triple)
+        end = tail if head == entity else head
+        if end not in (entity, other):
+            triples_by_end.setdefault(end, []).append(triple)
+    return triples_by_end
 
-    def __init__(self, graph: Graph, first: int, last: int, limits: PathLimits) -> None:
-        self.graph, self.first, self.last, self.limits = graph, first, last, limits
-        self.complete = True
-        self.at_first, self.at_last = triples_at(graph, [first]), triples_at(graph, [last])
-        self.near, self.far = self._by_other_end(self.at_first, first), self._by_other_end(self.at_last, last)
 
-    def one_edge(self) -> Iterator[Path]:
-        """Paths of one edge."""
-        yield from ((int(t),) for t in np.intersect1d(self.at_first, self.at_last))
-
-    def two_edges(self) -> Iterator[Path]:
-        """Paths of two edges."""
-        for middle in sorted(self.near.keys() & self.far.keys()):
-            yield from ((a, b) for a in self.near[middle] for b in self.far[middle])
-
-    def three_edges(self) -> Iterator[Path]:
-        """Paths of three edges; none where too many edges lie at what is next to both ends."""
-        near, far = self.near, self.far
-        smaller_side = min((near, far), key=self._edges)
-        if self._edges(smaller_side) > self.limits.edges_around:
-            self.complete = False
-            return
-        for triple in triples_at(self.graph, sorted(smaller_side)).tolist():
-            head, _, tail = self.graph.triple(triple)
-            for near_end, far_end in dict.fromkeys(((head, tail), (tail, head))):
-                if near_end in near and far_end in far and near_end != far_end:
-                    yield from ((a, triple, b) for a in near[near_end] for b in far[far_end])
-
-    def steps(self, path: Path) -> tuple[int, ...]:
-        """The relations of a path with their direction: 2r along the edge, 2r + 1 against it."""
-        node, steps = self.first, list[int]()
-        for triple in path:
-            head, relation, tail = self.graph.triple(triple)
-            steps.append(2 * relation + (head != node))
-            node = tail if head == node else head
-        return tuple(steps)
-
-    def _by_other_end(self, triples: Int64, entity: int) -> dict[int, list[int]]:
-        """Triples by their other end, which is neither of the two entities."""
-        triples_by_end: dict[int, list[int]] = {}
-        for triple in triples.tolist():
-            head, _, tail = self.graph.triple(triple)
-            end = tail if head == entity else head
-            if end not in (self.first, self.last):
-                triples_by_end.setdefault(end, []).append(triple)
-        return triples_by_end
-
-    def _edges(self, nodes: Iterable[int]) -> int:
-        node_ids = np.fromiter(nodes, np.int64)
-        return int(self.graph.out.degrees()[node_ids].sum() + self.graph.into.degrees()[node_ids].sum())
+def _steps(graph: Graph, node: int, path: Path) -> tuple[Step, ...]:
+    """The steps of a path, from its first entity."""
+    steps: list[Step] = []
+    for triple in path:
+        head, relation, tail = graph.triple(triple)
+        steps.append(step_of(relation, head != node))
+        node = tail if head == node else head
+    return tuple(steps)
 
 
 _VERDICTS: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
@@ -164,18 +132,16 @@ class ClaimJudgement:
 class VerifyWithModel(PatternSearch):
     """Verifies claims against one open index with a chat model."""
 
-    name = "simgrag"
-
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
-        run = Run.begin(self.name, id, self.model)
+        run = Run(self.name, id, self.model)
         judgement, retrieved, abstained = ClaimJudgement(), Found(), None
         try:
-            retrieved = run_sync(self.find(run, "claim", claim))
-            judgement = run_sync(self._read(run, claim, retrieved, closed_world=closed_world))
+            retrieved = self.find(run, "claim", claim)
+            judgement = self._read(run, claim, retrieved, closed_world=closed_world)
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
-            run.steps.append(Step("budget", {"problem": str(error)}))
+            run.note("budget", {"problem": str(error)})
         except ReplyInvalid as error:
             abstained = no_usable_reply(run, error)
         if closed_world and judgement.verdict == "not_enough_info" and abstained is None:
@@ -188,7 +154,7 @@ class VerifyWithModel(PatternSearch):
             )
         )
 
-    async def _read(self, run: Run, claim: str, retrieved: Found, *, closed_world: bool) -> ClaimJudgement:
+    def _read(self, run: Run, claim: str, retrieved: Found, *, closed_world: bool) -> ClaimJudgement:
         """The model's verdict on the evidence; without evidence only of a closed world."""
         fitting = retrieved.result.matches if retrieved.misfit is None else ()
         paths = self._paths(run, claim, retrieved)
@@ -200,14 +166,11 @@ class VerifyWithModel(PatternSearch):
             return ClaimJudgement()
         shots, names = self.shots.of("claim", self.settings.shots), ""
         if self._schema is not None:  # not in the paper's form
-            names = other_names(self.graph, self._find_entities.called(claim))
+            names = other_names(self.graph, self.find_topic_entities.called(claim))
         with run.stage("read"):
-            reply = await read_verdict(
-                self.model_of(run), claim, evidence, shots,
-                closed_world=closed_world, names=names,
-            )  # fmt: skip
+            reply = read_verdict(run.talk, claim, evidence, shots, closed_world=closed_world, names=names)
         detail = {"prompt": reply.prompt.version, "reason": reply.reason, "verdict": reply.verdict}
-        run.steps.append(Step("read", detail))
+        run.note("read", detail)
         matches, cited_graphs = list(match_by_graph.values()), reply.graphs
         if not cited_graphs and closed_world and paths is not None:
             return ClaimJudgement(_VERDICTS[reply.verdict])  # it rests on what the graph does not record
@@ -226,16 +189,14 @@ class VerifyWithModel(PatternSearch):
         pattern, graph, distances = retrieved.pattern, self.graph, self.distances
         if pattern is None:
             return ()
-        if self.cut is not None:
-            return None
-        if unfit(graph, pattern, retrieved.result, distances, self.settings.bound) is None:
+        if self.by_letter or unfit(graph, pattern, retrieved.result, distances) is None:
             return None
         with run.stage("connect"):
             entities = named_entities(graph, pattern, distances)
-            connection = connect(graph, entities, self.ranking.alike(claim))
-        shown_paths = [[list(triple) for triple in triple_names(graph, path)] for path in connection.paths]
-        run.steps.append(Step("connect", {"paths": shown_paths, "complete": connection.complete}))
-        return connection.paths
+            paths, complete = connect(graph, entities, self.ranking.alike(claim))
+        shown_paths = [[list(triple) for triple in triple_names(graph, path)] for path in paths]
+        run.note("connect", {"paths": shown_paths, "complete": complete})
+        return paths
 
     def _parts(self, claim: str, retrieved: Found, judgement: ClaimJudgement) -> tuple[ClaimPart, ...]:
         """A part for each triple of the pattern with that of its match; the whole claim without a match."""

@@ -23,10 +23,10 @@ from msgspec import Meta
 
 from clew.errors import InputError, PatternError
 from clew.foundation.forms import read_json
-from clew.graph.match.patterns import MOST_PATTERN_EDGES, pattern_from_json, unknown_type
-from clew.llm.managed import Prompt, as_data, data_line, filled, query_text
+from clew.graph.match.patterns import MOST_PATTERN_EDGES, PATTERN_ADVICE, check_pattern, unknown_type
+from clew.llm.managed import Prompt, Talk, as_data, data_line, filled, run_sync
 from clew.llm.reply import ShapeError, build
-from clew.llm.types import ChatModel, Reply, ask
+from clew.llm.types import Reply, ask
 from clew.text.normalise import normalise
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -104,13 +104,11 @@ def shots_from(value: object, where: str) -> Shots:
         shots = build(Shots, fields)
     except ShapeError as error:
         raise InputError(f"{where}: {error}. {EXAMPLES_ADVICE}") from error
-    without_verdict = [at for at, shot in enumerate(shots.claims) if not shot.verdict]
-    if without_verdict:
-        raise InputError(f"{where}: claims[{without_verdict[0]}] has no verdict. {EXAMPLES_ADVICE}")
-    defaults = {
-        task: getattr(default_shots(), task) for task in ("questions", "claims") if task not in fields
-    }
-    return replace(shots, **defaults)
+    for at, shot in enumerate(shots.claims):
+        if not shot.verdict:
+            raise InputError(f"{where}: claims[{at}] has no verdict. {EXAMPLES_ADVICE}")
+    missing = [task for task in ("questions", "claims") if task not in fields]
+    return replace(shots, **{task: getattr(default_shots(), task) for task in missing})
 
 
 def as_name(text: str) -> str:
@@ -128,12 +126,12 @@ def verbalise(graphs: Sequence[ShownTriples]) -> str:
 
 def pattern_prompt(task: ExampleKind, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
     """The query-to-pattern prompt (Tables 16 and 17)."""
-    replies = ({"divided": shot.divided, "triples": shot.triples} for shot in shots)
-    examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\n{json.dumps(reply, ensure_ascii=False)}'
-        for number, (shot, reply) in enumerate(zip(shots, replies, strict=True), 1)
-    )
-    return _filled(f"pattern_{task}", examples or "(none)", query, HINTS=hints)
+    texts = [
+        f'"{as_data(shot.query)}"\n'
+        + json.dumps({"divided": shot.divided, "triples": shot.triples}, ensure_ascii=False)
+        for shot in shots
+    ]
+    return _filled("pattern", task, texts, query, HINTS=hints)
 
 
 OPEN = 'If they say nothing of it, it is "Unknown".'
@@ -158,24 +156,19 @@ def read_prompt(
     `names` is a line of what the query calls otherwise than the evidence does, or empty.
     """
     shots = [shot for shot in shots if not (closed_world and shot.verdict == "Unknown")]
-    examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\n'
-        f"evidence: {verbalise(shot.evidence)}\n{_read_reply(shot, task)}"
-        for number, shot in enumerate(shots, 1)
-    )
-    silence = CLOSED if closed_world else OPEN
-    return _filled(
-        f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence, NAMES=names
-    )
+    said = "answers" if task == "question" else "verdict"
+    texts = [
+        f'"{as_data(shot.query)}"\nevidence: {verbalise(shot.evidence)}\n'
+        + json.dumps({"reason": shot.reason, said: getattr(shot, said)}, ensure_ascii=False)
+        for shot in shots
+    ]
+    values = {"EVIDENCE": verbalise(graphs), "SILENCE": CLOSED if closed_world else OPEN, "NAMES": names}
+    return _filled("read", task, texts, query, **values)
 
 
-def _read_reply(shot: Shot, task: ExampleKind) -> str:
-    reply: dict[str, object] = {"answers": shot.answers} if task == "question" else {"verdict": shot.verdict}
-    return json.dumps({"reason": shot.reason} | reply, ensure_ascii=False)
-
-
-def _filled(name: str, examples: str, query: str, **parts: str) -> Prompt:
-    text = template(name)
+def _filled(step: str, task: ExampleKind, shots: Sequence[str], query: str, **parts: str) -> Prompt:
+    name, numbered = f"{step}_{task}", enumerate(shots, 1)
+    text, examples = template(name), "\n".join(f"{n}. {task}: {shot}" for n, shot in numbered) or "(none)"
     version = hashlib.sha256(f"{text}\n{examples}".encode()).hexdigest()[:12]
     values = {"EXAMPLES": examples, "QUERY": as_data(query), **parts}
     return Prompt(f"simgrag/{name}", "", filled(text, values), version)
@@ -216,11 +209,9 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class PlanReply:
+class PlanReply(PatternReply):
     """The reply to a question that the model is asked for, where it sees what the graph records."""
 
-    divided: list[str] = field(metadata={"description": "one segment of the text for each triple"})
-    triples: list[tuple[str, str, str]] = field(metadata={"description": "[head, relation, tail]"})
     answer: str = field(default="", metadata={"description": "the unknown that is asked for"})
     operations: list[Operation] = field(default_factory=list[Operation])
 
@@ -267,8 +258,8 @@ class WrittenPattern:
         return replace(self, segments=self.segments if fits else (), pattern=pattern, plan=plan)
 
 
-async def write_pattern(
-    model: ChatModel,
+def write_pattern(
+    talk: Talk,
     task: ExampleKind,
     query: str,
     shots: Sequence[Shot],
@@ -282,13 +273,13 @@ async def write_pattern(
     """
     prompt = pattern_prompt(task, query, shots, hints)
     request = ask(prompt.user, temperature=0.0)
-    typed = await model.complete_as(request, PlanReply if operations else PatternReply)
+    typed = run_sync(talk.complete_as(request, PlanReply if operations else PatternReply))
     reply = typed.value
     written = WrittenPattern(prompt, typed.replies, tuple(s.strip() for s in reply.divided))
     try:
-        if isinstance(reply, PatternReply):
-            return written.fitted(pattern_of(reply.triples))
-        return _plan_pattern(written, reply)
+        if isinstance(reply, PlanReply):
+            return _plan_pattern(written, reply)
+        return written.fitted(pattern_of(reply.triples))
     except PatternError as error:
         return replace(written, problem=str(error))
 
@@ -311,14 +302,12 @@ def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
 
     Raises PatternError: empty, disconnected, all unknown, too large, or a name that is none.
     """
-    spellings: dict[str, str] = {}
-    rows: dict[tuple[str, str, str], list[str]] = {}
-    for triple in triples:
-        head, relation, tail = (clean_name(part) for part in triple)
-        head, tail = (spellings.setdefault(normalise(name) or name, name) for name in (head, tail))
-        if head != tail:
-            rows.setdefault((head, normalise(relation), tail), [head, relation, tail])
-    return pattern_from_json({"triples": list(rows.values())}, "the model's pattern")
+    pattern = loose_pattern(triples)
+    if not pattern.edges:
+        needed = f"field 'triples' must be a list of at least one triple: {PATTERN_ADVICE}"
+        raise PatternError(f"the model's pattern: {needed}")
+    check_pattern(pattern, "the model's pattern")
+    return pattern
 
 
 def plan_of(reply: PlanReply) -> PatternPlan:
@@ -353,28 +342,22 @@ def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Patt
         raise PatternError(
             f"the model's pattern has {len(triples)} triples: at most {MOST_PATTERN_EDGES} can be searched"
         )
-    places: dict[str, int] = {}
-    nodes: list[PatternNode] = []
-    edges: list[PatternEdge] = []
+    nodes: dict[str, PatternNode] = {}
+    edges: dict[tuple[str, str, str], PatternEdge] = {}
 
-    def place(text: str) -> int:
-        name = clean_name(text)
-        at = places.setdefault(normalise(name) or name, len(nodes))
-        if at == len(nodes):
-            unknown, kind = unknown_type(name)
-            nodes.append(PatternNode(name, known=not unknown, type=kind))
-        return at
+    def place(name: str) -> int:
+        unknown, kind = unknown_type(name)
+        nodes.setdefault(normalise(name) or name, PatternNode(name, known=not unknown, type=kind))
+        return list(nodes).index(normalise(name) or name)
 
-    for head, relation, tail in triples:
-        relation_name = clean_name(relation)
-        edge = PatternEdge(
-            place(head), None if unknown_type(relation_name)[0] else relation_name, place(tail)
-        )
-        if edge.head != edge.tail and edge not in edges:
-            edges.append(edge)
+    for head, relation, tail in ([clean_name(part) for part in triple] for triple in triples):
+        key = normalise(head) or head, normalise(relation), normalise(tail) or tail
+        if key[0] != key[2]:
+            edge = PatternEdge(place(head), None if unknown_type(relation)[0] else relation, place(tail))
+            edges.setdefault(key, edge)
     if not triples and lone_node:
-        place(lone_node)
-    return Pattern(tuple(nodes), tuple(edges))
+        place(clean_name(lone_node))
+    return Pattern(tuple(nodes.values()), tuple(edges.values()))
 
 
 def clean_name(text: str) -> str:
@@ -385,19 +368,6 @@ def clean_name(text: str) -> str:
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1].strip() or text
     return text
-
-
-def hint_text(schema: str, names: str, *, operations: bool) -> str:
-    """A prompt's lines on the graph: what it records, how to ask for it, other names of named things."""
-    return template("operations" if operations else "steps_of_graph") + GRAPH.format(schema) + names
-
-
-def retry_text(hints: str, first_reply: str, problem: str, near: Sequence[str]) -> str:
-    """The hints again, with the first reply, its problem, and names that may be meant."""
-    names = f" Names that are like it: {'; '.join(as_name(name) for name in near)}." if near else ""
-    return (
-        f"{hints}\nA first try was {query_text(first_reply)}\nIt did not work: {as_name(problem)}.{names}\n"
-    )
 
 
 def answer_nodes(pattern: Pattern) -> tuple[int, ...]:

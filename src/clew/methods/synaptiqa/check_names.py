@@ -12,15 +12,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
-from clew.methods.synaptiqa.choose_name import SAME, Choose, NameSpace, Near, Place, StoredValues, Unknown
+from clew.methods.synaptiqa.choose_name import (
+    SAME,
+    Choose,
+    Corrected,
+    NameSpace,
+    Near,
+    Place,
+    StoredValues,
+    Unknown,
+)
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import Correction, admits_type
-from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import NodePattern, Statement, quote_name, render
+from clew.stores.cypher.tree import NodePattern, Statement, quote_name, quote_text
 from clew.stores.cypher.uses import NameKind, NameUse, ValueUse, uses_of
 from clew.stores.store import GraphSchema, naming_property
 from clew.text.embedders import Embedder
@@ -35,15 +43,6 @@ CLEAR = 0.9
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _TIMES = ("date", "datetime", "localdatetime", "time", "localtime")
 _TEXT = "text "
-
-
-@dataclass(frozen=True)
-class CheckedStatement:
-    """A statement with names that exist, what was replaced, and the names for which nothing was chosen."""
-
-    statement: Statement
-    corrections: tuple[Correction, ...] = ()
-    unknown: tuple[Unknown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,24 +69,22 @@ class NameCheck:
     def _space(self, names: Iterable[str]) -> NameSpace:
         return NameSpace(tuple(names), self._embedder, self._lexicon)
 
-    def names(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
+    def names(self, statement: Statement, question: str, choose: Choose) -> Corrected:
         """Check relations, labels (by the relations), then properties (by the labels). Raises as `choose`."""
         relations = self._replaced(statement, self._relations(statement), question, choose)
         labels = self._replaced(relations.statement, self._labels_at(relations.statement), question, choose)
         if labels.unknown and labels.corrections:
             # A label that is known now may tell that of its neighbour.
             second = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
-            labels = CheckedStatement(
-                second.statement, labels.corrections + second.corrections, second.unknown
-            )
+            labels = replace(second, corrections=labels.corrections + second.corrections)
         keys = self._replaced(labels.statement, self._properties(labels.statement), question, choose)
-        return CheckedStatement(
+        return Corrected(
             keys.statement,
             relations.corrections + labels.corrections + keys.corrections,
             relations.unknown + labels.unknown + keys.unknown,
         )
 
-    def values(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
+    def values(self, statement: Statement, question: str, choose: Choose) -> Corrected:
         """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
         implied = implied_labels(statement, self.schema)
         uses = uses_of(statement).values
@@ -99,9 +96,9 @@ class NameCheck:
 
     def _replaced(
         self, statement: Statement, places: Sequence[_Spot], question: str, choose: Choose
-    ) -> CheckedStatement:
+    ) -> Corrected:
         if not places:
-            return CheckedStatement(statement)
+            return Corrected(statement)
         unknown = list(dict.fromkeys(place.unknown for place in places))
         choices = dict(zip(unknown, choose(question, statement.text, unknown), strict=True))
         edits: dict[int, str] = {}
@@ -111,14 +108,11 @@ class NameCheck:
             if choice.name is None:
                 continue
             edits[place.token] = place.write(choice.name)
-            missing_name = place.unknown
-            reason = f"the graph has no {missing_name}; {choice.by}"
-            corrections[Correction(missing_name.kind, missing_name.written, edits[place.token], reason)] = (
-                None
-            )
-        unresolved = tuple(missing_name for missing_name in unknown if choices[missing_name].name is None)
-        text = render(statement.tokens, edits)
-        return CheckedStatement(parse(text) if edits else statement, tuple(corrections), unresolved)
+            missing, after = place.unknown, edits[place.token]
+            reason = f"the graph has no {missing}; {choice.by}"
+            corrections[Correction(missing.kind, missing.written, after, reason)] = None
+        unresolved = tuple(each for each in unknown if choices[each].name is None)
+        return replace(Corrected.by(statement, edits, corrections), unknown=unresolved)
 
     def _unknown_names(
         self, statement: Statement, kind: NameKind, space: NameSpace, allowed: Mapping[int, Collection[str]]
@@ -133,9 +127,8 @@ class NameCheck:
             candidates = [n for n in near if n.name in fitting] or near
             if kind == "label" and len(fitting) == 1 and candidates[0].score < SAME:
                 candidates = [Near(candidates[0].name, SAME, "the only label that its relations allow")]
-            places.append(
-                _Spot(use.token, Unknown(kind, use.text, tuple(candidates[:CANDIDATES])), quote_name)
-            )
+            unknown = Unknown(kind, use.text, tuple(candidates[:CANDIDATES]))
+            places.append(_Spot(use.token, unknown, quote_name))
         return places
 
     def _relations(self, statement: Statement) -> list[_Spot]:
@@ -170,18 +163,18 @@ class NameCheck:
             if use.kind != "property":
                 continue
             owners = use.of or implied.get(use.variable, ())
-            known_keys = self._known_keys(use, owners)
+            owned = self._owned(use)
+            key_sets = [owned[name] for name in owners if name in owned] if owners else owned.values()
+            known_keys = frozenset(key for keys in key_sets for key in keys)
             if known_keys and use.text not in known_keys:
                 near = self._near_property(use.text, known_keys)
                 unknown = Unknown("property", use.text, near, " or ".join(owners))
                 places.append(_Spot(use.token, unknown, quote_name))
         return places
 
-    def _known_keys(self, use: NameUse, owners: Sequence[str]) -> frozenset[str]:
-        """Return the properties that the owner of a property may have."""
-        owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
-        key_sets = [owned[name] for name in owners if name in owned] if owners else owned.values()
-        return frozenset(key for keys in key_sets for key in keys)
+    def _owned(self, use: NameUse | ValueUse) -> Mapping[str, Collection[str]]:
+        """The properties of each label, or of each type of relation."""
+        return self.schema.label_properties if use.owner == "node" else self.schema.type_properties
 
     def _near_property(self, text: str, known_keys: frozenset[str]) -> tuple[Near, ...]:
         """Return properties like one; a name or title is that property which names these things."""
@@ -198,21 +191,17 @@ class NameCheck:
     def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Spot | None:
         """Look for a value; None if the graph has it, or nothing can be said."""
         labels = use.of or implied.get(use.variable, ())
-        owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
+        owned = self._owned(use)
         owners = [name for name in labels if use.property in owned.get(name, ())]
         place = Place(tuple(owners), use.property, use.owner)
         has = self._values.has(place, use.operator, use.value, use.function)
         if (labels and not owners) or has:
             return None
         owner_text = f"{'|'.join(owners)}.{use.property}" if owners else use.property
-        other_value = _of_other_type(use.value)
-        if other_value is not None and use.operator == "=" and self._values.has(place, "=", other_value):
-            unknown = Unknown("value", str(use.value), (Near(str(other_value), SAME),), owner_text)
-            return _Spot(
-                use.token,
-                unknown,
-                lambda _: repr(other_value) if isinstance(other_value, str) else str(other_value),
-            )
+        other = _of_other_type(use.value)
+        if other is not None and use.operator == "=" and self._values.has(place, "=", other):
+            unknown = Unknown("value", str(use.value), (Near(str(other), SAME),), owner_text)
+            return _Spot(use.token, unknown, lambda _: repr(other))
         if has is None or not isinstance(use.value, str):
             return None
         near = self._values.near if use.operator == "=" else self._values.near_parts
@@ -252,12 +241,9 @@ def _hops(statement: Statement) -> Iterator[tuple[tree.Relationship, NodePattern
     for path in (p for p in statement.query.walk() if isinstance(p, tree.PathPattern)):
         for at, edge in enumerate(path.elements):
             if isinstance(edge, tree.Relationship):
-                left, right = path.elements[at - 1], path.elements[at + 1]
-                yield (
-                    edge,
-                    left if isinstance(left, NodePattern) else None,
-                    right if isinstance(right, NodePattern) else None,
-                )
+                ends = path.elements[at - 1], path.elements[at + 1]
+                left, right = (end if isinstance(end, NodePattern) else None for end in ends)
+                yield edge, left, right
 
 
 def _node_ends(statement: Statement, schema: GraphSchema) -> Iterator[tuple[NodePattern, set[str]]]:
@@ -275,18 +261,14 @@ def _node_ends(statement: Statement, schema: GraphSchema) -> Iterator[tuple[Node
                 continue
             heads = {hop.head for hop in hops if may_be(other, hop.tail, schema)}
             tails = {hop.tail for hop in hops if may_be(other, hop.head, schema)}
-            if edge.direction == "both" or _is_unknown(other, schema):
+            is_labelled = other is not None and other.labels is not None
+            if edge.direction == "both" or (
+                is_labelled and all(may_be(other, label, schema) for label in schema.labels)
+            ):  # All that the other node says of its labels is unknown to the schema.
                 yield node, heads | tails
             else:
                 # As it is written, else the other way round: directions are corrected later.
                 yield node, (heads or tails) if outwards else (tails or heads)
-
-
-def _is_unknown(node: NodePattern | None, schema: GraphSchema) -> bool:
-    """Whether all that a node says of its labels is unknown to the schema."""
-    return (
-        node is not None and node.labels is not None and all(may_be(node, n, schema) for n in schema.labels)
-    )
 
 
 def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:
@@ -296,12 +278,6 @@ def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:
         return True
     names = {name.text for name in _names(labels)}
     return label in names or not names & set(schema.labels)
-
-
-def quote_text(text: str) -> str:
-    """Write a text as a string of Cypher."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    return f"'{escaped}'"
 
 
 def _of_other_type(value: str | int | float) -> str | int | float | None:
@@ -326,11 +302,8 @@ def other_types(statement: Statement, schema: GraphSchema) -> tuple[str, ...]:
         labels = use.of or implied.get(use.variable, ())
         kinds = [schema.kinds.get(label, {}).get(use.text, "") for label in labels]
         if kinds and all(kind.startswith(_TEXT) for kind in kinds):
-            label_text = "|".join(labels)
-            example = kinds[0].removeprefix(_TEXT)
-            problems.append(
-                f"{label_text}.{use.text} is a text, as in '{example}'; no text compares with {value}"
-            )
+            subject_text, example = f"{'|'.join(labels)}.{use.text}", kinds[0].removeprefix(_TEXT)
+            problems.append(f"{subject_text} is a text, as in '{example}'; no text compares with {value}")
     return tuple(dict.fromkeys(problems))
 
 

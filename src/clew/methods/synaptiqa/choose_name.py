@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,9 @@ from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, q
 from clew.llm.reply import build, read_value
 from clew.llm.types import ReplyInvalid
 from clew.query.vocabulary import written_out
-from clew.stores.cypher.tree import quote_name
+from clew.stores.cypher.direction import Correction
+from clew.stores.cypher.parser import parse
+from clew.stores.cypher.tree import Statement, quote_name, render
 from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
 from clew.stores.store import CypherStore
@@ -118,6 +121,23 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected:
+    """A statement after a step, what was changed, and the names for which nothing was chosen."""
+
+    statement: Statement
+    corrections: tuple[Correction, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+    @classmethod
+    def by(
+        cls, statement: Statement, edits: Mapping[int, str], corrections: Iterable[Correction]
+    ) -> Corrected:
+        """Put new texts into the place of tokens. Raises QueryError where that is no statement."""
+        after = parse(render(statement.tokens, edits)) if edits else statement
+        return cls(after, tuple(corrections))
+
+
+@dataclass(frozen=True, slots=True)
 class NameChoice:
     """The name that was chosen, None if none; and by what."""
 
@@ -150,37 +170,28 @@ def _clearest(unknown: Unknown) -> NameChoice:
     return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
 
 
-@dataclass(frozen=True)
-class ChooseByModel:
-    """The model picks from the similar names, or similarity where its reply is of no use or it is plain."""
+def choose_by_model(talk: Talk, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+    """The model's picks of the similar names, asked once for all that are not clear. Raises LlmError.
 
-    talk: Talk
-
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-        """Ask once for all names that are not clear. Raises LlmError."""
-        clear_choices = {u: _clearest(u) for u in unknown if not u.near or u.near[0].score >= SAME}
-        unclear = [each for each in unknown if each not in clear_choices]
-        model_choices = self._ask(question, query, unclear) if unclear else []
-        choices = clear_choices | dict(zip(unclear, model_choices, strict=True))
-        return [choices[each] for each in unknown]
-
-    def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
-        lines: list[str] = []
-        for number, each in enumerate(unknown, 1):
-            near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
-            lines.append(f"{number}. {data_line(str(each))}: {near}")
+    Similarity chooses where the model's reply is of no use.
+    """
+    unclear = [each for each in unknown if each.near and each.near[0].score < SAME]
+    lines: list[str] = []
+    for number, each in enumerate(unclear, 1):
+        near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
+        lines.append(f"{number}. {data_line(str(each))}: {near}")
+    numbers: list[int] = []
+    if unclear:
         prompt = prompt_named("clew.methods.synaptiqa", "choose")
         values = {"QUESTION": as_data(question), "QUERY": query_text(query), "NAMES": "\n".join(lines)}
-        text = self.talk.ask(prompt, _SAMPLING, stop=(), **values)
-        try:
+        text = talk.ask(prompt, _SAMPLING, stop=(), **values)
+        with suppress(ReplyInvalid):
             numbers = read_value(text, lambda value: build(Picked, value)).choices
-        except ReplyInvalid:
-            numbers = []
-        if len(numbers) != len(unknown):
-            return choose_by_similarity(question, query, unknown)
-        pairs = zip(unknown, numbers, strict=True)
-        names = [u.near[at - 1].name if 1 <= at <= len(u.near) else None for u, at in pairs]
-        return [NameChoice(n, "chosen by the model" if n else "the model chose none") for n in names]
+    choices = dict(zip(unknown, choose_by_similarity(question, query, unknown), strict=True))
+    for each, at in zip(unclear, numbers, strict=True) if len(numbers) == len(unclear) else ():
+        name = each.near[at - 1].name if 1 <= at <= len(each.near) else None
+        choices[each] = NameChoice(name, "chosen by the model" if name else "the model chose none")
+    return [choices[each] for each in unknown]
 
 
 @dataclass(frozen=True)

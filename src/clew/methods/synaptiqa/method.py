@@ -30,25 +30,26 @@ Defaults and deviations, each with its reason:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from clew.errors import InputError
 from clew.index.store.directory import Index
-from clew.llm.managed import Talk
+from clew.llm.managed import short
 from clew.llm.types import BudgetReached, ChatModel
-from clew.methods.base import Run, needs_model
+from clew.methods.base import Run, needs_model, ungrounded
 from clew.methods.names_view import NamesView
 from clew.methods.question import FindTopicEntities, Judge, shared_names
 from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SynaptiqaSettings
-from clew.methods.synaptiqa.check_names import CheckedStatement, other_types
-from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, choose_by_similarity
+from clew.methods.synaptiqa.check_names import other_types
+from clew.methods.synaptiqa.choose_name import Choose, Corrected, choose_by_model, choose_by_similarity
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
 from clew.methods.synaptiqa.read_rows import Cell, ReadRow, ask_model_answer, is_absence, is_void, read_rows
 from clew.methods.synaptiqa.write_query import (
+    LONGEST_REPLY_SHOWN,
     Attempt,
-    Extracted,
     QueryWriter,
     abstention,
     bound_paths,
@@ -56,33 +57,22 @@ from clew.methods.synaptiqa.write_query import (
     feedback,
     lacks,
     most_similar,
-    short,
 )
 from clew.reading.answer import text_of
-from clew.reading.shared_reader import reader_of
-from clew.stores.cypher.direction import Correction, require_legal
+from clew.reading.reader import QuestionReader, reader_of
+from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import Statement, render
+from clew.stores.cypher.tree import Statement
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedders import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
-
-
-@dataclass(frozen=True, slots=True)
-class NamedThings:
-    """What a question names, as a prompt says it; how likely it needs each relation; notes on namesakes."""
-
-    names: str = ""
-    ranks: Mapping[str, float] = field(default_factory=dict[str, float])
-    notes: tuple[str, ...] = ()
-
-
-FindNames = Callable[[str, Sequence[str]], NamedThings]
-"""(question, entities) → what it names."""
+from clew.types import Abstention, Answer, AnswerEntity, Citation
 
 
 class SynaptiQA:
-    """Answers questions by Cypher queries that a model writes."""
+    """Answers questions by Cypher queries that a model writes.
+
+    `reader` reads them, too, where there is an index; a database has none.
+    """
 
     name = "synaptiqa"
     optimised = True
@@ -93,38 +83,33 @@ class SynaptiQA:
         embedder: Embedder,
         model: ChatModel,
         settings: SynaptiqaSettings | None = None,
-        find_names: FindNames | None = None,
-        judge: Judge | None = None,
+        reader: QuestionReader | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
-        self.find_names, self.judge = find_names, judge
+        self.reader, self.judge = reader, None if reader is None else Judge(reader)
+        self._views = None if reader is None else (SchemaView(reader), NamesView(reader))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
 
         `entities` are named to the model. Raises LlmError if the model, StoreError if the database fails.
         """
-        talk = Talk.begin(self.model, id)
-        run = Run(self.name, id, talk)
+        run = Run(self.name, id, self.model)
         full_question = f"{question} (about: {', '.join(entities)})" if entities else question
-        found = self.find_names(question, entities) if self.find_names and self.optimised else NamedThings()
-        state = _QueryState(
-            self.graph,
-            self.settings,
-            self.embedder,
-            run,
-            talk,
-            full_question,
-            self.optimised,
-            found,
-            self.judge,
-        )
+        state, notes = _QueryState(self, run, full_question), ()
+        if self.reader is not None and self._views is not None and self.optimised:
+            reading, (schema_view, names_view) = self.reader.read(question, entities), self._views
+            relations = self.reader.graph.relations
+            state.ranks = dict(zip(relations, schema_view.ranks(reading), strict=True))
+            state.names = names_view.block(reading, "cypher")
+            called = FindTopicEntities(self.reader).called(question, entities)
+            notes = shared_names(called, "; the query says which are asked")
         try:
             answer = state.answer()
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)), query=state.query)
-        return run.finish(replace(answer, question=question, notes=(*answer.notes, *found.notes)))
+        return run.finish(replace(answer, question=question, notes=(*answer.notes, *notes)))
 
 
 class KgQuery(SynaptiQA):
@@ -140,73 +125,61 @@ def make_synaptiqa(
     *,
     model: ChatModel | None = None,
     settings: SynaptiqaSettings | None = None,
+    kind: type[SynaptiQA] = SynaptiQA,
 ) -> SynaptiQA:
-    """Make `synaptiqa` over an index.
+    """Make `synaptiqa`, or `kg-query`, over an index.
 
     Raises UsageError without a model, MissingExtra without ladybug, InputError for a graph of more than
     `most_relations` relations.
     """
-    model, settings = needs_model(model, SynaptiQA.name), settings or SynaptiqaSettings()
+    model, settings = needs_model(model, kind.name), settings or SynaptiqaSettings()
     relations, most = len(index.graph.relations), settings.most_relations
     if relations > most:
         raise InputError(
             f"{relations:,} relations are too many: the store that queries run on has a table of each, and "
             f"takes up to {most:,}. Ask with --method auto"
         )
-    store = embedded_store(index.graph)
-    find = FindTopicEntities.of(index, embedder)
-
-    names_view, schema_view = NamesView(find.reader), SchemaView(find.reader)
-
-    def find_names(question: str, entities: Sequence[str]) -> NamedThings:
-        reading = find.reader.read(question, entities)
-        ranks = zip(index.graph.relations, schema_view.ranks(reading), strict=True)
-        notes = shared_names(find.called(question, entities), "; the query says which are asked")
-        return NamedThings(names_view.block(reading, "cypher"), dict(ranks), notes)
+    reader = reader_of(index, embedder)
 
     def names_of(text: str) -> list[str]:
         return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
 
-    graph = QueriedGraph.of_index(index.graph, embedder, store, names_of, schema_view.texts)
-    return SynaptiQA(graph, embedder, model, settings, find_names, Judge(find.reader))
+    texts = SchemaView(reader).texts if kind.optimised else {}
+    graph = QueriedGraph(embedded_store(index.graph), embedder, index.graph, names_of, texts)
+    return kind(graph, embedder, model, settings, reader)
 
 
-def make_kg_query(
-    index: Index,
-    embedder: Embedder,
-    *,
-    model: ChatModel | None = None,
-    settings: SynaptiqaSettings | None = None,
-) -> SynaptiQA:
-    """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
-    model = needs_model(model, KgQuery.name)
-    graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
-    return KgQuery(graph, embedder, model, settings, judge=Judge(reader_of(index, embedder)))
+make_kg_query = partial(make_synaptiqa, kind=KgQuery)
 
 
 @dataclass
 class _QueryState:
-    """One question while it is worked on."""
+    """One question while it is worked on; `query` is the last one that was run.
 
-    graph: QueriedGraph
-    settings: SynaptiqaSettings
-    embedder: Embedder
+    `names` are what it names, as a prompt says it, `ranks` how likely it needs each relation.
+    """
+
+    method: SynaptiQA
     run: Run
-    talk: Talk
     question: str
-    optimised: bool
-    named: NamedThings = NamedThings()
-    judge: Judge | None = None
+    names: str = ""
+    ranks: Mapping[str, float] = field(default_factory=dict[str, float])
     query: str | None = None
+
+    def __post_init__(self) -> None:
+        self.talk, self.graph, self.settings = self.run.talk, self.method.graph, self.method.settings
+        self.optimised = self.method.optimised
 
     def answer(self) -> Answer:
         """Write, try and repair queries until one has rows, and read these. Raises LlmError, StoreError."""
         slicer, tokens = self.graph.slicer, self.settings.schema_tokens
-        schema = slicer.slice(self.question, tokens, self.named.ranks)
-        writer = QueryWriter(self.talk, slicer, schema, tokens, self.named.names)
+        schema = slicer.slice(self.graph.schema.labels, self.question, tokens, self.ranks)
+        writer = QueryWriter(self.talk, slicer, schema, tokens, self.names)
         with self.run.stage("write"):
-            shots = most_similar(self.settings.examples, self.question, self.settings.shots, self.embedder)
-            self._note_step(
+            shots = most_similar(
+                self.settings.examples, self.question, self.settings.shots, self.method.embedder
+            )
+            self.talk.note(
                 "schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]}
             )
             reply = writer.write(self.question, shots)
@@ -225,11 +198,14 @@ class _QueryState:
     def _try(self, reply: str, writer: QueryWriter) -> Attempt:
         """Make a statement of a reply and run it."""
         lack = lacks(reply) if self.optimised else None
-        if lack is not None:
-            attempt = Attempt("", "lacks", lack)
-            self._note_step("query", attempt.step_detail(reply))
-            return attempt
-        attempt = Attempt("", "error")
+        attempt = Attempt("", "error") if lack is None else Attempt("", "lacks", lack)
+        if lack is None:
+            self._run(reply, writer, attempt)
+        self.talk.note("query", attempt.step_detail(reply))
+        return attempt
+
+    def _run(self, reply: str, writer: QueryWriter, attempt: Attempt) -> None:
+        """Run the statement of a reply, and put what comes of it into the attempt."""
         try:
             with self.run.stage("check"):
                 statement = self._optimise(reply, writer, attempt) if self.optimised else parse(reply.strip())
@@ -237,45 +213,43 @@ class _QueryState:
             with self.run.stage("query"):
                 attempt.result = self.graph.run(statement)
                 if self.optimised:
-                    ordered = with_nulls_last(statement, attempt.result, self.graph.run)
-                    attempt.corrections += ordered.corrections
-                    attempt.result, attempt.query = ordered.result, _text(ordered.statement)
-                    self.query = attempt.query
-            absent = is_absence(attempt.result.rows) and self.optimised
+                    ordered, attempt.result = with_nulls_last(self.graph, statement, attempt.result)
+                    attempt.query = self.query = _text(self._take(ordered, attempt))
             void = is_void(attempt.result.rows)
-            type_problems = other_types(statement, self.graph.schema) if absent or void else ()
-            if self.optimised and type_problems:
-                raise QueryError("; ".join(type_problems))
-            void = void or (bool(attempt.unknown) and absent)
-            attempt.kind = "empty" if void else "rows"
-            attempt.problem = "" if attempt.kind == "rows" else "the query ran and found nothing"
+            if self.optimised and ((absent := is_absence(attempt.result.rows)) or void):
+                if type_problems := other_types(statement, self.graph.schema):
+                    raise QueryError("; ".join(type_problems))
+                void = void or (bool(attempt.unknown) and absent)
+            attempt.kind, attempt.problem = "rows", ""
+            if void:
+                attempt.kind, attempt.problem = "empty", "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
             attempt.problem = str(error)
-        self._note_step("query", attempt.step_detail(reply))
-        return attempt
 
     def _optimise(self, reply: str, writer: QueryWriter, attempt: Attempt) -> Statement:
         """Optimise a statement: extract, bound paths, names, directions, values. Raises QueryError."""
-        extracted = self._extract(reply, writer, attempt)
-        attempt.corrections += extracted.corrections
-        edits, bound_corrections = bound_paths(extracted.statement)
-        statement = self._apply_edits(extracted.statement, edits, bound_corrections, attempt)
+        statement = self._take(self._extract(reply, writer, attempt), attempt)
+        statement = self._take(bound_paths(statement), attempt)
         by_model, left_out = self.settings.chooser == "llm", self.settings.left_out
-        choose: Choose = ChooseByModel(self.talk) if by_model else choose_by_similarity
+        choose: Choose = partial(choose_by_model, self.talk) if by_model else choose_by_similarity
         if "names" not in left_out:
-            statement = self._apply_check(self.graph.check.names(statement, self.question, choose), attempt)
+            statement = self._take(self.graph.check.names(statement, self.question, choose), attempt)
         attempt.query = statement.text
         if attempt.unknown:
             raise QueryError(f"The graph has no {', no '.join(map(str, attempt.unknown))}")
         if "directions" not in left_out:
-            directions = self.graph.directions(statement)
-            require_legal(directions)
-            statement = self._apply_edits(statement, directions.edits, directions.corrections, attempt)
+            statement = self._take(self.graph.directions(statement), attempt)
         if "values" in left_out:
             return statement
-        return self._apply_check(self.graph.check.values(statement, self.question, choose), attempt)
+        return self._take(self.graph.check.values(statement, self.question, choose), attempt)
 
-    def _extract(self, reply: str, writer: QueryWriter, attempt: Attempt) -> Extracted:
+    def _take(self, corrected: Corrected, attempt: Attempt) -> Statement:
+        """Note what was corrected; the statement after it."""
+        attempt.corrections += corrected.corrections
+        attempt.unknown += corrected.unknown
+        return corrected.statement
+
+    def _extract(self, reply: str, writer: QueryWriter, attempt: Attempt) -> Corrected:
         """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
         try:
             extracted = extract_query(reply)
@@ -289,34 +263,26 @@ class _QueryState:
             return extracted
         attempt.corrections += extracted.corrections
         try:
-            return self._clean(extracted.text, "none is known", writer, attempt)
+            return self._clean(extracted.statement.text, "none is known", writer, attempt)
         except QueryError:
             return replace(extracted, corrections=())  # what was a statement before is not lost
 
-    def _clean(self, text: str, problem: str, writer: QueryWriter, attempt: Attempt) -> Extracted:
+    def _clean(self, text: str, problem: str, writer: QueryWriter, attempt: Attempt) -> Corrected:
         """Have the model clean a text. Raises QueryError where that is no statement."""
         extracted = extract_query(writer.clean(text, problem))
-        if extracted.text != text:
-            attempt.corrections.append(Correction("clean", short(text), extracted.text, problem))
+        cleaned = extracted.statement.text
+        if cleaned != text:
+            attempt.corrections.append(
+                Correction("clean", short(text, LONGEST_REPLY_SHOWN), cleaned, problem)
+            )
         return extracted
-
-    def _apply_edits(
-        self, statement: Statement, edits: dict[int, str], corrections: Sequence[Correction], attempt: Attempt
-    ) -> Statement:
-        attempt.corrections += corrections
-        return parse(render(statement.tokens, edits)) if edits else statement
-
-    def _apply_check(self, checked: CheckedStatement, attempt: Attempt) -> Statement:
-        attempt.corrections += checked.corrections
-        attempt.unknown += checked.unknown
-        return checked.statement
 
     def _read(self, result: QueryResult, query: str) -> Answer:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            reply = read_rows(self.talk, self.question, query, result.columns, rows, self.judge)
-        self._note_step(
+            reply = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
+        self.talk.note(
             "read", {"text": reply.text, "answers": [cell.label for cell, _ in reply.values.values()]}
         )
         if not reply.values:
@@ -335,20 +301,12 @@ class _QueryState:
         """Give the model's own answer, where that is allowed, or abstain and show the query."""
         query = attempt.query or None
         if self.settings.allow_ungrounded:
-            own_answer = ask_model_answer(self.talk, self.question)
-            self._note_step("own", {"answer": own_answer.answer, "confidence": own_answer.confidence})
-            if own_answer.answer:
-                return Answer(
-                    self.question,
-                    text=own_answer.answer,
-                    grounded=False,
-                    query=query,
-                    confidence=own_answer.confidence,
-                )
+            own = ask_model_answer(self.talk, self.question)
+            self.talk.note("own", asdict(own))
+            if own.answer:
+                answer = ungrounded(self.question, own.answer)
+                return replace(answer, query=query, confidence=own.confidence)
         return Answer(self.question, abstained=abstention(attempt), query=query)
-
-    def _note_step(self, name: str, detail: dict[str, object]) -> None:
-        self.talk.steps.append(Step(name, detail))
 
 
 def _citation(cell: Cell, proofs: Sequence[ReadRow]) -> Citation:
@@ -358,4 +316,4 @@ def _citation(cell: Cell, proofs: Sequence[ReadRow]) -> Citation:
 
 
 def _text(statement: Statement) -> str:
-    return statement.print().strip().removesuffix(";")
+    return statement.text.strip().removesuffix(";")

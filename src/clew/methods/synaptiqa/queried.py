@@ -7,7 +7,7 @@ that are kept, the query is run with such rows behind the others (`with_nulls_la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,18 +16,17 @@ from clew.graph.graph import Graph
 from clew.llm.managed import query_text
 from clew.methods.schema_view import MEASURING, NAMED, SchemaLine, left_out_names, lines_that_fit
 from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.choose_name import NamesOf, NameSpace, StoredValues, words_of
+from clew.methods.synaptiqa.choose_name import Corrected, NamesOf, NameSpace, StoredValues, words_of
 from clew.methods.synaptiqa.read_rows import (
     MOST_TRIPLES,
     TYPE,
     IndexTriples,
     ReadRow,
-    RowTriples,
     StoredTriples,
     is_void,
     read_row,
 )
-from clew.stores.cypher.direction import Correction, Directions, correct_directions
+from clew.stores.cypher.direction import Correction, correct_directions, require_legal
 from clew.stores.cypher.guard import (
     AGGREGATES,
     is_evidence,
@@ -35,7 +34,6 @@ from clew.stores.cypher.guard import (
     subquery_evidence,
     with_evidence,
 )
-from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tree import (
     Call,
     Expression,
@@ -44,9 +42,8 @@ from clew.stores.cypher.tree import (
     Statement,
     Variable,
     quote_name,
-    render,
 )
-from clew.stores.cypher.uses import uses_of
+from clew.stores.cypher.uses import Origin, origins_of, uses_of
 from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import CypherStore, GraphSchema, Rows, SchemaHop, naming_property
@@ -92,22 +89,19 @@ class SchemaSlicer:
         names = (schema.labels, schema.types, properties)
         self._spaces = tuple(NameSpace(tuple(each), embedder, lexicon) for each in names)
 
-    def slice(self, question: str, tokens: int, ranks: Mapping[str, float] | None = None) -> SchemaSlice:
-        """Show the labels with their properties and relations that a question may need.
-
-        `ranks` of relations by name, where a graph's own view has them (`SchemaView.ranks`), come first.
-        """
-        return self._rendered(self.schema.labels, question, tokens, ranks or {})
-
     def of_labels(self, names: Collection[str], question: str, tokens: int) -> SchemaSlice | None:
         """All that some labels have: a second look. None where none of the names is a label."""
         wanted = {words_of(name.strip("` :")).casefold() for name in names}
         labels = [label for label in self.schema.labels if words_of(label).casefold() in wanted]
-        return self._rendered(labels, question, tokens, {}) if labels else None
+        return self.slice(labels, question, tokens, {}) if labels else None
 
-    def _rendered(
+    def slice(
         self, labels: Collection[str], question: str, tokens: int, ranks: Mapping[str, float]
     ) -> SchemaSlice:
+        """Show some labels with the properties and relations that a question may need.
+
+        `ranks` of relations by name, where a graph's own view has them (`SchemaView.ranks`), come first.
+        """
         lines, scores = self._lines(set(labels), question, ranks)
         fits = lines_that_fit(lines, scores, tokens)
         hidden = left_out_names(lines, scores, fits)
@@ -125,10 +119,8 @@ class SchemaSlicer:
             shown.append(f"(:{quote_name(label)}{f' {{{named}}}' if named else ''}){note}")
         shown += ["Relations:", *(hops or ["(none)"])]
         rest = {owner: text for owner, text in hidden.items() if text and owner not in properties}
-        shown += [
-            "Not shown:",
-            *(f"{owner}: {text}" if owner else text for owner, text in rest.items()),
-        ] * bool(rest)
+        if rest:
+            shown += ["Not shown:", *(f"{owner}: {text}" if owner else text for owner, text in rest.items())]
         return SchemaSlice(tuple(query_text(line) for line in shown), fits.count(False))
 
     def _lines(
@@ -141,7 +133,7 @@ class SchemaSlicer:
         lines, scores = list[SchemaLine](), list[float]()
         for label in (each for each in schema.labels if each in labels):
             names = schema.label_properties.get(label, ())
-            naming, kinds = naming_property(sorted(names)), schema.kinds.get(label, {})
+            naming, kinds = naming_property(names), schema.kinds.get(label, {})
             if not names:
                 lines.append(SchemaLine(label, "", ""))
                 scores.append(near_labels[label])
@@ -167,11 +159,11 @@ class SchemaSlicer:
     def _edge(self, hop: SchemaHop) -> str:
         kinds = self.schema.type_kinds.get(hop.type, {})
         names = sorted(self.schema.type_properties.get(hop.type, ()))
-        properties = ", ".join(_property_text(name, kinds) for name in names)
-        properties = f" {{{properties}}}" if properties else ""
+        properties = f" {{{', '.join(_property_text(name, kinds) for name in names)}}}" if names else ""
         head, tail = f"(:{quote_name(hop.head)})", f"(:{quote_name(hop.tail)})"
-        text, keys = self.texts.get(hop.type), sorted(self.schema.label_properties.get(hop.tail, ()))
-        told = f"  {naming_property(keys) or 'name'}: {text}" if text else ""
+        text = self.texts.get(hop.type)
+        naming = naming_property(self.schema.label_properties.get(hop.tail, ()))
+        told = f"  {naming}: {text}" if text and naming else ""
         return f"{head}-[:{quote_name(hop.type)}{properties}]->{tail}{told}"
 
 
@@ -202,52 +194,38 @@ class QueryResult:
     sent: str
 
 
-@dataclass(frozen=True)
 class QueriedGraph:
     """One graph in a Cypher store."""
 
-    store: CypherStore
-    schema: GraphSchema
-    check: NameCheck
-    slicer: SchemaSlicer
-    triples: RowTriples
-
-    @classmethod
-    def of_store(
-        cls,
+    def __init__(
+        self,
         store: CypherStore,
         embedder: Embedder,
-        triples: RowTriples | None = None,
+        graph: Graph | None = None,
         names_of: NamesOf | None = None,
         texts: Mapping[str, str] | None = None,
-    ) -> QueriedGraph:
-        """Read the schema of a store. Raises StoreError.
+    ) -> None:
+        """Read the schema of a store, which may be the embedded one of a `graph`. Raises StoreError.
 
         `names_of` gives further names of things, `texts` say what relations without a typed end lead to.
         """
-        schema, lexicon = store.schema(), Lexicon.load()
+        self.store, self.schema, lexicon = store, store.schema(), Lexicon.load()
         values = StoredValues(store, embedder, lexicon, names_of)
-        check = NameCheck(schema, values, embedder, lexicon)
-        slicer = SchemaSlicer(schema, embedder, lexicon, texts)
-        return cls(store, schema, check, slicer, triples or StoredTriples(schema.namings))
+        self.check = NameCheck(self.schema, values, embedder, lexicon)
+        self.slicer = SchemaSlicer(self.schema, embedder, lexicon, texts)
+        self.triples = StoredTriples(self.schema.namings) if graph is None else IndexTriples(graph)
 
-    @classmethod
-    def of_index(
-        cls,
-        graph: Graph,
-        embedder: Embedder,
-        store: CypherStore,
-        names_of: NamesOf | None = None,
-        texts: Mapping[str, str] | None = None,
-    ) -> QueriedGraph:
-        """Use the embedded store that was made of a graph."""
-        return cls.of_store(store, embedder, IndexTriples(graph), names_of, texts)
+    def directions(self, statement: Statement) -> Corrected:
+        """Correct directions by the schema, and by the graph where that lacks a hop.
 
-    def directions(self, statement: Statement) -> Directions:
-        """Correct directions by the schema, and by the graph where that lacks a hop. Raises StoreError."""
+        Raises StoreError, QueryError for a direction that no edge has.
+        """
         directions = correct_directions(statement, self.schema)
         hops = [hop for search in directions.missing_hops for hop in self.store.find_hops(search)]
-        return correct_directions(statement, self.schema.with_hops(hops)) if hops else directions
+        if hops:
+            directions = correct_directions(statement, self.schema.with_hops(hops))
+        require_legal(directions)
+        return Corrected.by(statement, directions.edits, directions.corrections)
 
     def run(self, statement: Statement) -> QueryResult:
         """Run a statement and read its rows with what they rest on. Raises QueryError, StoreError."""
@@ -256,7 +234,8 @@ class QueriedGraph:
         except (QueryError, StoreTimeout):
             # The paths may be too many; if the query itself is at fault, it says so again.
             return self._run_sampled(statement)
-        rows = [row for result in results for row in self._read_rows(result, statement)]
+        branches = zip(results, origins_of(statement), strict=True)
+        rows = [row for result, origins in branches for row in self._read_rows(result, statement, origins)]
         ends = [branch.clauses[-1] for branch in statement.query.branches]
         projections = [clause for clause in ends if isinstance(clause, Projection)]
         if not statement.query.union_all or (isinstance(ends[0], Projection) and ends[0].distinct):
@@ -275,7 +254,7 @@ class QueriedGraph:
         """A row with the triples that its EXISTS and COUNT found; they are no paths of the query itself."""
         texts = subquery_evidence(statement, ROWS_SAMPLED)
         try:
-            proofs = [proof for text in texts for proof in self._read_rows(self.store.run(text), statement)]
+            proofs = [row for text in texts for row in self._read_rows(self.store.run(text), statement, {})]
         except (QueryError, StoreTimeout):
             return replace(row, whole=False)
         subquery_triples = dict.fromkeys(t for proof in proofs for t in proof.triples)
@@ -286,24 +265,31 @@ class QueriedGraph:
 
     def _run_sampled(self, statement: Statement) -> QueryResult:
         result = self.store.run(statement.text)
-        rows = self._read_rows(result, statement)
+        of_branches = origins_of(statement)
+        # Without the paths of a row, nothing tells which of the texts of such a column are the query's own.
+        are_own = {name: "statement" in {o.get(name) for o in of_branches} for name in of_branches[0]}
+        origins: dict[str, Origin] = {n: "statement" if own else "graph" for n, own in are_own.items()}
+        rows = self._read_rows(result, statement, origins)
         texts = sample_of_evidence(statement, ROWS_SAMPLED)
-        proofs = [proof for text in texts for proof in self._read_rows(self.store.run(text), statement)]
-        return QueryResult(
-            result.columns, tuple(_prove_rows(rows, proofs)), result.complete, True, result.sent.text
-        )
+        proofs = [row for text in texts for row in self._read_rows(self.store.run(text), statement, {})]
+        proved = tuple(_prove_rows(rows, proofs))
+        return QueryResult(result.columns, proved, result.complete, True, result.sent.text)
 
-    def _read_rows(self, stored_rows: Rows, statement: Statement) -> list[ReadRow]:
+    def _read_rows(
+        self, stored_rows: Rows, statement: Statement, origins: Mapping[str, Origin]
+    ) -> list[ReadRow]:
+        """Read rows; a column that is not among `origins` is the graph's."""
         uses = uses_of(statement).names
         properties = list(dict.fromkeys(use.text for use in uses if use.kind == "property"))
-        value_columns = [at for at, name in enumerate(stored_rows.columns) if not is_evidence(name)]
-        path_columns = [at for at, name in enumerate(stored_rows.columns) if is_evidence(name)]
-        return [
-            read_row(
-                [row[at] for at in value_columns], [row[at] for at in path_columns], properties, self.triples
-            )
-            for row in stored_rows.rows
-        ]
+        are_paths = [is_evidence(name) for name in stored_rows.columns]
+        values_of = [name for name in stored_rows.columns if not is_evidence(name)]
+        of_values: list[Origin] = [origins.get(name, "graph") for name in values_of]
+        rows: list[ReadRow] = []
+        for row in stored_rows.rows:
+            values = [value for value, is_path in zip(row, are_paths, strict=True) if not is_path]
+            paths = [value for value, is_path in zip(row, are_paths, strict=True) if is_path]
+            rows.append(read_row(values, paths, properties, self.triples, of_values))
+        return rows
 
 
 def embedded_store(graph: Graph) -> LadybugStore:
@@ -334,33 +320,21 @@ def _prove_rows(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[Read
     return proved_rows
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """A statement with its result, and what was changed of it."""
-
-    statement: Statement
-    result: QueryResult
-    corrections: tuple[Correction, ...] = ()
-
-
 def with_nulls_last(
-    statement: Statement, result: QueryResult, run: Callable[[Statement], QueryResult]
-) -> Ordered:
+    graph: QueriedGraph, statement: Statement, result: QueryResult
+) -> tuple[Corrected, QueryResult]:
     """Run again with nulls last what keeps rows of a descending order; it stays if rows are the same."""
-    edits, corrections = _edits(statement)
-    if not edits:
-        return Ordered(statement, result)
-    ordered = parse(render(statement.tokens, edits))
+    ordered = _ordered(statement)
     try:
-        ordered_result = run(ordered)
+        ordered_result = graph.run(ordered.statement) if ordered.corrections else result
     except (QueryError, StoreTimeout):
-        return Ordered(statement, result)
+        ordered_result = result
     if [row.cells for row in ordered_result.rows] == [row.cells for row in result.rows]:
-        return Ordered(statement, result)
-    return Ordered(ordered, ordered_result, corrections)
+        return Corrected(statement), result
+    return ordered, ordered_result
 
 
-def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]]:
+def _ordered(statement: Statement) -> Corrected:
     edits: dict[int, str] = {}
     corrections: list[Correction] = []
     for part in statement.query.walk():
@@ -370,7 +344,7 @@ def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]
                 edits[key.start] = f"{text} IS NULL, {statement.tokens[key.start].text}"
                 before, after = f"ORDER BY {text} DESC", f"ORDER BY {text} IS NULL, {text} DESC"
                 corrections.append(Correction("rule", before, after, NULLS_LAST))
-    return edits, tuple(corrections)
+    return Corrected.by(statement, edits, corrections)
 
 
 def _descending_keys(statement: Statement, projection: Projection) -> Iterator[Expression]:
@@ -381,12 +355,9 @@ def _descending_keys(statement: Statement, projection: Projection) -> Iterator[E
     for key in projection.order:
         next_token = statement.tokens[key.stop].text if key.stop < len(statement.tokens) else ""
         expression = expression_by_alias.get(key.name.text, key) if isinstance(key, Variable) else key
-        if next_token.upper() in ("DESC", "DESCENDING") and _may_be_null(expression):
+        parts = list(expression.walk())
+        calls = {part.name.lower() for part in parts if isinstance(part, Call)}
+        of_values = any(isinstance(part, (PropertyAccess, Variable)) for part in parts)
+        may_be_null = of_values and not calls & (AGGREGATES - {"avg", "max", "min"} | {"coalesce"})
+        if next_token.upper() in ("DESC", "DESCENDING") and may_be_null:
             yield key
-
-
-def _may_be_null(expression: Expression) -> bool:
-    parts = list(expression.walk())
-    calls = {part.name.lower() for part in parts if isinstance(part, Call)}
-    of_values = any(isinstance(part, (PropertyAccess, Variable)) for part in parts)
-    return of_values and not calls & (AGGREGATES - {"avg", "max", "min"}) and "coalesce" not in calls

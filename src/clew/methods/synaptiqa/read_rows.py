@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.graph.schema import BOOLEANS
 from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.reply import build, declines, is_none, read_value, stated_answer
 from clew.llm.types import ReplyInvalid
+from clew.methods.evidence import NUMBER
+from clew.methods.ground import ASKED_YES_NO
 from clew.methods.question import Judge, asked_of, misfit_of_label, misfit_of_value
+from clew.stores.cypher.uses import Origin
 from clew.stores.store import Naming, StoredEdge, StoredNode, StoredPath, node_key, node_name
 from clew.text.normalise import normalise
 from clew.types import TripleText
@@ -113,10 +116,14 @@ RowTriples = StoredTriples | IndexTriples
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value of a row: `entity` as the source names it, `label` as people read it."""
+    """A value of a row: `entity` as the source names it, `label` as people read it.
+
+    `written`: the query says it itself (*RETURN 42*), so that it is no answer.
+    """
 
     entity: str
     label: str
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +144,16 @@ class ReadRow:
 
 
 def read_row(
-    values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: RowTriples
+    values: Sequence[object],
+    evidence: Sequence[object],
+    properties: Sequence[str],
+    triples: RowTriples,
+    origins: Sequence[Origin],
 ) -> ReadRow:
-    """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
+    """Read one row; `evidence` are its columns of paths, `properties` those that the query names.
+
+    `origins` say what each value comes of.
+    """
     proofs: dict[TripleText, ProvedTriple] = {}
     label_triples: dict[TripleText, ProvedTriple] = {}
     names_by_label: dict[str, set[str]] = {}
@@ -154,7 +168,10 @@ def read_row(
         if len(proofs) >= MOST_TRIPLES:
             break
     row_triples = tuple((proofs or label_triples).values())
-    cells = tuple(_cell(value, triples, names_by_label) for value in values)
+    known = (*proofs, *label_triples)
+    texts = {text for t in known for text in (t.head, t.relation, t.tail, *t.by_id)} | names_by_label.keys()
+    read = partial(_cell, triples=triples, names_by_label=names_by_label, texts=texts)
+    cells = tuple(read(value, origin) for value, origin in zip(values, origins, strict=True))
     return ReadRow(cells, row_triples[:MOST_TRIPLES], len(row_triples) < MOST_TRIPLES)
 
 
@@ -178,7 +195,13 @@ def _proofs(path: StoredPath, properties: Sequence[str], triples: RowTriples) ->
                 yield from triples.of_property(node, key)
 
 
-def _cell(value: object, triples: RowTriples, names_by_label: Mapping[str, set[str]]) -> Cell | None:
+def _cell(
+    value: object,
+    origin: Origin,
+    triples: RowTriples,
+    names_by_label: Mapping[str, set[str]],
+    texts: Container[str],
+) -> Cell | None:
     """Read a value; a text that is what people call one node of the row is that node."""
     if value is None:
         return None
@@ -186,7 +209,15 @@ def _cell(value: object, triples: RowTriples, names_by_label: Mapping[str, set[s
         return Cell(triples.name(value), triples.label(value))
     text = value_text(value, triples)
     entities = names_by_label.get(text, set()) if isinstance(value, str) else set[str]()
-    return Cell(next(iter(entities)) if len(entities) == 1 else text, text)
+    is_written = origin == "statement" or (origin == "graph and text" and _says_other(value, texts))
+    return Cell(next(iter(entities)) if len(entities) == 1 else text, text, is_written)
+
+
+def _says_other(value: object, texts: Container[str]) -> bool:
+    """Whether a value is a text that stands in none of `texts`; *yes* may be what a condition comes to."""
+    if isinstance(value, (list, tuple)):
+        return any(_says_other(item, texts) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return isinstance(value, str) and value not in texts and value.lower() not in (*BOOLEANS, *ASKED_YES_NO)
 
 
 def value_text(value: object, triples: RowTriples) -> str:
@@ -235,8 +266,6 @@ def is_absence(rows: Sequence[ReadRow]) -> bool:
 
 MOST_ROWS_SHOWN = 60
 """Rows that the prompt shows; the model may name a column to mean all."""
-_NUMBER = re.compile(r"[+\-\u2212]?[\d,]+(?:\.\d+)?")
-_TRUTH = ("yes", "no")
 _ROOM = 12_000
 """Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
@@ -246,20 +275,12 @@ REPAIR = (
 
 
 @dataclass(frozen=True)
-class ColumnReply:
-    """A reply that takes all values of a column."""
+class RowsReply:
+    """What a reply says: the column of which all values are answers, or `answers`; and its text."""
 
     column: str
     text: str = ""
-
-
-@dataclass(frozen=True)
-class RowsReply:
-    """What a reply says: its text, and answers or the column of which all values are answers."""
-
-    text: str = ""
-    answers: list[str] = field(default_factory=list[str])
-    column: str = ""
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,21 +313,20 @@ def read_rows(
     values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": rows_text}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
-    reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply()
+    reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
     return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge))
 
 
 def _reply_of(text: str) -> RowsReply | None:
     """What a reply states: a column, or answers; None where it is in no form that states them."""
     try:
-        column = read_value(text, lambda value: build(ColumnReply, value))
+        return replace(read_value(text, lambda value: build(RowsReply, value)), answers=())
     except ReplyInvalid:
         stated = stated_answer(text)
-        if stated.form in ("", "bare"):
-            return None
-        items = [] if len(stated.items) == 1 and is_none(stated.items[0]) else list(stated.items)
-        return RowsReply(stated.text, items)
-    return RowsReply(column.text, [], column.column)
+    if stated.form in ("", "bare"):
+        return None
+    is_refusal = len(stated.items) == 1 and is_none(stated.items[0])
+    return RowsReply("", stated.text, () if is_refusal else stated.items)
 
 
 def ask_model_answer(talk: Talk, question: str) -> OwnReply:
@@ -344,14 +364,14 @@ def _values_in_rows(
     values: dict[str, tuple[Cell, list[ReadRow]]] = {}
     folded_answers = {_folded(answer) for answer in reply.answers}
     # A unit may stand behind a number: *170 minutes*.
-    numbers = {_folded(n[0]) for answer in reply.answers if len(n := _NUMBER.findall(answer)) == 1}
+    numbers = {_folded(n[0]) for answer in reply.answers if len(n := NUMBER.findall(answer)) == 1}
     column = list(columns).index(reply.column) if reply.column in columns else -1
     for row in rows:
         for at, cell in enumerate(row.cells):
-            if cell is None or (column >= 0 and at != column):
+            if cell is None or cell.written or (column >= 0 and at != column):
                 continue
             names = {_folded(cell.label), _folded(cell.entity)}
-            is_number = _NUMBER.fullmatch(cell.label) is not None
+            is_number = NUMBER.fullmatch(cell.label) is not None
             is_named = at == column or names & folded_answers or (is_number and names & numbers)
             if is_named and _fits(question, cell, row):
                 values.setdefault(cell.entity, (cell, []))[1].append(row)
@@ -361,18 +381,22 @@ def _values_in_rows(
 def _fits(question: str, cell: Cell, row: ReadRow) -> bool:
     """Whether a value may be what is asked for: no number is a person or a place, unless it has triples."""
     label = cell.label.casefold()
-    if label in _TRUTH:
+    if label in ASKED_YES_NO:
         return not misfit_of_value(question, label)
-    is_value = _NUMBER.fullmatch(label) is not None and all(t.triple.head != cell.entity for t in row.triples)
+    is_value = NUMBER.fullmatch(label) is not None and all(t.triple.head != cell.entity for t in row.triples)
     return not misfit_of_label(asked_of(question), label, is_value=is_value)
 
 
 def _value(
     folded_answers: set[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
 ) -> dict[str, tuple[Cell, list[ReadRow]]]:
-    """Yes or no by a query graph of the question (without a reader, by whether rows say so); their number."""
+    """Yes or no by a query graph of the question (without a reader, by whether rows say so); their number.
+
+    Rows that the query itself says count for nothing.
+    """
+    rows = [row for row in rows if not all(cell is None or cell.written for cell in row.cells)]
     value = next(iter(folded_answers)) if len(folded_answers) == 1 and rows else ""
-    if value in _TRUTH and not misfit_of_value(question, value):
+    if value in ASKED_YES_NO and not misfit_of_value(question, value):
         named = frozenset(t.id for row in rows for t in row.triples if t.id is not None)
         is_so = value == ("no" if is_absence(rows) or is_void(rows) else "yes")
         if is_so if judge is None else not isinstance(judge.decides(question, value, named), str):

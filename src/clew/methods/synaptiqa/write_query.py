@@ -15,9 +15,9 @@ import numpy as np
 
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import json_lines
-from clew.llm.managed import Sampling, Talk, as_data, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, prompt_named, query_text, short
 from clew.llm.reply import statements
-from clew.methods.synaptiqa.choose_name import Unknown
+from clew.methods.synaptiqa.choose_name import Corrected, Unknown
 from clew.methods.synaptiqa.queried import QueryResult, SchemaSlice, SchemaSlicer
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.guard import guard
@@ -56,16 +56,7 @@ _LABELLED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """A statement, its text, and what was done to the reply to get it."""
-
-    statement: Statement
-    text: str
-    corrections: tuple[Correction, ...]
-
-
-def extract_query(reply: str) -> Extracted:
+def extract_query(reply: str) -> Corrected:
     """Find the statement in a reply: the first text in it that parses, as it is or by the rules.
 
     Of several statements it is the first. Raises QueryError: no text in it is a statement (the error of the
@@ -92,10 +83,9 @@ def extract_query(reply: str) -> Extracted:
                 continue
             if candidate != reply.strip():
                 line = " ".join(reply[:400].split())
-                beginning = line if len(line) <= 80 else line[:80] + " …"
                 reason = "what is around the statement is left out"
-                corrections = [Correction("extract", beginning, candidate, reason), *corrections]
-            return Extracted(statement, text, tuple(corrections))
+                corrections = [Correction("extract", short(line, 80), candidate, reason), *corrections]
+            return Corrected(statement, tuple(corrections))
     raise first_error or QueryError("The reply has no statement of Cypher")
 
 
@@ -175,8 +165,8 @@ def _with_strings(text: str, strings: list[str]) -> str:
     return re.sub(r"\x00(\d+)\x00", lambda match: strings[int(match[1])], text)
 
 
-def bound_paths(statement: Statement) -> tuple[dict[int, str], list[Correction]]:
-    """Give paths without an upper bound one; returns new texts of tokens, and what was changed."""
+def bound_paths(statement: Statement) -> Corrected:
+    """Give paths without an upper bound one."""
     edits: dict[int, str] = {}
     corrections: list[Correction] = []
     for part in statement.query.walk():
@@ -192,7 +182,7 @@ def bound_paths(statement: Statement) -> tuple[dict[int, str], list[Correction]]
         edits[length.start] = after
         edits |= dict.fromkeys(range(length.start + 1, length.stop), "")
         corrections.append(Correction("rule", before, after, f"a path without a bound gets one of {BOUND}"))
-    return edits, corrections
+    return Corrected.by(statement, edits, corrections)
 
 
 # The `write query` step with a model: generation, cleaning, repair (SynaptiQA, section III.A and B).
@@ -319,7 +309,7 @@ class Attempt:
             {"name": str(unknown), "near": [near.name for near in unknown.near]} for unknown in self.unknown
         ]
         detail: dict[str, object] = {
-            "written": short(reply),
+            "written": short(reply, LONGEST_REPLY_SHOWN),
             "corrections": [asdict(correction) for correction in self.corrections],
             "not_in_graph": unknown_names,
             "query": self.query,
@@ -368,8 +358,3 @@ def abstention(attempt: Attempt) -> Abstention:
         return Abstention(reason, f"no query could be run. {attempt.problem.rstrip('.')}{query_note}", near)
     lack_note = "".join(f"; the graph has no {unknown}" for unknown in attempt.unknown)
     return Abstention(reason, f"the query found nothing{lack_note}{query_note}", near)
-
-
-def short(text: str) -> str:
-    """Cut a text for the steps of an answer."""
-    return text if len(text) <= LONGEST_REPLY_SHOWN else text[:LONGEST_REPLY_SHOWN] + " …"

@@ -31,28 +31,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 
 import numpy as np
 
 from clew.graph.graph import Graph
+from clew.graph.steps import edge_of, is_backward, opposite, relation_of
 from clew.graph.walks.walks import RelationPath, relation_paths
 from clew.index.corpus import NearWalk, WalkIndex
-from clew.index.store.directory import Index
-from clew.llm.managed import Sampling, Talk, data_line
-from clew.llm.types import ChatModel
+from clew.llm.managed import Sampling, data_line
 from clew.methods.base import GraphMethod, Retrieved, Run
-from clew.methods.evidence import Fact, of_relation
+from clew.methods.evidence import Fact, first_into, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.question import Called, entities_of, without_names
 from clew.methods.schema_view import RelationRanking, path_scores
 from clew.methods.settings import WalkRetrieveSettings
-from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
-from clew.types import Step
 
 # Lines of a prompt beside the sentences of walks: relation paths, and whole types and relations.
 #
@@ -86,14 +82,6 @@ MOST_LIST_TRIPLES = 200
 MOST_MEMBERS = 300
 """Things of a type that a line lists."""
 _WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, eq=False)
-class ContextLine:
-    """A line of a prompt, and its fact."""
-
-    text: str
-    fact: Fact
 
 
 class Ends(Mapping[int, tuple[int, ...]]):
@@ -141,7 +129,7 @@ def best_paths(
     )
     path_by_ends: dict[tuple[object, ...], RelationPath] = {}
     for path in chain(beginnings, best[WITH_BEGINNINGS:]):
-        relations = tuple(sorted(step >> 1 for step in path.steps))
+        relations = tuple(sorted(relation_of(step) for step in path.steps))
         path_by_ends.setdefault((path.root, relations, path.ends.tobytes()), path)
     return _fair_share(list(path_by_ends.values()), count, len(set(topics)))
 
@@ -160,7 +148,7 @@ def _fair_share(paths: Sequence[RelationPath], count: int, topics: int) -> list[
 def _turns_back(path: RelationPath) -> bool:
     """Whether a path goes back by the relation that it came by, and reaches only where it was before."""
     earlier = path.prefix.prefix if path.prefix is not None else None
-    if earlier is None or path.steps[-1] != path.steps[-2] ^ 1:
+    if earlier is None or path.steps[-1] != opposite(path.steps[-2]):
         return False
     return set(path.ends.tolist()) <= {*earlier.ends.tolist(), path.root}
 
@@ -172,7 +160,7 @@ def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
     return (*_from_shortest(path.prefix), path)
 
 
-def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[ContextLine]:
+def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[Fact]:
     """Say paths with their ends: each its first few names, and the best as many more as there is room for."""
     counts = [min(len(path.ends), FIRST_NAMES) for path in paths]
     room = max(MOST_PATH_ENDS - sum(counts), 0)
@@ -180,27 +168,19 @@ def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[ContextLine]
         extra = min(len(path.ends) - counts[at], room)
         counts[at] += extra
         room -= extra
-    pairs = zip(paths, counts, strict=True)
-    return [
-        ContextLine(
-            _path_text(graph, path, count),
-            Fact(
-                (),
-                Ends(graph, path),
-                cut=count < len(path.ends) or not path.complete,
-                total=len(path.ends) if path.complete else 0,
-            ),
-        )
-        for path, count in pairs
-    ]
+    facts: list[Fact] = []
+    for path, count in zip(paths, counts, strict=True):
+        cut, total = count < len(path.ends) or not path.complete, len(path.ends) if path.complete else 0
+        facts.append(Fact((), Ends(graph, path), cut, total, _path_text(graph, path, count)))
+    return facts
 
 
 def _path_text(graph: Graph, path: RelationPath, count: int) -> str:
     """*Memento ─directed by→ · ←directed by─ : Insomnia; Tenet (2)*."""
     text = name_of(graph, path.root)
     for at, step in enumerate(path.steps):
-        relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME_IN_LINE)
-        text += (" ·" if at else "") + (f" ←{relation}─" if step % 2 else f" ─{relation}→")
+        relation = data_line(relation_text(graph.relation_labels[relation_of(step)]), LONGEST_NAME_IN_LINE)
+        text += (" ·" if at else "") + (f" ←{relation}─" if is_backward(step) else f" ─{relation}→")
     between = path.between(graph, MOST_BETWEEN)
     names = "; ".join(
         name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
@@ -232,7 +212,7 @@ def whole_lists(
     question: str,
     topics: Sequence[int],
     asked: Sequence[int] = (),
-) -> list[ContextLine]:
+) -> list[Fact]:
     """Types, then relations, for a question that names nothing but numbers and dates; else none.
 
     Relations that are `asked` for, by the likeliest readings, come before those that are nearest by their
@@ -250,13 +230,13 @@ def whole_lists(
     return lines
 
 
-def _type_lines(graph: Graph, question: str) -> list[ContextLine]:
+def _type_lines(graph: Graph, question: str) -> list[Fact]:
     words = set(_WORD.findall(normalise(question)))
     plurals = (("s", ""), ("es", ""), ("ies", "y"))
     word_forms = words | {
         w.removesuffix(end) + singular for end, singular in plurals for w in words if w.endswith(end)
     }
-    lines: list[ContextLine] = []
+    lines: list[Fact] = []
     for type_, name in enumerate(graph.types.names):
         name_words = set(normalise(readable(name)).split())
         members = (
@@ -265,14 +245,16 @@ def _type_lines(graph: Graph, question: str) -> list[ContextLine]:
             else []
         )
         if 0 < len(members) <= MOST_MEMBERS:
-            ends = {node: proof for node in members if (proof := _first_triple(graph, node))}
+            spans = ((node, *graph.out.span(node)) for node in members)
+            firsts = ((node, (a,) if a < b else first_into(graph, node)) for node, a, b in spans)
+            ends = {node: proof for node, proof in firsts if proof}
             kind = data_line(readable(name), LONGEST_NAME_IN_LINE)
             text = f"everything of type {kind} : {_names_text(graph, members)}"
-            lines.append(ContextLine(text, Fact((), ends)))
+            lines.append(Fact((), ends, text=text))
     return lines
 
 
-def _relation_line(graph: Graph, relation: int) -> ContextLine:
+def _relation_line(graph: Graph, relation: int) -> Fact:
     """A relation by its tails, or by its heads where these are fewer, those with the most others first."""
     slots = of_relation(graph, relation)
     heads, tails = graph.out.owners(slots).tolist(), graph.out.neighbour[slots].tolist()
@@ -290,10 +272,10 @@ def _relation_line(graph: Graph, relation: int) -> ContextLine:
     )
     label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
     arrow = f"─{label}→" if by_tail else f"←{label}─"
-    number = f"{len(shown):,} of {len(ends):,}" if len(shown) < len(ends) else f"{len(ends):,}"
     cut = len(shown) < len(ends)
-    fact = Fact(tuple(slots.tolist()), proofs, cut, len(ends))
-    return ContextLine(f"everything {arrow} : {listing} ({number})", fact)
+    number = f"{len(shown):,} of {len(ends):,}" if cut else f"{len(ends):,}"
+    text = f"everything {arrow} : {listing} ({number})"
+    return Fact(tuple(slots.tolist()), proofs, cut, len(ends), text)
 
 
 def _shown_ends(graph: Graph, ends: Sequence[int]) -> Sequence[int]:
@@ -312,24 +294,11 @@ def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
     return f"{names}{between + '…' if len(nodes) > most else ''} ({len(nodes):,})"
 
 
-def _first_triple(graph: Graph, node: int) -> tuple[int, ...]:
-    """The first triple in which a thing stands."""
-    low, high = graph.out.span(node)
-    if low < high:
-        return (low,)
-    low, high = graph.into.span(node)
-    if low == high:
-        return ()
-    head, relation = int(graph.into.neighbour[low]), int(graph.into.relation[low])
-    return (graph.find_triple(head, relation, node),)
-
-
 def triples_of(walk: NearWalk) -> Iterator[tuple[int, int, int]]:
     """Head, relation and tail of every step of a walk."""
     node = walk.root
     for step, other in zip(walk.steps, walk.nodes, strict=True):
-        head, tail = (node, other) if step % 2 == 0 else (other, node)
-        yield head, step // 2, tail
+        yield edge_of(node, step, other)
         node = other
 
 
@@ -340,20 +309,14 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
     prompt = ("clew.methods.walk_retrieve", "read")
     sampling = Sampling(temperature=0.0)
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: WalkRetrieveSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model, settings=settings)
-        self.walks, self._ranking = WalkIndex(index, embedder), RelationRanking(index.graph, embedder)
+    def prepare(self) -> None:
+        """Open the corpus of walks."""
+        self.walks = WalkIndex(self.index, self.embedder)
+        self._ranking = RelationRanking(self.graph, self.embedder)
 
-    def link(self, question: str, entities: Sequence[str], talk: Talk) -> Called:
+    def link(self, question: str, entities: Sequence[str], run: Run) -> Called:
         """The entities of the question; by the paper's letter those alone that the user gives."""
-        return super().link(question, entities, talk) if entities or self.settings.paths else {}
+        return super().link(question, entities, run) if entities or self.settings.paths else {}
 
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The lines beside walks, then the sentences of walks (section 2.2)."""
@@ -363,28 +326,23 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
             words = without_names(graph, question, topics)
             lines = path_lines(graph, best_paths(graph, self._ranking, words, topics, count))
             lines += whole_lists(graph, self._ranking, question, topics, self.judge.steps(question).relations)
-        sentences: dict[str, NearWalk] = {}
-        walks = self.nearest_walks(question, topics)
-        for walk in walks:
-            sentences.setdefault(self._say(walk), walk)
-        texts = [line.text for line in lines] + [data_line(each, LONGEST_SENTENCE) for each in sentences]
-        triples = (dict.fromkeys(graph.find_triple(*t) for t in triples_of(w)) for w in sentences.values())
-        facts = [line.fact for line in lines] + [Fact(tuple(each)) for each in triples]
-        rows = [
-            {
-                "node": graph.entities[walk.root],
-                "walk": self._say(walk),
-                "score": round(walk.score, 3),
-                "triples": [
-                    [graph.entities[h], graph.relations[r], graph.entities[t]] for h, r, t in triples_of(walk)
-                ],
-            }
-            for walk in walks
-        ]
+        facts, rows, said = [*lines], list[dict[str, object]](), set[str]()
+        for walk in self.nearest_walks(question, topics):
+            # As a model has said it when it was indexed, else by the templates.
+            sentence = walk.sentence or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
+            triples = list(triples_of(walk))
+            named = [[graph.entities[h], graph.relations[r], graph.entities[t]] for h, r, t in triples]
+            score = round(walk.score, 3)
+            node = graph.entities[walk.root]
+            rows.append({"node": node, "walk": sentence, "score": score, "triples": named})
+            if sentence not in said:
+                said.add(sentence)
+                ids = tuple(dict.fromkeys(graph.find_triple(*triple) for triple in triples))
+                facts.append(Fact(ids, text=data_line(sentence, LONGEST_SENTENCE)))
         detail: dict[str, object] = {"corpus": self.walks.settings.kind, "k": self.settings.k, "walks": rows}
         detail |= {"paths": [line.text for line in lines]} if lines else {}
-        numbered = tuple(f"[{number}] {text}" for number, text in enumerate(texts, 1))
-        return Retrieved(numbered, tuple(facts), Step("retrieve", detail))
+        run.note("retrieve", detail)
+        return Retrieved(tuple(facts))
 
     def nearest_walks(self, question: str, topics: Sequence[int]) -> list[NearWalk]:
         """Eq. 3: k nodes, the topics first, and some of each one's own walks; best walks first."""
@@ -393,10 +351,6 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
         nodes = self.walks.nearest_nodes(vector, self.settings.k, first=topics)
         walks = [walk for node in nodes for walk in self.walks.nearest_walks(node, vector, count)]
         return sorted(walks, key=lambda walk: -walk.score)
-
-    def _say(self, walk: NearWalk) -> str:
-        """Say a walk as a model has said it when it was indexed, else by the templates."""
-        return walk.sentence or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
 
     def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
         """Whether the answers are all ends of a path, or come of lines that are whole; walks are samples."""

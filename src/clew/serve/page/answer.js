@@ -34,7 +34,7 @@ export function answerView(answer, { graph, ask, about, failed }) {
   if (answer.chain) parts.push(chain(answer.chain));
   parts.push(subgraphs(answer));
   if (answer.query) parts.push(querySection(answer));
-  if (answer.steps) parts.push(steps(answer.steps));
+  if (answer.steps?.length) parts.push(steps(answer.steps));
   return parts.filter(Boolean);
 }
 
@@ -190,7 +190,9 @@ function recorded(answer, { graph, failed }) {
   const mentions = answer.steps?.find((step) => step.name === "link")?.detail.mentions ?? [];
   const named = answer.account.filter((word) => word.as === "name").map((word) => word.part);
   const linked = mentions.map((mention) => mention.candidates?.[0]?.entity);
-  const entities = [...new Set((named.length ? named : linked).filter(Boolean))].slice(0, MOST_MENTIONS);
+  const { reason, candidates } = answer.abstained;
+  const meant = reason === "ambiguous_entity" && candidates.length ? candidates : named.length ? named : linked;
+  const entities = [...new Set(meant.filter(Boolean))].slice(0, MOST_MENTIONS);
   return entities.map((entity) => {
     const box = el("div", { class: "recorded" });
     get(of(graph, "entities", entity), { limit: 3 }).then(

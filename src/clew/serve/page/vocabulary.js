@@ -41,7 +41,8 @@ export function vocabularyView({ graph, query, go, failed }) {
 function entriesOf({ relations: named = {}, types: typed = {}, terms = {} }, relations, types, graph) {
   const entry = (word, title, means, text, about = {}) => {
     const also = (about.words ?? []).join(", ");
-    return { word: name(word), means: [el("small", {}, `${title} `), means], also, unit: about.unit ?? "", text: [word, text, also].join(" ") };
+    const described = about.description ? el("p", { class: "quiet" }, name(about.description)) : null;
+    return { word: name(word), means: [el("small", {}, `${title} `), means, described].filter(Boolean), also, unit: about.unit ?? "", text: [word, text, also, about.description].join(" ") };
   };
   const term = ([word, meaning]) => entry(word, "term", el("a", { class: "node", href: address(graph, "query", { q: meaning }) }, el("code", {}, shown(meaning))), meaning);
   const relation = (one) => entry(named[one.name]?.label ?? relationLabel(one.label), "relation", el("a", { class: "node", href: browseAddress(graph, { relation: one.name }), title: shown(one.name) }, name(nodeLabel(one.name))), one.name, named[one.name]);

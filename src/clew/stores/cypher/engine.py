@@ -10,7 +10,8 @@ from typing import Any
 import ladybug
 
 from clew.stores.cypher.guard import guard
-from clew.stores.cypher.ladybug import GraphFacts, to_ladybug
+from clew.stores.cypher.ladybug import to_ladybug
+from clew.stores.cypher.ladybug_forms import GraphFacts
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
 from clew.stores.process import packed
 
@@ -25,8 +26,8 @@ _LACKING = re.compile(r"Table (.+) does not exist\.")
 _QUERY_FAULTS = ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow")
 
 
-class LadybugEngine:
-    """A graph in ladybug, as the tables of `ladybug_tables`; the first one of a folder fills them."""
+class Engine:
+    """A graph in ladybug, as the tables of `clew.stores.ladybug`; the first one of a folder fills them."""
 
     def __init__(self, folder: Path, setup: dict[str, Any], statements: Sequence[str]) -> None:
         path = str(folder / "graph")
@@ -42,8 +43,7 @@ class LadybugEngine:
         self._database = ladybug.Database(path, read_only=True, **sizes)
         self._connection = ladybug.Connection(self._database, num_threads=1)
         self._connection.execute("RETURN 1")
-        loops, kinds = frozenset[str](setup["loops"]), setup["kinds"]
-        self._facts = GraphFacts(loops, kinds, setup["columns"], setup["properties"])
+        self._facts = GraphFacts(**setup)
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
@@ -64,9 +64,6 @@ class LadybugEngine:
             raise _failure(str(error)) from error
         columns = list(sent.columns or names)
         return {"columns": columns, "rows": rows, "text": sent.text, "parameters": dict(sent.parameters)}
-
-
-open_engine = LadybugEngine
 
 
 def _rows(result: Any) -> Iterator[list[object]]:  # noqa: ANN401

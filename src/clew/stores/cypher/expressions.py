@@ -13,8 +13,6 @@ from clew.stores.cypher import tree
 from clew.stores.cypher.tree import CypherToken, Expression, Name, PathPattern
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
-# A place in a row of tokens, and the steps that all parts of the parser take from it.
-
 DEEPEST_STATEMENT = 60
 """Expressions, patterns and subqueries within one another; deeper ones would exhaust Python's stack."""
 
@@ -31,9 +29,26 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 T = TypeVar("T")
 
+_BINARY = {
+    "OR": 1, "XOR": 2, "AND": 3, "=": 5, "<>": 5, "<": 5, ">": 5, "<=": 5, ">=": 5, "=~": 6, "IN": 6,
+    "STARTS": 6, "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
+}  # fmt: skip
+"""How tightly a binary operator (by its first word) holds its operands."""
+_NOT = 4
+_LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
+"""What may have labels behind it."""
+_QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
+_SHORTEST = ("SHORTESTPATH", "ALLSHORTESTPATHS")
 
-class Cursor:
-    """Reads tokens one after the other; `closing` maps each opening bracket to its closing one."""
+
+class ExpressionParser:
+    """Reads tokens one after the other, and expressions of them; a subclass reads patterns and queries.
+
+    `closing` maps each opening bracket to its closing one.
+    """
+
+    bar_ends = False
+    """Whether a `|` here ends a condition, rather than joining labels: `[x IN xs WHERE x:A | x]`."""
 
     def __init__(self, text: str, tokens: tuple[CypherToken, ...]) -> None:
         self.text, self.tokens, self.at, self._depth = text, tokens, 0, 0
@@ -62,37 +77,25 @@ class Cursor:
         """Return the token `ahead` of here; the end token beyond the last."""
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
-    def is_symbol(self, text: str, ahead: int = 0) -> bool:
-        """Whether a symbol stands here."""
+    def is_next(self, *texts: str, ahead: int = 0) -> bool:
+        """Whether one of these symbols or words (upper case) stands here."""
         token = self.token(ahead)
-        return token.kind == "symbol" and token.text == text
+        return token.kind in ("symbol", "word") and token.value in texts
 
-    def is_word(self, *words: str, ahead: int = 0) -> bool:
-        """Whether one of these words (upper case) stands here."""
-        token = self.token(ahead)
-        return token.kind == "word" and token.value in words
+    def is_name(self, ahead: int = 0) -> bool:
+        """Whether a word, or a name in backticks, stands here."""
+        return self.token(ahead).kind in ("word", "name")
 
-    def take_symbol(self, text: str) -> bool:
-        """Step over a symbol if it stands here."""
-        present = self.is_symbol(text)
-        self.at += present
+    def take(self, *texts: str) -> bool:
+        """Step over symbols or words if they all stand here."""
+        present = all(self.is_next(text, ahead=i) for i, text in enumerate(texts))
+        self.at += len(texts) if present else 0
         return present
 
-    def take_words(self, *words: str) -> bool:
-        """Step over words if they all stand here."""
-        present = all(self.is_word(word, ahead=i) for i, word in enumerate(words))
-        self.at += len(words) if present else 0
-        return present
-
-    def expect_symbol(self, text: str) -> None:
-        """Step over a symbol that must stand here."""
-        if not self.take_symbol(text):
-            self.fail(f"expected {text!r}")
-
-    def expect_words(self, *words: str) -> None:
-        """Step over words that must stand here."""
-        if not self.take_words(*words):
-            self.fail(f"expected {' '.join(words)}")
+    def expect(self, text: str) -> None:
+        """Step over a symbol or word that must stand here."""
+        if not self.take(text):
+            self.fail(f"expected {text if text.isalpha() else repr(text)}")
 
     def fail(self, reason: str) -> NoReturn:
         """Raise QuerySyntaxError about this place, QueryRefused where a write begins."""
@@ -105,7 +108,7 @@ class Cursor:
     def name(self, description: str) -> Name:
         """Read a name of any kind: a word or what stands in backticks."""
         token = self.token()
-        if token.kind not in ("word", "name"):
+        if not self.is_name():
             self.fail(f"expected {description}")
         self.at += 1
         return Name(self.at - 1, self.at, token.text if token.kind == "word" else token.value)
@@ -127,18 +130,18 @@ class Cursor:
     def read_list(self, read: Callable[[], T]) -> tuple[T, ...]:
         """Read one or more items, with commas between."""
         items = [read()]
-        while self.take_symbol(","):
+        while self.take(","):
             items.append(read())
         return tuple(items)
 
     def read_until(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
         """Read what stands, with commas between, before a closing bracket, and the bracket."""
         items: list[T] = []
-        while not self.is_symbol(closing):
+        while not self.is_next(closing):
             if items:
-                self.expect_symbol(",")
+                self.expect(",")
             items.append(read())
-        self.expect_symbol(closing)
+        self.expect(closing)
         return tuple(items)
 
     @contextmanager
@@ -151,30 +154,6 @@ class Cursor:
             yield
         finally:
             self._depth -= 1
-
-
-def whole_number(token: CypherToken) -> int:
-    """Value of an integer; one that begins with 0 may be hexadecimal or octal."""
-    return int(token.value) if token.value.isdigit() else int(token.value, 0)
-
-
-_BINARY = {
-    "OR": 1, "XOR": 2, "AND": 3, "=": 5, "<>": 5, "<": 5, ">": 5, "<=": 5, ">=": 5, "=~": 6, "IN": 6,
-    "STARTS": 6, "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
-}  # fmt: skip
-"""How tightly a binary operator (by its first word) holds its operands."""
-_NOT, _SIGN = 4, 10
-_LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
-"""What may have labels behind it."""
-_QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
-_SHORTEST = frozenset(("SHORTESTPATH", "ALLSHORTESTPATHS"))
-
-
-class ExpressionParser(Cursor):
-    """The part of the parser that reads expressions; subclasses read patterns and queries within them."""
-
-    bar_ends = False
-    """Whether a `|` here ends a condition, rather than joining labels: `[x IN xs WHERE x:A | x]`."""
 
     @abstractmethod
     def path(self, *, expression: bool = False) -> tree.PathPattern:
@@ -205,7 +184,7 @@ class ExpressionParser(Cursor):
 
     def _condition(self) -> Expression | None:
         """Read WHERE, if it stands here, before a `|`."""
-        return self.nested(self.expression, bar_ends=True) if self.take_words("WHERE") else None
+        return self.nested(self.expression, bar_ends=True) if self.take("WHERE") else None
 
     def _climb(self, least_power: int) -> Expression:
         start = self.at
@@ -225,7 +204,7 @@ class ExpressionParser(Cursor):
         operator = self.token().value
         self.at += 1
         if operator in ("STARTS", "ENDS"):
-            self.expect_words("WITH")
+            self.expect("WITH")
             operator += " WITH"
         with self.deeper():
             right = self._climb(power)
@@ -233,40 +212,40 @@ class ExpressionParser(Cursor):
 
     def _type_or_null_check(self, left: Expression, start: int) -> Expression:
         """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
-        self.expect_words("IS")
-        negated = "NOT " if self.take_words("NOT") else ""
-        if self.take_words("NULL"):
+        self.expect("IS")
+        negated = "NOT " if self.take("NOT") else ""
+        if self.take("NULL"):
             return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
         form = self.at
-        self.at += self.is_word("NFC", "NFD", "NFKC", "NFKD")
-        if self.take_words("NORMALIZED"):
+        self.at += self.is_next("NFC", "NFD", "NFKC", "NFKD")
+        if self.take("NORMALIZED"):
             return tree.Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
-        if form == self.at and (self.take_symbol("::") or self.take_words("TYPED")):
+        if form == self.at and (self.take("::") or self.take("TYPED")):
             self._type()
             return tree.TypeCheck(start, self.at, left)
         self.fail("expected NULL, NORMALIZED or a type after IS")
 
     def _type(self) -> None:
         start = self.at
-        while self.token().kind == "word" and not self.is_word(
+        while self.token().kind == "word" and not self.is_next(
             "AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"
         ):
             self.at += 1
-            if self.take_symbol("<"):
+            if self.take("<"):
                 self._type()
-                self.expect_symbol(">")
+                self.expect(">")
         if self.at == start:
             self.fail("expected a type")
 
     def _prefix_expression(self) -> Expression:
         start = self.at
-        if self.is_word("NOT") and not self.is_symbol(".", 1):
+        if self.is_next("NOT") and not self.is_next(".", ahead=1):
             self.at += 1
             with self.deeper():
                 operand = self._climb(_NOT - 1)
             return tree.Calculation(start, self.at, "NOT", (operand,))
-        if self.is_symbol("-") or self.is_symbol("+"):
-            sign = "NEG" if self.is_symbol("-") else "POS"
+        if self.is_next("-", "+"):
+            sign = "NEG" if self.is_next("-") else "POS"
             self.at += 1
             with self.deeper():
                 operand = self._prefix_expression()
@@ -277,13 +256,13 @@ class ExpressionParser(Cursor):
         start = self.at
         result = self._atom()
         while True:
-            if self.is_symbol(".") and self.token(1).kind in ("word", "name"):
+            if self.is_next(".") and self.is_name(1):
                 self.at += 1
                 key = self.name("a property")
                 result = tree.PropertyAccess(start, self.at, result, key)
-            elif self.is_symbol("["):
+            elif self.is_next("["):
                 result = self._index(result, start)
-            elif self.is_symbol(":") and isinstance(result, _LABELLED):
+            elif self.is_next(":") and isinstance(result, _LABELLED):
                 self.at += 1
                 labels = self.label_expression()
                 result = tree.LabelCheck(start, self.at, result, labels)
@@ -291,22 +270,22 @@ class ExpressionParser(Cursor):
                 return result
 
     def _index(self, subject: Expression, start: int) -> Expression:
-        self.expect_symbol("[")
+        self.expect("[")
         bounds: list[Expression] = []
-        if not self.is_symbol(".."):
+        if not self.is_next(".."):
             bounds.append(self._inner())
-        slice_ = self.take_symbol("..")
-        if slice_ and not self.is_symbol("]"):
+        slice_ = self.take("..")
+        if slice_ and not self.is_next("]"):
             bounds.append(self._inner())
-        self.expect_symbol("]")
+        self.expect("]")
         return tree.Subscript(start, self.at, subject, tuple(bounds), slice_)
 
     def _atom(self) -> Expression:
         token, start = self.token(), self.at
         if token.kind in ("string", "integer", "float"):
             self.at += 1
-            read = {"string": str, "float": float, "integer": int}[token.kind]
-            value = whole_number(token) if token.kind == "integer" else read(token.value)
+            value = float(token.value) if token.kind == "float" else token.value
+            value = whole_number(token) if token.kind == "integer" else value
             return tree.LiteralValue(start, self.at, token.kind, value)
         if token.kind == "parameter":
             self.at += 1
@@ -315,18 +294,16 @@ class ExpressionParser(Cursor):
             return self._bracket_expression()
         if token.kind == "word" and (keyword_expression := self._keyword_expression()) is not None:
             return keyword_expression
-        if token.kind in ("word", "name"):
+        if self.is_name():
             return self._call_or_variable()
         self.fail("expected an expression")
 
     def _bracket_expression(self) -> Expression:
-        if self.is_symbol("["):
+        if self.is_next("["):
             return self._list()
-        if self.is_symbol("{"):
-            start = self.at
-            entries = self.map_entries()
-            return tree.MapLiteral(start, self.at, entries)
-        if not self.is_symbol("("):
+        if self.is_next("{"):
+            return self.map_literal()
+        if not self.is_next("("):
             self.fail("expected an expression")
         if self._is_path():
             start = self.at
@@ -334,7 +311,7 @@ class ExpressionParser(Cursor):
             return tree.PatternExpression(start, self.at, path)
         self.at += 1
         result = self._inner()
-        self.expect_symbol(")")
+        self.expect(")")
         return result
 
     def _path_expression(self) -> tree.PathPattern:
@@ -347,35 +324,39 @@ class ExpressionParser(Cursor):
     def _is_path(self) -> bool:
         """Whether an edge follows the parentheses that open here."""
         offset = self.closing[self.at] + 1 - self.at
-        offset += self.is_symbol("<", offset)
-        if not self.is_symbol("-", offset):
+        offset += self.is_next("<", ahead=offset)
+        if not self.is_next("-", ahead=offset):
             return False
-        if self.is_symbol("[", offset + 1):
-            return self.is_symbol("-", self.closing[self.at + offset + 1] + 1 - self.at)
-        node_offset = offset + 2 + self.is_symbol(">", offset + 2)
-        return self.is_symbol("-", offset + 1) and self.is_symbol("(", node_offset)
+        if self.is_next("[", ahead=offset + 1):
+            return self.is_next("-", ahead=self.closing[self.at + offset + 1] + 1 - self.at)
+        node_offset = offset + 2 + self.is_next(">", ahead=offset + 2)
+        return self.is_next("-", ahead=offset + 1) and self.is_next("(", ahead=node_offset)
 
-    def map_entries(self) -> tuple[tree.MapEntry, ...]:
+    def map_literal(self) -> tree.MapLiteral:
         """Read `{key: value, …}`."""
-        self.expect_symbol("{")
-        return self.read_until("}", self._entry)
+        start = self.at
+        self.expect("{")
+        entries = self.read_until("}", self._entry)
+        return tree.MapLiteral(start, self.at, entries)
 
     def _entry(self) -> tree.MapEntry:
         start = self.at
         key = self.name("a key")
-        self.expect_symbol(":")
+        self.expect(":")
         value = self._inner()
         return tree.MapEntry(start, self.at, key, value)
 
     def _list(self) -> Expression:
         start = self.at
-        if self.token(1).kind in ("word", "name") and self.is_word("IN", ahead=2):
+        if self.is_name(1) and self.is_next("IN", ahead=2):
             self.at += 1
             iteration = self._iteration(start, "LIST")
-            self.expect_symbol("]")
+            self.expect("]")
             return replace(iteration, stop=self.at)
-        has_variable = self.token(1).kind in ("word", "name") and self.is_symbol("=", 2)
-        if (has_variable and self.is_symbol("(", 3)) or (self.is_symbol("(", 1) and self._path_follows()):
+        has_variable = self.is_name(1) and self.is_next("=", ahead=2)
+        if (has_variable and self.is_next("(", ahead=3)) or (
+            self.is_next("(", ahead=1) and self._path_follows()
+        ):
             return self._pattern_comprehension(start)
         self.at += 1
         items = self.read_until("]", self._inner)
@@ -388,66 +369,65 @@ class ExpressionParser(Cursor):
         follows = self._is_path()
         if follows:
             self._path_expression()
-            follows = self.is_symbol("|") or self.is_word("WHERE")
+            follows = self.is_next("|") or self.is_next("WHERE")
         self.at = start
         return follows
 
     def _pattern_comprehension(self, start: int) -> Expression:
         self.at += 1
-        path = self._path_expression() if self.is_symbol("(") else self.path()
+        path = self._path_expression() if self.is_next("(") else self.path()
         where = self._condition()
-        self.expect_symbol("|")
+        self.expect("|")
         result = self._inner()
-        self.expect_symbol("]")
+        self.expect("]")
         return tree.PatternComprehension(start, self.at, path, where, result)
 
     def _iteration(self, start: int, kind: str) -> tree.Iteration:
         variable = self.variable()
-        self.expect_words("IN")
+        self.expect("IN")
         source = self.nested(self.expression, bar_ends=True)
         where = self._condition()
-        result = self._inner() if kind == "LIST" and self.take_symbol("|") else None
+        result = self._inner() if kind == "LIST" and self.take("|") else None
         return tree.Iteration(start, self.at, kind, variable, source, where, result)
 
     def _keyword_expression(self) -> Expression | None:
         """Read what begins with a word that means something only with what follows it."""
         word, start = self.token().value, self.at
-        if word in ("TRUE", "FALSE", "NULL") and not self.is_symbol("(", 1):
+        if word in ("TRUE", "FALSE", "NULL") and not self.is_next("(", ahead=1):
             self.at += 1
             return tree.LiteralValue(start, self.at, "null" if word == "NULL" else "boolean", _WORDS[word])
-        if word == "CASE" and not self.is_symbol(".", 1) and not self.is_symbol(")", 1):
+        if word == "CASE" and not self.is_next(".", ")", ahead=1):
             return self._case()
-        if word in ("EXISTS", "COUNT", "COLLECT") and self.is_symbol("{", 1):
+        if word in ("EXISTS", "COUNT", "COLLECT") and self.is_next("{", ahead=1):
             self.at += 2
             query = self.nested(self.subquery)
-            self.expect_symbol("}")
+            self.expect("}")
             return tree.Subquery(start, self.at, word, query)
-        if not self.is_symbol("(", 1):
+        if not self.is_next("(", ahead=1):
             return None
-        read_arguments: Callable[[int], Expression] | None = None
-        if word in _QUANTIFIERS and self.token(2).kind in ("word", "name") and self.is_word("IN", ahead=3):
-            read_arguments = lambda at: self._iteration(at, word)  # noqa: E731
-        elif word == "REDUCE":
-            read_arguments = self._reduce
-        elif word in _SHORTEST:
+        if word in _SHORTEST:
             path = self.path(expression=True)
             return tree.PatternExpression(start, self.at, path)
-        if read_arguments is None:
+        if word in _QUANTIFIERS and self.is_name(2) and self.is_next("IN", ahead=3):
+            self.at += 2
+            result = self._iteration(start, word)
+        elif word == "REDUCE":
+            self.at += 2
+            result = self._reduce(start)
+        else:
             return None
-        self.at += 2
-        result = read_arguments(start)
-        self.expect_symbol(")")
+        self.expect(")")
         return replace(result, stop=self.at)
 
-    def _reduce(self, start: int) -> Expression:
+    def _reduce(self, start: int) -> tree.Reduce:
         accumulator = self.variable()
-        self.expect_symbol("=")
+        self.expect("=")
         initial = self._inner()
-        self.expect_symbol(",")
+        self.expect(",")
         variable = self.variable()
-        self.expect_words("IN")
+        self.expect("IN")
         source = self.nested(self.expression, bar_ends=True)
-        self.expect_symbol("|")
+        self.expect("|")
         step = self._inner()
         return tree.Reduce(start, self.at, accumulator, initial, variable, source, step)
 
@@ -455,42 +435,42 @@ class ExpressionParser(Cursor):
         start = self.at
         self.at += 1
         parts: list[Expression] = []
-        if not self.is_word("WHEN"):
+        if not self.is_next("WHEN"):
             parts.append(self.expression())
-        while self.take_words("WHEN"):
+        while self.take("WHEN"):
             parts += self.read_list(self.expression)
-            self.expect_words("THEN")
+            self.expect("THEN")
             parts.append(self.expression())
-        if self.take_words("ELSE"):
+        if self.take("ELSE"):
             parts.append(self.expression())
-        self.expect_words("END")
+        self.expect("END")
         return tree.Case(start, self.at, tuple(parts))
 
     def _call_or_variable(self) -> Expression:
         """Read a function call, a map projection or a variable."""
         start, ahead = self.at, 1
-        while self.is_symbol(".", ahead) and self.token(ahead + 1).kind in ("word", "name"):
+        while self.is_next(".", ahead=ahead) and self.is_name(ahead + 1):
             ahead += 2
-        if self.is_symbol("(", ahead):
+        if self.is_next("(", ahead=ahead):
             return self._call(start, ahead)
         name = self.variable()
         variable = tree.Variable(start, self.at, name)
-        return self._map_projection(variable) if self.is_symbol("{") else variable
+        return self._map_projection(variable) if self.is_next("{") else variable
 
     def _call(self, start: int, length: int) -> Expression:
         parts = [self.token(i) for i in range(0, length, 2)]
         name = ".".join(t.text if t.kind == "word" else t.value for t in parts)
         self.at += length + 1
-        if self.is_symbol("*") and self.is_symbol(")", 1):
+        if self.is_next("*") and self.is_next(")", ahead=1):
             self.at += 2
             return tree.Call(start, self.at, name, False, True, ())
-        distinct = self.is_word("DISTINCT") and not self.is_symbol(")", 1) and not self.is_symbol(",", 1)
+        distinct = self.is_next("DISTINCT") and not self.is_next(")", ",", ahead=1)
         self.at += distinct
         arguments = self.read_until(")", self._inner)
         return tree.Call(start, self.at, name, distinct, False, arguments)
 
     def _map_projection(self, subject: tree.Variable) -> Expression:
-        self.expect_symbol("{")
+        self.expect("{")
         parts = self.read_until("}", self._projection_part)
         selected = tuple(part for part in parts if isinstance(part, Name))
         entries = tuple(part for part in parts if isinstance(part, tree.MapEntry))
@@ -501,12 +481,17 @@ class ExpressionParser(Cursor):
 
     def _projection_part(self) -> Name | tree.MapEntry | tree.Variable | None:
         """A key, an entry or a variable of a projection; None for `.*`."""
-        if self.take_symbol("."):
-            return None if self.take_symbol("*") else self.name("a property")
-        if self.is_symbol(":", 1):
+        if self.take("."):
+            return None if self.take("*") else self.name("a property")
+        if self.is_next(":", ahead=1):
             return self._entry()
         name = self.variable()
         return tree.Variable(name.start, name.stop, name)
 
 
 _WORDS = {"TRUE": True, "FALSE": False, "NULL": None}
+
+
+def whole_number(token: CypherToken) -> int:
+    """Value of an integer; one that begins with 0 may be hexadecimal or octal."""
+    return int(token.value) if token.value.isdigit() else int(token.value, 0)

@@ -8,11 +8,11 @@ a limit. A store adds the rest: a session that cannot write, limits of time and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import Statement, Syntax, render
+from clew.stores.cypher.tree import Statement, Syntax, TokenEdits, render
 from clew.stores.errors import QueryRefused
 
 # What a guarded query may call: functions and procedures of Cypher 5 that only read or compute.
@@ -129,13 +129,18 @@ def _is_plain(value: object, depth: int) -> bool:
     return value is None or isinstance(value, (str, float))
 
 
+def tokens_of_bounds(query: tree.CypherQuery) -> set[int]:
+    """First tokens of what stands behind SKIP and LIMIT, where numbers must be written out."""
+    bounds = (b for part in query.find(tree.Projection) for b in (part.skip, part.limit) if b)
+    return {part.start for bound in bounds for part in bound.walk()}
+
+
 def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
     """Replace texts and numbers by parameters, except where the language wants a number written out.
 
     Equal ones share a name, so that equal expressions stay equal.
     """
-    bounds = (b for part in statement.query.find(tree.Projection) for b in (part.skip, part.limit) if b)
-    written_out = {part.start for bound in bounds for part in bound.walk()}
+    in_bounds = tokens_of_bounds(statement.query)
     names: dict[tuple[str, object], str] = {}
     edits: dict[int, str] = {}
     for part in statement.query.find(tree.LiteralValue):
@@ -143,7 +148,7 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
             continue
         if isinstance(part.value, int) and part.value > _LARGEST:
             raise QueryRefused(f"The number {part.value} is too large")
-        if part.start not in written_out:
+        if part.start not in in_bounds:
             name = names.setdefault((part.kind, part.value), f"{PARAMETER_PREFIX}{len(names)}")
             edits[part.start] = f"${name}"
     return edits, {name: value for (_, value), name in names.items()}
@@ -162,20 +167,13 @@ def _limit(
             text = edits.get(token_before, statement.tokens[token_before].text)
             edits[token_before] = f"{text} LIMIT {rows + 1}"
             continue
-        bound = _bound(last.limit, parameter_values)
+        bound = last.limit.value if isinstance(last.limit, tree.LiteralValue) else None
+        if isinstance(last.limit, tree.Parameter):
+            bound = parameter_values[last.limit.name]
+        if not isinstance(bound, int) or isinstance(bound, bool) or bound < 0:
+            raise QueryRefused("LIMIT must be a whole number that is written out")
         if bound > rows + 1:
-            for position in range(last.limit.start, last.limit.stop):
-                edits[position] = ""
             edits[last.limit.start] = str(rows + 1)
-
-
-def _bound(limit: tree.Expression, parameter_values: Mapping[str, object]) -> int:
-    value = limit.value if isinstance(limit, tree.LiteralValue) else None
-    if isinstance(limit, tree.Parameter):
-        value = parameter_values[limit.name]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise QueryRefused("LIMIT must be a whole number that is written out")
-    return value
 
 
 def _columns(statement: Statement) -> tuple[str, ...] | None:
@@ -193,19 +191,6 @@ def _columns(statement: Statement) -> tuple[str, ...] | None:
 
 PATH_COLUMNS = "evidence_"
 """Of the columns that hold paths."""
-
-
-@dataclass(slots=True)
-class _Rewriting:
-    """New texts of tokens, and the paths in sight: what gives each, and the column that it goes by."""
-
-    statement: Statement
-    edits: dict[int, str] = field(default_factory=dict[int, str])
-    paths: dict[str, str] = field(default_factory=dict[str, str])
-
-    def put(self, token: int, before: str = "", behind: str = "") -> None:
-        """Add texts around a token."""
-        self.edits[token] = before + self.edits.get(token, self.statement.tokens[token].text) + behind
 
 
 def with_evidence(statement: Statement) -> tuple[str, ...]:
@@ -250,43 +235,39 @@ def is_evidence(column: str) -> bool:
 
 
 def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) -> str:
-    rewriting = _Rewriting(statement)
-    stop = branch.stop
+    edits, paths, stop = TokenEdits(statement), dict[str, str](), branch.stop
     for clause in branch.clauses:
         if isinstance(clause, tree.MatchClause):
             for path in clause.paths:
-                column = f"{PATH_COLUMNS}{len(rewriting.paths)}"
+                column = f"{PATH_COLUMNS}{len(paths)}"
                 if path.variable is None:
-                    rewriting.put(path.start, before=f"{column} = ")
-                rewriting.paths[column] = column if path.variable is None else statement.source(path.variable)
+                    edits.before(path.start, f"{column} = ")
+                paths[column] = column if path.variable is None else statement.source(path.variable)
         elif isinstance(clause, tree.Projection):
             if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
                 break
-            _project(clause, rewriting)
-    text = render(
-        statement.tokens[branch.start : stop],
-        {token - branch.start: text for token, text in rewriting.edits.items()},
-        comments=False,
-    ).strip()
+            if paths and not (clause.star and clause.keyword == "WITH"):
+                _hand_on(clause, paths, edits)
+                paths = {column: column for column in paths}
+    own_edits = {token - branch.start: text for token, text in edits.texts.items()}
+    text = render(statement.tokens[branch.start : stop], own_edits, comments=False).strip()
     if most is None:
         return text
-    return f"{text} RETURN {', '.join(_returned_columns(rewriting, collect=False))} LIMIT {most}"
+    return f"{text} RETURN {', '.join(_returned_columns(paths, collect=False))} LIMIT {most}"
 
 
-def _project(clause: tree.Projection, rewriting: _Rewriting) -> None:
-    if not rewriting.paths or (clause.star and clause.keyword == "WITH"):
-        return
+def _hand_on(clause: tree.Projection, paths: Mapping[str, str], edits: TokenEdits) -> None:
+    """Have a WITH or RETURN return the paths in sight (by column) too."""
     if clause.distinct and not clause.star:
-        rewriting.edits[clause.start + 1] = ""
+        edits.put(clause.start + 1, "")
     if clause.items:
-        path_columns = ", ".join(_returned_columns(rewriting, collect=groups(clause) and not clause.star))
-        rewriting.put(clause.items[-1].stop - 1, behind=f", {path_columns}")
-    rewriting.paths = {column: column for column in rewriting.paths}
+        columns = _returned_columns(paths, collect=groups(clause) and not clause.star)
+        edits.behind(clause.items[-1].stop - 1, f", {', '.join(columns)}")
 
 
-def _returned_columns(rewriting: _Rewriting, *, collect: bool) -> Iterator[str]:
-    for column, value in rewriting.paths.items():
+def _returned_columns(paths: Mapping[str, str], *, collect: bool) -> Iterator[str]:
+    for column, value in paths.items():
         if collect:
             yield f"collect({value}) AS {column}"
         else:

@@ -7,26 +7,25 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.guard import AGGREGATES
+from clew.stores.cypher.guard import AGGREGATES, tokens_of_bounds
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
-    TokenEdits,
+    GraphFacts,
+    LadybugEdits,
     check_condition,
     check_optional_paths,
     inline_first_call,
     label_names,
     quoted,
-    quoted_text,
     refuse,
     rewrite_pattern,
     rewrite_values,
     without_dots,
 )
-from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
+from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax, labels_of, quote_text
 
 _RENAMED_FUNCTIONS = {
     "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
@@ -63,21 +62,6 @@ _REFUSED: dict[type[Syntax], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GraphFacts:
-    """What a statement is rewritten by.
-
-    `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
-    whose tails are all values, `columns` those of properties (of the same name everywhere), `properties` the
-    names of each label and relation type.
-    """
-
-    loops: frozenset[str]
-    kinds: Mapping[str, str]
-    columns: Mapping[str, str]
-    properties: Mapping[str, Sequence[str]]
-
-
 def to_ladybug(
     statement: Statement, texts: dict[int, str], facts: GraphFacts, parameters: Mapping[str, object]
 ) -> None:
@@ -85,35 +69,33 @@ def to_ladybug(
 
     Raises QueryRefused for what has no such form.
     """
-    inner = (subquery.query for subquery in statement.query.find(tree.Subquery))
-    edits = TokenEdits(statement, texts, {part.start for query in inner for part in query.walk()})
-    for name in statement.query.find(tree.Name):
+    edits, query = LadybugEdits(statement, texts, facts), statement.query
+    for name in query.find(tree.Name):
         edits.put(name.start, quoted(name.text))
-    _write_numbers(statement, edits, parameters)
-    rewrite_values(statement, edits, facts.kinds)
-    check_optional_paths(statement.query)
-    sizes = (call for call in statement.query.find(tree.Call) if call.name.lower() == "size")
+    _write_numbers(edits, parameters)
+    rewrite_values(edits)
+    check_optional_paths(query)
+    sizes = (call for call in query.find(tree.Call) if call.name.lower() == "size")
     counted_tokens = {
         call.arguments[0].start for call in sizes if _has_argument_of(tree.PatternComprehension, call)
     }
-    inline_first_call(statement.query, edits)
-    for part in list(statement.query.walk()):
-        for kind, feature in _REFUSED.items():
-            if isinstance(part, kind) and part.start not in counted_tokens:
-                refuse(feature)
+    inline_first_call(query, edits)
+    for part in list(query.walk()):
+        feature = _REFUSED.get(type(part))
+        if feature is not None and part.start not in counted_tokens:
+            refuse(feature)
         if isinstance(part, Expression):
-            _expression(part, edits, facts)
+            _expression(part, edits)
         else:
-            rewrite_pattern(part, edits, facts.loops)
+            rewrite_pattern(part, edits)
     edits.finish()
 
 
-def _write_numbers(statement: Statement, edits: TokenEdits, parameters: Mapping[str, object]) -> None:
+def _write_numbers(edits: LadybugEdits, parameters: Mapping[str, object]) -> None:
     """Whole numbers have 64 bits: ladybug gives a parameter the least type that it fits."""
-    bounds = [b for part in statement.query.find(tree.Projection) for b in (part.skip, part.limit) if b]
-    written_out = {part.start for bound in bounds for part in bound.walk()}
-    for part in statement.query.find(tree.LiteralValue, tree.Parameter):
-        if part.start in written_out:
+    in_bounds = tokens_of_bounds(edits.statement.query)
+    for part in edits.statement.query.find(tree.LiteralValue, tree.Parameter):
+        if part.start in in_bounds:
             continue
         if isinstance(part, tree.LiteralValue):
             if part.kind == "integer":
@@ -129,10 +111,10 @@ def _whole_kind(value: object) -> str | None:
     return "INT64[]" if items and all(_whole_kind(item) == "INT64" for item in items) else None
 
 
-def _expression(part: Expression, edits: TokenEdits, facts: GraphFacts) -> None:
+def _expression(part: Expression, edits: LadybugEdits) -> None:
     match part:
         case tree.Call():
-            _call(part, edits, facts)
+            _call(part, edits)
         case tree.MapProjection():
             _map_projection(part, edits)
         case tree.Subscript():
@@ -168,14 +150,12 @@ def _check_keys(part: tree.MapLiteral | tree.MapProjection, statement: Statement
             refuse(f"the key {key.text} of a map")
 
 
-def _map_projection(part: tree.MapProjection, edits: TokenEdits) -> None:
+def _map_projection(part: tree.MapProjection, edits: LadybugEdits) -> None:
     """*m {.title, n: 1, x}* is {title: m.title, n: 1, x: x}."""
     if part.all_keys:
         refuse("all keys of a map projection")
     subject = quoted(part.subject.name.text)
-    if any(match.optional for match in edits.statement.query.find(tree.MatchClause)):
-        edits.before(part.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE ")
-        edits.behind(part.stop - 1, " END)")
+    edits.null_where_absent(part, subject)
     _check_keys(part, edits.statement)
     edits.put(part.subject.start, "")
     for key in part.selected:
@@ -185,7 +165,7 @@ def _map_projection(part: tree.MapProjection, edits: TokenEdits) -> None:
         edits.before(variable.start, f"{quoted(variable.name.text)}: ")
 
 
-def _call(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
+def _call(call: tree.Call, edits: LadybugEdits) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME_FUNCTIONS:
         if name == "replace" and call.arguments:
@@ -193,9 +173,6 @@ def _call(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
         return
     if (rewrite := _REWRITES.get(name)) is not None:
         rewrite(call, edits)
-        return
-    if (rewrite_by_facts := _REWRITES_BY_FACTS.get(name)) is not None:
-        rewrite_by_facts(call, edits, facts)
         return
     if name in _CASTS and len(call.arguments) == 1:
         edits.put(at, "CAST")
@@ -208,24 +185,22 @@ def _call(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
         if name == "split" and call.arguments:
             _as_text(call.arguments[0], edits)
     elif name == "sum":
-        edits.before(at, "coalesce(")
-        edits.behind(call.stop - 1, ", 0)")
+        edits.around(call, "coalesce(", ", 0)")
     elif name == "substring" and len(call.arguments) in (2, 3):
-        start = call.arguments[1]
         _as_first(call.arguments[0], edits)
-        edits.before(start.start, "(")
-        edits.behind(start.stop - 1, ") + 1" + (f", {_FAR_POSITION}" if len(call.arguments) == 2 else ""))
+        length = f", {_FAR_POSITION}" if len(call.arguments) == 2 else ""
+        edits.around(call.arguments[1], "(", f") + 1{length}")
     else:
         refuse(f"the function {call.name}")
 
 
-def _to_whole(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
+def _to_whole(call: tree.Call, edits: LadybugEdits) -> None:
     """Cut off what is behind the point, towards zero; a text that is no number is null."""
     if len(call.arguments) != 1:
         refuse("toInteger of several values")
     argument, end = call.arguments[0], call.stop - 1
     is_text = isinstance(argument, tree.LiteralValue) and argument.kind == "string"
-    kind = facts.columns.get(argument.key.text) if isinstance(argument, tree.PropertyAccess) else None
+    kind = edits.facts.columns.get(argument.key.text) if isinstance(argument, tree.PropertyAccess) else None
     if kind == "INT64":
         edits.put(call.start, "CAST")
         edits.before(end, " AS INT64")
@@ -240,33 +215,31 @@ def _to_whole(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
         edits.before(end, " AS DOUBLE))) AS INT64")
 
 
-def _label(call: tree.Call, edits: TokenEdits) -> None:
+def _label(call: tree.Call, edits: LadybugEdits) -> None:
     """*type(r)* and *labels(n)*; null of what OPTIONAL MATCH has not found, where ladybug says a table."""
     if not _has_argument_of(tree.Variable, call):
         refuse(f"{call.name}() of what is no variable")
     subject = edits.statement.source(call.arguments[0])
-    if any(match.optional for match in edits.statement.query.find(tree.MatchClause)):
-        edits.before(call.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE ")
-        edits.behind(call.stop - 1, " END)")
+    edits.null_where_absent(call, subject)
     edits.put(call.start, "label" if call.name.lower() == "type" else "[label")
     edits.behind(call.stop - 1, "" if call.name.lower() == "type" else "]")
 
 
-def _round(call: tree.Call, edits: TokenEdits) -> None:
+def _round(call: tree.Call, edits: LadybugEdits) -> None:
     """Without places half way is up, also of what is below zero."""
     if len(call.arguments) == 1:
         edits.put(call.start, "floor(0.5 + ")
         edits.behind(call.stop - 1, ")")
 
 
-def _head(call: tree.Call, edits: TokenEdits) -> None:
+def _head(call: tree.Call, edits: LadybugEdits) -> None:
     if len(call.arguments) != 1:
         refuse(f"{call.name}() of several values")
     _item(call.arguments[0], 1 if call.name.lower() == "head" else -1, edits)
     edits.put(call.start, "")
 
 
-def _percentile(call: tree.Call, edits: TokenEdits) -> None:
+def _percentile(call: tree.Call, edits: LadybugEdits) -> None:
     """*percentileCont(n.x, 0.5)*: between the two values around a place in their order."""
     match call.arguments:
         case (
@@ -285,21 +258,19 @@ def _percentile(call: tree.Call, edits: TokenEdits) -> None:
     edits.put(call.start, f"(CASE WHEN count({value}) = 0 THEN NULL ELSE {between} END)")
 
 
-def _keys(call: tree.Call, edits: TokenEdits, facts: GraphFacts) -> None:
+def _keys(call: tree.Call, edits: LadybugEdits) -> None:
     """*keys(n)*: the names of the properties that have a value."""
     name = call.arguments[0].name.text if _has_argument_of(tree.Variable, call) else ""  # pyright: ignore
     patterns = [
         p for p in edits.statement.query.find(tree.NodePattern, Relationship)
         if p.variable is not None and p.variable.text == name
     ]  # fmt: skip
-    labels = [p.labels if isinstance(p, tree.NodePattern) else p.types for p in patterns]
-    owners = next((names for each in labels if each is not None and (names := label_names(each))), None)
-    if not patterns or owners is None:
+    owners = next((names for pattern in patterns if (names := label_names(labels_of(pattern)))), None)
+    if owners is None:
         refuse("keys() of what has no label or type in the query")
-    properties = sorted({key for owner in owners for key in facts.properties.get(owner, ())})
+    properties = sorted({key for owner in owners for key in edits.facts.properties.get(owner, ())})
     items = ", ".join(
-        f"CASE WHEN {quoted(name)}.{quoted(key)} IS NOT NULL THEN {quoted_text(key)} END"
-        for key in properties
+        f"CASE WHEN {quoted(name)}.{quoted(key)} IS NOT NULL THEN {quote_text(key)} END" for key in properties
     )
     edits.drop(range(call.start, call.stop))
     edits.put(call.start, f"list_filter([{items}], clew_key -> clew_key IS NOT NULL)")
@@ -309,7 +280,7 @@ def _has_argument_of(kind: type[Expression], call: tree.Call) -> bool:
     return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
 
 
-def _exists(call: tree.Call, edits: TokenEdits) -> None:
+def _exists(call: tree.Call, edits: LadybugEdits) -> None:
     if _has_argument_of(tree.PropertyAccess, call):
         edits.put(call.start, "")
         edits.before(call.stop - 1, " IS NOT NULL")
@@ -319,14 +290,14 @@ def _exists(call: tree.Call, edits: TokenEdits) -> None:
         refuse("exists() of what is neither a property nor a pattern")
 
 
-def _call_to_subquery(kind: str, call: tree.Call, edits: TokenEdits) -> None:
+def _call_to_subquery(kind: str, call: tree.Call, edits: LadybugEdits) -> None:
     """*exists((a)-->(b))* is EXISTS { MATCH (a)-->(b) }."""
     edits.put(call.start, kind)
     edits.put(call.start + 1, "{ MATCH ")
     edits.put(call.stop - 1, "}")
 
 
-def _size(call: tree.Call, edits: TokenEdits) -> None:
+def _size(call: tree.Call, edits: LadybugEdits) -> None:
     """*size* of a pattern, or of a list made of one, is how often it is matched."""
     argument = call.arguments[0] if len(call.arguments) == 1 else None
     if isinstance(argument, tree.PatternExpression):
@@ -342,7 +313,7 @@ def _size(call: tree.Call, edits: TokenEdits) -> None:
         edits.put(call.start + 1, "{ ")
 
 
-def _id(call: tree.Call, edits: TokenEdits) -> None:
+def _id(call: tree.Call, edits: LadybugEdits) -> None:
     """*id(n)* is the graph's id of a node; those of ladybug are no numbers."""
     variable = edits.statement.source(call.arguments[0]) if _has_argument_of(tree.Variable, call) else ""
     names = (node.variable for node in edits.statement.query.find(tree.NodePattern))
@@ -352,7 +323,7 @@ def _id(call: tree.Call, edits: TokenEdits) -> None:
     edits.behind(call.stop - 1, f".{NODE_ID}")
 
 
-def _days(call: tree.Call, edits: TokenEdits) -> None:
+def _days(call: tree.Call, edits: LadybugEdits) -> None:
     """*duration.inDays(a, b).days*: dates less dates are days here."""
     next_texts = [token.text for token in edits.statement.tokens[call.stop : call.stop + 2]]
     if next_texts != [".", "days"] or len(call.arguments) != 2:
@@ -365,42 +336,37 @@ def _days(call: tree.Call, edits: TokenEdits) -> None:
     edits.put(last.stop, "))")
 
 
-_REWRITES_BY_FACTS = {"tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys}
 _REWRITES = {
     "size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days, "type": _label,
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
+    "tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
 
-def _index(index: tree.Subscript, edits: TokenEdits) -> None:
-    match index:
-        case tree.Subscript(bounds=(place,), slice=False, subject=subject) if (
-            _whole_number(place) is not None
-        ):
-            at = _whole_number(place) or 0
-            edits.drop(range(subject.stop, index.stop))
-            _item(subject, at + 1 if at >= 0 else at, edits)
-        case tree.Subscript(slice=True, subject=subject):
-            first, last = _slice(index, edits.statement)
-            edits.drop(range(subject.stop, index.stop))
-            edits.before(subject.start, "list_slice(coalesce(")
-            edits.behind(subject.stop - 1, f"), {first}, {last})")
-        case _:
-            refuse("[ ] on a list as Neo4j has it")
+def _index(index: tree.Subscript, edits: LadybugEdits) -> None:
+    at, subject = _whole_number(index.bounds[0]) if not index.slice else None, index.subject
+    if index.slice:
+        first, last = _slice(index, edits.statement)
+        edits.drop(range(subject.stop, index.stop))
+        edits.around(subject, "list_slice(coalesce(", f"), {first}, {last})")
+    elif at is not None:
+        edits.drop(range(subject.stop, index.stop))
+        _item(subject, at + 1 if at >= 0 else at, edits)
+    else:
+        refuse("[ ] on a list as Neo4j has it")
 
 
-def _item(subject: Expression, at: int, edits: TokenEdits) -> None:
+def _item(subject: Expression, at: int, edits: LadybugEdits) -> None:
     """The item of a list at a position that is counted from one, or from the end; null where it has none."""
     edits.behind(subject.stop - 1, f", {at}) ELSE NULL END)")
     between = f") >= {abs(at)} THEN list_extract("
     edits.repeat(subject.start, subject.stop, between, before="(CASE WHEN size(")
 
 
-def _as_first(part: Expression, edits: TokenEdits) -> None:
+def _as_first(part: Expression, edits: LadybugEdits) -> None:
     """Ladybug 0.22 loses values among nulls in the first of three arguments, but not behind coalesce."""
-    edits.before(part.start, "coalesce(")
-    edits.behind(part.stop - 1, ")")
+    edits.around(part, "coalesce(", ")")
 
 
 def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
@@ -423,7 +389,7 @@ def _whole_number(part: Expression) -> int | None:
     return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
 
-def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
+def _comprehension(part: tree.Iteration, edits: LadybugEdits) -> None:
     """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
     name = quoted(part.variable.text)
     inner_expressions = [expression for expression in (part.where, part.result) if expression is not None]
@@ -434,14 +400,13 @@ def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
     opening_text = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
     edits.before(part.source.start, opening_text or "(")
     for expression in inner_expressions:
-        edits.before(expression.start, f", {name} -> ")
-        edits.behind(expression.stop - 1, ")")
+        edits.around(expression, f", {name} -> ", ")")
         _write_out(expression, edits)
     if not inner_expressions:
         edits.behind(part.source.stop - 1, ")")
 
 
-def _write_out(expression: Expression, edits: TokenEdits) -> None:
+def _write_out(expression: Expression, edits: LadybugEdits) -> None:
     """Texts and numbers as they are: a function of a list can have no parameters in it."""
     for part in expression.walk():
         if isinstance(part, tree.Parameter):
@@ -451,21 +416,20 @@ def _write_out(expression: Expression, edits: TokenEdits) -> None:
         if isinstance(part, tree.LiteralValue) and isinstance(part.value, str):
             if not part.value.isprintable():
                 refuse("texts with control characters in a comprehension")
-            edits.put(part.start, quoted_text(part.value))
+            edits.put(part.start, quote_text(part.value))
         elif isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float"):
             edits.put(part.start, repr(part.value))
 
 
-def _part_of_date(part: tree.PropertyAccess, edits: TokenEdits) -> None:
+def _part_of_date(part: tree.PropertyAccess, edits: LadybugEdits) -> None:
     """*m.date.year*: a property of a property is a part of a date."""
     if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.PropertyAccess, tree.Call)):
         return
-    edits.before(part.start, f"date_part('{part.key.text.lower()}', ")
     edits.drop(range(part.subject.stop, part.stop))
-    edits.behind(part.subject.stop - 1, ")")
+    edits.around(part.subject, f"date_part('{part.key.text.lower()}', ", ")")
 
 
-def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
+def _operation(operation: tree.Calculation, edits: LadybugEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
     if operation.operator == "IN":
@@ -478,7 +442,7 @@ def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
         _split_comparisons(operation, edits)
 
 
-def _in_list(operation: tree.Calculation, edits: TokenEdits) -> None:
+def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
     """What is not in a list with a null may be in it: null, where ladybug says false."""
     items = operation.operands[1]
     if not isinstance(items, tree.ListLiteral):
@@ -495,8 +459,7 @@ def _in_list(operation: tree.Calculation, edits: TokenEdits) -> None:
             refuse("IN of a list with null and computed items")
         text = edits.statement.tokens[item.start].text
         edits.put(item.start, f", {text}" if number else text)
-    edits.before(operation.start, "(CASE WHEN ")
-    edits.behind(operation.stop - 1, " THEN true ELSE NULL END)")
+    edits.around(operation, "(CASE WHEN ", " THEN true ELSE NULL END)")
 
 
 def _keeps_rows(projection: tree.Projection) -> bool:
@@ -508,13 +471,12 @@ def _keeps_rows(projection: tree.Projection) -> bool:
     return projection.keyword == "RETURN" and not changes
 
 
-def _as_text(part: Expression, edits: TokenEdits) -> None:
+def _as_text(part: Expression, edits: LadybugEdits) -> None:
     """Make a text of what may be a number: ladybug 0.22 reads its bytes as one, and may end the process."""
-    edits.before(part.start, "CAST(")
-    edits.behind(part.stop - 1, " AS STRING)")
+    edits.around(part, "CAST(", " AS STRING)")
 
 
-def _split_comparisons(last: tree.Calculation, edits: TokenEdits) -> None:
+def _split_comparisons(last: tree.Calculation, edits: LadybugEdits) -> None:
     """*a < b < c* is *a < b AND b < c*."""
     middles: list[Expression] = []
     first = last.operands[0]
@@ -529,22 +491,21 @@ def _split_comparisons(last: tree.Calculation, edits: TokenEdits) -> None:
         if in_brackets or not isinstance(middle, _REPEATABLE):
             refuse("comparisons in a row (a < b < c) with an expression between")
         edits.repeat(middle.start, middle.stop, " AND ")
-    edits.before(last.start, "(")
-    edits.behind(last.stop - 1, ")")
+    edits.around(last, "(", ")")
 
 
-def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
+def _label_check(check: tree.LabelCheck, edits: LadybugEdits) -> None:
     names = label_names(check.labels)
     if names is None:
         refuse("label expressions with & or !")
-    texts = ", ".join(quoted_text(without_dots(name)) for name in names)
+    texts = ", ".join(quote_text(without_dots(name)) for name in names)
     subject = edits.statement.source(check.subject)
     edits.drop(range(check.subject.stop, check.stop))
-    edits.before(check.subject.start, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE label(")
-    edits.behind(check.subject.stop - 1, f") IN [{texts}] END)")
+    absent = f"(CASE WHEN {subject} IS NULL THEN NULL ELSE label("
+    edits.around(check.subject, absent, f") IN [{texts}] END)")
 
 
-def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:
+def _subquery(subquery: tree.Subquery, edits: LadybugEdits) -> None:
     """*EXISTS { MATCH (a)-->(b) MATCH (b)-->(c) RETURN c }* is one MATCH, as ladybug matches walks."""
     clauses = [clause for branch in subquery.query.branches for clause in branch.clauses]
     last = clauses[-1]

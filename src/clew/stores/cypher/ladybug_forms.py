@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, count
 from typing import NoReturn
 
 from clew.stores.cypher import tree
@@ -18,6 +18,8 @@ from clew.stores.cypher.tree import (
     Relationship,
     Statement,
     Syntax,
+    TokenEdits,
+    labels_of,
     quote_name,
 )
 from clew.stores.errors import QueryRefused
@@ -56,50 +58,41 @@ def with_dots(name: str) -> str:
     return name.replace(_DOT, ".")
 
 
-def quoted_text(text: str) -> str:
-    """Write a text for ladybug."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def quoted(name: str) -> str:
     """Write a name for ladybug, in backticks where it needs them."""
     name = without_dots(name)
     return f"`{name}`" if name.upper() in _RESERVED else quote_name(name)
 
 
-@dataclass(slots=True)
-class TokenEdits:
-    """New texts of tokens, and texts before and behind them.
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What a statement is rewritten by.
 
-    Outer parts are rewritten before those in them, whose texts stand nearer to the token.
+    `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
+    whose tails are all values, `columns` those of properties (of the same name everywhere), `properties` the
+    names of each label and relation type.
     """
 
-    statement: Statement
-    texts: dict[int, str]
-    nested: set[int] = field(default_factory=set[int])
-    """First tokens of what stands in subqueries."""
-    chained: set[int] = field(default_factory=set[int])
-    """First tokens of comparisons in a row."""
-    names: int = field(default=0)
-    _repetitions: list[tuple[int, int, str, str]] = field(default_factory=list[tuple[int, int, str, str]])
-    _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
+    loops: Collection[str]
+    kinds: Mapping[str, str]
+    columns: Mapping[str, str]
+    properties: Mapping[str, Sequence[str]]
 
-    def put(self, token: int, text: str) -> None:
-        """Replace a token."""
-        self._write(token, middle=text)
 
-    def before(self, token: int, text: str) -> None:
-        """Put a text before a token."""
-        self._write(token, before=text)
+class LadybugEdits(TokenEdits):
+    """New texts of a statement for ladybug, by what is known of the graph."""
 
-    def behind(self, token: int, text: str) -> None:
-        """Put a text behind a token."""
-        self._write(token, behind=text)
-
-    def _write(self, token: int, *, before: str = "", middle: str | None = None, behind: str = "") -> None:
-        outer, text, inner = self._token_parts.get(token, ("", self.text(token), ""))
-        parts = (outer + before, text if middle is None else middle, behind + inner)
-        self._token_parts[token], self.texts[token] = parts, "".join(parts)
+    def __init__(self, statement: Statement, texts: dict[int, str], facts: GraphFacts) -> None:
+        super().__init__(statement, texts)
+        self.facts = facts
+        inner = (subquery.query for subquery in statement.query.find(tree.Subquery))
+        self.nested = {part.start for query in inner for part in query.walk()}
+        """First tokens of what stands in subqueries."""
+        self.chained: set[int] = set()
+        """First tokens of comparisons in a row."""
+        self.has_optional = any(match.optional for match in statement.query.find(tree.MatchClause))
+        self._edge_numbers = count(1)
+        self._repetitions: list[tuple[int, int, str, str]] = []
 
     def repeat(self, start: int, stop: int, between: str, before: str = "") -> None:
         """Repeat tokens behind themselves, as they are when all is rewritten; `before` stands before both."""
@@ -116,23 +109,20 @@ class TokenEdits:
             self.texts[stop - 1] = f"{last_text}{mark.split(chr(0))[0]}{text}{text_behind}"
             self.texts[start] = self.text(start).replace(begin, "", 1)
 
-    def text(self, token: int) -> str:
-        """Get the text of a token as it is now."""
-        return self.texts.get(token, self.statement.tokens[token].text)
-
-    def drop(self, tokens: Iterable[int]) -> None:
-        """Leave tokens out."""
-        for token in tokens:
-            self.put(token, "")
+    def null_where_absent(self, part: Syntax, subject: str) -> None:
+        """Make a part null where OPTIONAL MATCH has not found its subject: ladybug says something else."""
+        if self.has_optional:
+            self.around(part, f"(CASE WHEN {subject} IS NULL THEN NULL ELSE ", " END)")
 
     def new_name(self) -> str:
         """Make a name for an edge that has none."""
-        self.names += 1
-        return f"clew_edge_{self.names}"
+        return f"clew_edge_{next(self._edge_numbers)}"
 
 
-def label_names(expression: LabelExpression) -> tuple[str, ...] | None:
-    """Return the names of `A` and `A|B`; None for other expressions."""
+def label_names(expression: LabelExpression | None) -> tuple[str, ...] | None:
+    """Return the names of `A` and `A|B`; None for other expressions, and for none."""
+    if expression is None:
+        return None
     alternatives = expression.parts if expression.operator == "|" else (expression,)
     if any(part.operator != "label" for part in alternatives):
         return None
@@ -147,7 +137,7 @@ LONGEST_LADYBUG_PATH = 30
 ALL_ROWS = 1_000_000_000
 
 
-def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> None:
+def rewrite_pattern(part: Syntax, edits: LadybugEdits) -> None:
     """Rewrite what is no expression: a clause, node or edge. Raises QueryRefused as `to_ladybug`."""
     if isinstance(part, tree.MatchClause):
         _match(part, edits)
@@ -157,14 +147,14 @@ def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> N
         if part.order and part.keyword == "WITH":
             _keep_order(part, edits)
     elif isinstance(part, (tree.NodePattern, Relationship)):
-        expression = part.labels if isinstance(part, tree.NodePattern) else part.types
+        expression = labels_of(part)
         if expression is not None and label_names(expression) is None:
             refuse("label expressions with & or !")
         if isinstance(part, Relationship):
-            _check_loops(part, loops)
+            _check_loops(part, edits.facts.loops)
 
 
-def _keep_order(projection: tree.Projection, edits: TokenEdits) -> None:
+def _keep_order(projection: tree.Projection, edits: LadybugEdits) -> None:
     """Keep the order of a WITH: ladybug wants a limit there, and 0.22 forgets the order under an aggregate.
 
     Of `WITH m ORDER BY m.weight DESC LIMIT 2 RETURN collect(m.name)` it collects any two, but not with UNWIND
@@ -175,7 +165,7 @@ def _keep_order(projection: tree.Projection, edits: TokenEdits) -> None:
         edits.behind(projection.limit_at - 1, f" LIMIT {ALL_ROWS}")
 
 
-def inline_first_call(query: tree.CypherQuery, edits: TokenEdits) -> None:
+def inline_first_call(query: tree.CypherQuery, edits: LadybugEdits) -> None:
     """*CALL { … RETURN x } …* as the first clause is *… WITH x …*; other subqueries are refused."""
     for branch in query.find(tree.Branch):
         for number, clause in enumerate(branch.clauses):
@@ -203,8 +193,6 @@ def check_optional_paths(query: tree.CypherQuery) -> None:
         for path in match.paths
         if path.variable is not None
     }
-    if not names:
-        return
     plain = {
         item.expression.start for part in query.find(tree.Projection) for item in part.items
         if isinstance(item.expression, tree.Variable)
@@ -223,7 +211,7 @@ def check_condition(path: PathPattern) -> None:
         refuse("a pattern of several edges in a condition. Write EXISTS { … }")
 
 
-def _match(match: tree.MatchClause, edits: TokenEdits) -> None:
+def _match(match: tree.MatchClause, edits: LadybugEdits) -> None:
     """Give lengths ladybug's form, and say that no relation is matched twice."""
     edges: list[Relationship] = []
     for path in match.paths:
@@ -248,7 +236,7 @@ def _match(match: tree.MatchClause, edits: TokenEdits) -> None:
     _conditions(match, inequalities, len(edges), edits)
 
 
-def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdits) -> None:
+def _length(edge: Relationship, length: tree.Length, kind: str, edits: LadybugEdits) -> None:
     if edge.variable is not None:
         refuse("a variable for the edges of a path of any length")
     if edge.properties is not None:
@@ -263,7 +251,7 @@ def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdit
     edits.put(length.start, f"* {kind} {length.low}..{length.high}")
 
 
-def _shortest(path: PathPattern, edits: TokenEdits) -> None:
+def _shortest(path: PathPattern, edits: LadybugEdits) -> None:
     """`shortestPath((a)-[:R*..5]-(b))` → `(a)-[:R* SHORTEST 1..5]-(b)`."""
     kinds = {"shortestPath": "SHORTEST", "allShortestPath": "ALL SHORTEST"}
     edge = path.elements[1] if len(path.elements) == 3 else None
@@ -277,7 +265,7 @@ def _shortest(path: PathPattern, edits: TokenEdits) -> None:
     edits.drop((opening - 1, opening, path.stop - 1))
 
 
-def _edge_name(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
+def _edge_name(edge: Relationship, names: dict[int, str], edits: LadybugEdits) -> str:
     """Return the name of an edge; one without gets one."""
     if edge.variable is not None:
         return quoted(edge.variable.text)
@@ -290,7 +278,7 @@ def _edge_name(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> 
     return names[edge.start]
 
 
-def _conditions(match: tree.MatchClause, inequalities: list[str], edges: int, edits: TokenEdits) -> None:
+def _conditions(match: tree.MatchClause, inequalities: list[str], edges: int, edits: LadybugEdits) -> None:
     """Add conditions to a MATCH, and put those that compare several of its parts behind it.
 
     Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
@@ -304,18 +292,14 @@ def _conditions(match: tree.MatchClause, inequalities: list[str], edges: int, ed
     is_nested = match.optional or match.start in edits.nested
     if not inequalities and not compares and (is_nested or where is None or not _casts(where)):
         return
-    condition = " AND ".join(inequalities)
-    if is_nested:
-        if edges > 2:
-            refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
-        barrier = ""
-    else:
-        barrier = " WITH *"
+    if is_nested and edges > 2:
+        refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
+    condition, barrier = " AND ".join(inequalities), "" if is_nested else "WITH * "
     if where is None:
-        edits.behind(match.stop - 1, f"{barrier} WHERE {condition}")
+        edits.behind(match.stop - 1, f" {barrier}WHERE {condition}")
         return
     at = match.paths[-1].stop
-    edits.before(at, barrier.lstrip() + " " if barrier else "")
+    edits.before(at, barrier)
     if inequalities:
         edits.before(at + 1, f"{condition} AND (")
         edits.behind(match.stop - 1, ")")
@@ -334,10 +318,10 @@ def _casts(expression: Expression) -> bool:
     )
 
 
-def _check_loops(edge: Relationship, loops: frozenset[str]) -> None:
+def _check_loops(edge: Relationship, loops: Collection[str]) -> None:
     """Refuse edges without direction where a relation from a node to itself would be counted twice."""
-    names = label_names(edge.types) if edge.types is not None else None
-    loop_types = loops if names is None else loops & set(names)
+    names = label_names(edge.types)
+    loop_types = loops if names is None else set(loops) & set(names)
     if edge.direction == "both" and loop_types:
         refuse(
             f"edges without direction over {', '.join(sorted(loop_types))}, which leads some nodes to "
@@ -346,8 +330,6 @@ def _check_loops(edge: Relationship, loops: frozenset[str]) -> None:
 
 
 def _may_be_same(first: Relationship, second: Relationship) -> bool:
-    if first.types is None or second.types is None:
-        return True
     first_names, second_names = label_names(first.types), label_names(second.types)
     return first_names is None or second_names is None or bool(set(first_names) & set(second_names))
 
@@ -371,17 +353,18 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 _DATE_FUNCTIONS = frozenset(("date", "datetime", "localdatetime"))
 
 
-def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
-    """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
-    for part in statement.query.find(tree.Calculation):
+def rewrite_values(edits: LadybugEdits) -> None:
+    """Put the value's column in the place of a name."""
+    query, kinds = edits.statement.query, edits.facts.kinds
+    for part in query.find(tree.Calculation):
         if part.operator == "IN":
             _rewrite_list(part, edits, kinds)
-    if columns := _columns(statement, kinds):
-        for branch in statement.query.find(tree.Branch):
+    if columns := _columns(edits.statement, kinds):
+        for branch in query.find(tree.Branch):
             _branch(branch, edits, columns)
 
 
-def _rewrite_list(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
+def _rewrite_list(part: tree.Calculation, edits: LadybugEdits, kinds: Mapping[str, str]) -> None:
     """*b.year IN ['1999', 2004]*: texts of numbers are numbers, where the property is one."""
     left, items = part.operands
     if not isinstance(left, tree.PropertyAccess) or not isinstance(items, tree.ListLiteral):
@@ -395,7 +378,7 @@ def _rewrite_list(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str,
             edits.put(item.start, item.value)
 
 
-def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) -> None:
+def _branch(branch: tree.Branch, edits: LadybugEdits, columns: Mapping[str, str]) -> None:
     aliases = {
         item.alias.text: item.expression
         for part in branch.find(tree.Projection)
@@ -426,7 +409,7 @@ def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
             if isinstance(edge, Relationship) and edge.direction != "both":
                 tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
                 if isinstance(tail, tree.NodePattern) and tail.variable is not None:
-                    names = label_names(edge.types) if edge.types and edge.length is None else None
+                    names = label_names(edge.types) if edge.length is None else None
                     kind = _common_kind({kinds.get(name, "") for name in names or ("",)})
                     kinds_by_variable.setdefault(tail.variable.text, set()).add(kind)
     return {
@@ -472,7 +455,7 @@ def _is_number(part: Expression) -> bool:
     return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _NUMBER_FUNCTIONS)
 
 
-def _put_column(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
+def _put_column(expression: Expression, edits: LadybugEdits, columns: Mapping[str, str]) -> None:
     if isinstance(expression, tree.PropertyAccess) and (column := _column(expression, columns)):
         edits.put(expression.key.start, column)
 

@@ -1,16 +1,16 @@
 """Cypher as tokens and as a syntax tree, whose every node knows its tokens, `[start, stop)`.
 
 The tree is for looking at; the tokens are what is printed. A change of a statement is a set of new texts
-for tokens (see `tokens.render`), so that whatever is not changed prints back as it was written.
+for tokens (see `render`), so that whatever is not changed prints back as it was written.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isinf
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from msgspec import Struct
 
@@ -46,17 +46,16 @@ class CypherToken:
 
 _BLANK = "\t-\r\x1c-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _SPACE = re.compile(rf"(?:[{_BLANK}]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_WORD = re.compile(r"[^\W\d]\w*")
-_NUMBER = re.compile(
-    r"(?P<hex>0x[0-9a-fA-F_]+|0o[0-7_]+)"
-    r"|(?P<float>(?:\d[\d_]*)?\.\d+(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+)"
-    r"|(?P<integer>\d[\d_]*)",
-    re.ASCII,
+_TOKEN = re.compile(
+    r"""(?P<word>[^\W\d]\w*)
+    |(?P<float>(?:[0-9][0-9_]*)?\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9][0-9_]*[eE][+-]?[0-9]+)
+    |(?P<integer>0x[0-9a-fA-F_]+|0o[0-7_]+|[0-9][0-9_]*)
+    |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    |(?P<name>`(?:[^`]|``)+`)
+    |(?P<parameter>\$(?:`(?:[^`]|``)+`|\w+))
+    |(?P<symbol><=|>=|<>|=~|\+=|\.\.|\|\||::|[()\[\]{},.:;|=<>+\-*/%^&!])""",
+    re.VERBOSE | re.DOTALL,
 )
-_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-_NAME = re.compile(r"`(?:[^`]|``)*`")
-_PARAMETER = re.compile(r"\$(?:`(?:[^`]|``)+`|\w+)")
-_SYMBOLS = re.compile(r"<=|>=|<>|=~|\+=|\.\.|\|\||::|[()\[\]{},.:;|=<>+\-*/%^&!]")
 _ESCAPES = {
     "\\": "\\", "'": "'", '"': '"', "`": "`", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
 }  # fmt: skip
@@ -77,11 +76,13 @@ def tokenize(text: str) -> tuple[CypherToken, ...]:
         space = _space(text, at)
         at += len(space)
         if at == len(text):
-            tokens.append(CypherToken("end", "", space, at, ""))
-            return tuple(tokens)
-        token = _token(text, at, space)
-        tokens.append(token)
-        at += len(token.text)
+            return (*tokens, CypherToken("end", "", space, at, ""))
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise _no_token(text, at)
+        kind = cast("TokenKind", match.lastgroup)
+        tokens.append(CypherToken(kind, match[0], space, at, _value(kind, match[0], text, at)))
+        at = match.end()
 
 
 def render(
@@ -96,6 +97,12 @@ def render(
         parts.append(token.space if comments else " " if token.space and token.text != "," else "")
         parts.append(token.text if edits is None else edits.get(position, token.text))
     return "".join(parts)
+
+
+def quote_text(text: str) -> str:
+    """Write a text as a string of Cypher."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return f"'{escaped}'"
 
 
 def quote_name(name: str) -> str:
@@ -113,40 +120,46 @@ def _space(text: str, at: int) -> str:
     return space
 
 
-def _token(text: str, at: int, space: str) -> CypherToken:
-    char = text[at]
-    if match := _WORD.match(text, at):
-        return CypherToken("word", match[0], space, at, match[0].upper() if match[0].isascii() else match[0])
-    if (char.isdigit() or (char == "." and at + 1 < len(text))) and (match := _NUMBER.match(text, at)):
-        return _number(match, text, at, space)
-    if char in "'\"":
-        if (match := _STRING.match(text, at)) is None:
-            raise QuerySyntaxError("a string that does not end", text, at)
-        return CypherToken("string", match[0], space, at, _decode_string(match[0][1:-1], text, at))
-    if char == "`":
-        return _quoted_name(text, at, space)
-    if char == "$" and (match := _PARAMETER.match(text, at)):
-        name = match[0][1:]
-        if "\\u" in name:
-            raise QueryRefused(r"The query has a \u escape in a parameter's name. Write the character")
-        return CypherToken("parameter", match[0], space, at, name.strip("`").replace("``", "`"))
+def _no_token(text: str, at: int) -> QueryRefused | QuerySyntaxError:
+    """Say what is wrong with a place where no token begins."""
     if text.startswith("\\u", at):
-        raise QueryRefused(r"The query has a \u escape outside a string. Write the character")
-    if match := _SYMBOLS.match(text, at):
-        return CypherToken("symbol", match[0], space, at, match[0])
-    raise QuerySyntaxError(f"the character {char!r} is not Cypher", text, at)
+        return QueryRefused(r"The query has a \u escape outside a string. Write the character")
+    reason = {
+        "'": "a string that does not end",
+        '"': "a string that does not end",
+        "`": "a name in backticks that is empty or does not end",
+    }.get(text[at], f"the character {text[at]!r} is not Cypher")
+    return QuerySyntaxError(reason, text, at)
 
 
-def _number(match: re.Match[str], text: str, at: int, space: str) -> CypherToken:
-    stop = match.end()
-    if stop - at > LONGEST_NUMBER:
-        raise QuerySyntaxError(f"a number of {stop - at:,} characters, which no database reads", text, at)
+def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
+    """What the token at a place of a text stands for."""
+    match kind:
+        case "word":
+            return written.upper() if written.isascii() else written
+        case "integer" | "float":
+            _check_number(kind, written, text, at)
+            return written.replace("_", "")
+        case "string":
+            return _decode_string(written[1:-1], text, at)
+        case "name" | "parameter":
+            if "\\u" in written:
+                place = "a name, where it may end the name" if kind == "name" else "a parameter's name"
+                raise QueryRefused(rf"The query has a \u escape in {place}. Write the character")
+            name = written.removeprefix("$")
+            return name[1:-1].replace("``", "`") if name[0] == "`" else name
+        case _:
+            return written
+
+
+def _check_number(kind: TokenKind, written: str, text: str, at: int) -> None:
+    stop = at + len(written)
+    if len(written) > LONGEST_NUMBER:
+        raise QuerySyntaxError(f"a number of {len(written):,} characters, which no database reads", text, at)
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
-    kind: TokenKind = "float" if match["float"] else "integer"
-    if kind == "float" and isinf(float(match[0].replace("_", ""))):
-        raise QuerySyntaxError(f"the number {match[0]} is too large", text, at)
-    return CypherToken(kind, match[0], space, at, match[0].replace("_", ""))
+    if kind == "float" and isinf(float(written.replace("_", ""))):
+        raise QuerySyntaxError(f"the number {written} is too large", text, at)
 
 
 def _decode_string(body: str, text: str, at: int) -> str:
@@ -164,17 +177,6 @@ def _decode_string(body: str, text: str, at: int) -> str:
         return character
 
     return _ESCAPE.sub(decode, body)
-
-
-def _quoted_name(text: str, at: int, space: str) -> CypherToken:
-    match = _NAME.match(text, at)
-    if match is None or match[0] == "``":
-        raise QuerySyntaxError("a name in backticks that is empty or does not end", text, at)
-    if "\\u" in match[0]:
-        raise QueryRefused(
-            r"The query has a \u escape in a name, where it may end the name. Write the character"
-        )
-    return CypherToken("name", match[0], space, at, match[0][1:-1].replace("``", "`"))
 
 
 T = TypeVar("T")
@@ -406,6 +408,11 @@ class Relationship(Syntax, frozen=True):
     where: Expression | None
 
 
+def labels_of(element: NodePattern | Relationship) -> LabelExpression | None:
+    """The labels of a node, or the types of an edge."""
+    return element.labels if isinstance(element, NodePattern) else element.types
+
+
 class Parenthesised(Syntax, frozen=True):
     """A part of a path in parentheses, `((a)-->(b) WHERE …){1,3}`; `length` is None without a quantifier."""
 
@@ -509,11 +516,50 @@ class Statement:
     tokens: tuple[CypherToken, ...]
     query: CypherQuery
 
-    def print(self) -> str:
-        """Print the statement from its tokens; equal to `text`."""
-        return render(self.tokens)
-
     def source(self, part: Syntax) -> str:
         """Return the text of a part, without the space before it."""
         first, last = self.tokens[part.start], self.tokens[part.stop - 1]
         return self.text[first.offset : last.offset + len(last.text)]
+
+
+@dataclass(slots=True)
+class TokenEdits:
+    """New texts of tokens, and texts before and behind them.
+
+    Outer parts are rewritten before those in them, whose texts stand nearer to the token.
+    """
+
+    statement: Statement
+    texts: dict[int, str] = field(default_factory=dict[int, str])
+    _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
+
+    def put(self, token: int, text: str) -> None:
+        """Replace a token."""
+        self._write(token, middle=text)
+
+    def before(self, token: int, text: str) -> None:
+        """Put a text before a token."""
+        self._write(token, before=text)
+
+    def behind(self, token: int, text: str) -> None:
+        """Put a text behind a token."""
+        self._write(token, behind=text)
+
+    def around(self, part: Syntax, before: str, behind: str) -> None:
+        """Put a text before a part, and one behind it."""
+        self._write(part.start, before=before)
+        self._write(part.stop - 1, behind=behind)
+
+    def drop(self, tokens: Iterable[int]) -> None:
+        """Leave tokens out."""
+        for token in tokens:
+            self._write(token, middle="")
+
+    def text(self, token: int) -> str:
+        """Get the text of a token as it is now."""
+        return self.texts.get(token, self.statement.tokens[token].text)
+
+    def _write(self, token: int, *, before: str = "", middle: str | None = None, behind: str = "") -> None:
+        outer, text, inner = self._token_parts.get(token, ("", self.text(token), ""))
+        parts = (outer + before, text if middle is None else middle, behind + inner)
+        self._token_parts[token], self.texts[token] = parts, "".join(parts)

@@ -1,14 +1,22 @@
-"""The names and values that a statement uses, each with its token and the labels of its variable."""
+"""The names and values that a statement uses, each with its token, and what its columns come of."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.tree import Expression, LabelExpression, Name, Relationship, Statement, Syntax
+from clew.stores.cypher.tree import (
+    Expression,
+    LabelExpression,
+    Name,
+    Relationship,
+    Statement,
+    Syntax,
+    labels_of,
+)
 
 NameKind = Literal["label", "relation", "property"]
 Owner = Literal["node", "relation"]
@@ -58,9 +66,9 @@ class Uses:
 def uses_of(statement: Statement) -> Uses:
     """Find what a statement says of the graph."""
     finder = _UseFinder(statement)
-    order = sorted(finder.names(), key=lambda use: use.token)
+    names = sorted(finder.names(), key=lambda use: use.token)
     values = sorted(finder.values(), key=lambda use: use.token)
-    return Uses(tuple(dict.fromkeys(order)), tuple(dict.fromkeys(values)))
+    return Uses(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(values)))
 
 
 class _UseFinder:
@@ -84,12 +92,9 @@ class _UseFinder:
 
     def _note(self, part: Syntax) -> None:
         match part:
-            case tree.NodePattern(variable=Name(text=name), labels=labels):
-                self._owners[name] = "node"
-                self._add_labels(name, labels)
-            case Relationship(variable=Name(text=name), types=types):
-                self._owners[name] = "relation"
-                self._add_labels(name, types)
+            case tree.NodePattern(variable=Name(text=name)) | Relationship(variable=Name(text=name)):
+                self._owners[name] = _owner(part)
+                self._add_labels(name, labels_of(part))
             case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
                 self._add_labels(name, labels)
             case _:
@@ -106,41 +111,30 @@ class _UseFinder:
     def names(self) -> Iterator[NameUse]:
         """Yield the names, in no order."""
         for part in self._parts:
+            labels, is_relation = None, False
             match part:
-                case tree.NodePattern(labels=LabelExpression() as labels):
-                    yield from (NameUse("label", n.text, n.start) for n in labels.names)
-                case Relationship(types=LabelExpression() as types):
-                    yield from (NameUse("relation", n.text, n.start) for n in types.names)
-                case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
-                    kind: NameKind = "relation" if self._owners.get(name) == "relation" else "label"
-                    yield from (NameUse(kind, n.text, n.start) for n in labels.names)
+                case tree.NodePattern() | Relationship():
+                    labels, is_relation = labels_of(part), isinstance(part, Relationship)
+                case tree.LabelCheck(subject=tree.Variable(name=Name(text=name))):
+                    labels, is_relation = part.labels, self._owners.get(name) == "relation"
                 case _:
                     pass
+            kind: NameKind = "relation" if is_relation else "label"
+            yield from (NameUse(kind, n.text, n.start) for n in (labels.names if labels else ()))
             yield from self._properties(part)
 
     def _properties(self, part: Syntax) -> Iterator[NameUse]:
-        keys, owner, labels, variable = list[Name](), "node", (), ""
         match part:
-            case tree.NodePattern(properties=tree.MapLiteral(entries=entries)):
-                keys, labels, variable = (
-                    [entry.key for entry in entries],
-                    self._element_labels(part),
-                    _variable(part),
-                )
-            case Relationship(properties=tree.MapLiteral(entries=entries)):
-                keys, labels, variable = (
-                    [entry.key for entry in entries],
-                    self._element_labels(part),
-                    _variable(part),
-                )
-                owner = "relation"
+            case tree.NodePattern() | Relationship() if isinstance(part.properties, tree.MapLiteral):
+                keys, variable = [entry.key for entry in part.properties.entries], _variable(part)
+                owner, labels = _owner(part), self._element_labels(part)
             case tree.PropertyAccess() | tree.MapProjection() if variable := self._graph_variable(
                 part.subject
             ):
                 keys = [part.key] if isinstance(part, tree.PropertyAccess) else part.selected
                 owner, labels = self._owners[variable], self.labels_of(variable)
             case _:
-                pass
+                return
         for key in keys:
             yield NameUse("property", key.text, key.start, owner, labels, variable)
 
@@ -148,7 +142,7 @@ class _UseFinder:
         """Return the labels or types that the statement gives a node or relation of a pattern, anywhere."""
         if part.variable is not None:
             return self.labels_of(part.variable.text)
-        return _possible_labels(part.labels if isinstance(part, tree.NodePattern) else part.types)
+        return _possible_labels(labels_of(part))
 
     def labels_of(self, name: str) -> tuple[str, ...]:
         """Return the labels or types that the statement gives a variable."""
@@ -158,22 +152,11 @@ class _UseFinder:
         """Yield the values, in no order."""
         for part in self._parts:
             match part:
-                case (
-                    tree.NodePattern(properties=tree.MapLiteral(entries=entries))
-                    | Relationship(properties=tree.MapLiteral(entries=entries))
-                ):
-                    owner: Owner = "node" if isinstance(part, tree.NodePattern) else "relation"
-                    for key, value in (
-                        (entry.key.text, v) for entry in entries for v in _values(entry.value)
-                    ):
-                        yield ValueUse(
-                            *value,
-                            key,
-                            self._element_labels(part),
-                            "=",
-                            variable=_variable(part),
-                            owner=owner,
-                        )
+                case tree.NodePattern() | Relationship() if isinstance(part.properties, tree.MapLiteral):
+                    of, owner, variable = self._element_labels(part), _owner(part), _variable(part)
+                    for entry in part.properties.entries:
+                        for value, token in _values(entry.value):
+                            yield ValueUse(value, token, entry.key.text, of, "=", "", variable, owner)
                 case tree.Calculation(operator="IN", operands=(left, tree.ListLiteral(items=items))):
                     for item in items:
                         yield from self._compared_values(left, item, "=")
@@ -201,6 +184,10 @@ def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
         yield cast("str | int | float", value.value), value.start
 
 
+def _owner(part: tree.NodePattern | Relationship) -> Owner:
+    return "node" if isinstance(part, tree.NodePattern) else "relation"
+
+
 def _variable(part: tree.NodePattern | Relationship) -> str:
     return part.variable.text if part.variable is not None else ""
 
@@ -210,3 +197,63 @@ def _possible_labels(labels: LabelExpression | None) -> tuple[str, ...]:
     if labels is None or labels.operator not in ("label", "|", "&"):
         return ()
     return tuple(name.text for name in labels.names)
+
+
+# What a column of the result comes of: the graph, or the statement alone.
+
+Origin = Literal["graph", "graph and text", "statement"]
+"""*p.name* and *count(p)*; *CASE WHEN p.age > 65 THEN 'old' END*, which may be a text of its own; *42*."""
+
+_FROM_LEAST: tuple[Origin, ...] = ("statement", "graph and text", "graph")
+"""That which proves least first."""
+
+
+def origins_of(statement: Statement) -> tuple[dict[str, Origin], ...]:
+    """What the columns of each branch of a UNION come of, by the names of the columns."""
+    return tuple(_origins(branch, {}) for branch in statement.query.branches)
+
+
+def _origins(branch: tree.Branch, known: Mapping[str, Origin]) -> dict[str, Origin]:
+    """What each variable comes of behind the last clause of a branch."""
+    known, matched = dict(known), False
+    for clause in branch.clauses:
+        match clause:
+            case tree.Projection():
+                of_items: dict[str, Origin] = {}
+                for item in clause.items:
+                    name = item.alias.text if item.alias else item.name
+                    of_items[name] = _origin(item.expression, known, matched)
+                known = {**(known if clause.star else {}), **of_items}
+            case tree.Unwind():
+                known[clause.variable.text] = _origin(clause.source, known, matched)
+            case tree.CallQuery():
+                of_branches = [_origins(inner, known) for inner in clause.query.branches]
+                known |= {
+                    name: next(each for each in _FROM_LEAST if each in [o.get(name) for o in of_branches])
+                    for name in of_branches[0]
+                }
+                matched = True
+            case tree.CallProcedure():
+                known |= dict.fromkeys((name.text for name in clause.yields), "graph")
+            case _:
+                matched = True
+                names = (
+                    part.variable for part in clause.find(tree.NodePattern, Relationship, tree.PathPattern)
+                )
+                known |= dict.fromkeys((name.text for name in names if name is not None), "graph")
+    return known
+
+
+def _origin(expression: Expression, known: Mapping[str, Origin], matched: bool) -> Origin:
+    """What an expression comes of; `count(*)` counts what was `matched`."""
+    parts = list(expression.walk())
+    of_variables = {known.get(p.name.text) for p in parts if isinstance(p, tree.Variable)} - {None}
+    finds = any(
+        isinstance(p, (tree.PatternExpression, tree.PatternComprehension, tree.Subquery)) for p in parts
+    )
+    counts = matched and any(isinstance(p, tree.Call) and p.star for p in parts)
+    if not finds and not counts and of_variables <= {"statement"}:
+        return "statement"
+    texts = (p.value for p in parts if isinstance(p, tree.LiteralValue) and isinstance(p.value, str))
+    says = any(map(str.isalnum, "".join(texts))) or not of_variables <= {"graph", None}
+    return "graph and text" if says else "graph"

@@ -1,8 +1,11 @@
 """The embedded RDF store: an index in pyoxigraph, asked in SPARQL, in processes of its own.
 
-Names that are IRIs stay; others get a prefix each, known to every query: `e:` entities, `r:` relations,
-`t:` types (`e:Christopher%20Nolan`). Every entity has its label as `rdfs:label` and its aliases as
-`skos:altLabel`. Tails of a relation that are all numbers, days, or true or false are literals.
+What was RDF is as its sources say it: IRIs, literals with datatypes and languages, blank nodes, types, labels
+and named graphs, of which the default graph has all triples. What follows from the ontology is there too.
+
+Other names get a prefix each, known to every query: `e:` entities, `r:` relations, `t:` types
+(`e:Christopher%20Nolan`). Such an entity has its label as `rdfs:label` and its aliases as `skos:altLabel`.
+Tails of a relation that are all numbers, days, or true or false are literals.
 """
 
 from __future__ import annotations
@@ -10,17 +13,19 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
 import numpy as np
 
 from clew.graph import RDF, RDFS, SKOS, XSD
+from clew.graph.beside import blank_term, lines_of
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.inference import is_schema
 from clew.graph.schema import value_relations
 from clew.graph.values import as_xsd
-from clew.stores.cypher.guard import USUAL_ROWS, Guarded
+from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.errors import StoreError
 from clew.stores.process import QueryProcesses
 from clew.stores.store import Rows, StoredTerm
@@ -47,8 +52,6 @@ PREFIXES = {
 }
 _IRI = re.compile(r"(?:[a-z][a-z0-9+.-]*://|urn:)[^\s<>\"{}|\\^`\x00-\x20]+")
 _ESCAPED = re.compile(r"[^\w.:-]")
-_BLOCK = 50_000
-"""Triples that are written at a time."""
 _DATATYPES = {"INT64": "integer", "DOUBLE": "decimal", "DATE": "date", "BOOLEAN": "boolean"}
 
 
@@ -68,26 +71,22 @@ class EmbeddedSparql:
         folder = tempfile.TemporaryDirectory(prefix="clew-rdf-")
         try:
             store = pyoxigraph.Store(f"{folder.name}/graph")
-            for block in _blocks(statements(graph)):
-                store.bulk_load(block, pyoxigraph.RdfFormat.N_TRIPLES)
+            path = Path(folder.name) / "graph.nq"
+            with path.open("w", encoding="utf-8", errors="replace", newline="") as lines:
+                lines.writelines(statements(graph))
+            with path.open("rb") as lines:  # at once, as blank nodes have their names within one load
+                store.bulk_load(lines, pyoxigraph.RdfFormat.N_QUADS)
+            path.unlink()
             store.flush()
         except (OSError, SyntaxError, ValueError) as error:
             raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
         del store
-        processes = QueryProcesses("sparql", folder)
-        processes.load({"prefixes": PREFIXES}, [])
+        processes = QueryProcesses("sparql", folder, {"prefixes": PREFIXES})
         return cls(processes, seconds=seconds, rows=rows)
 
     def run(self, query: str, *, seconds: float | None = None, rows: int | None = None) -> Rows:
         """Run a query in a process, in the store's limits unless others are given; as `SparqlStore.run`."""
-        most = self._rows if rows is None else rows
-        reply = self._processes.ask(
-            {"query": query, "rows": most}, self._seconds if seconds is None else seconds
-        )
-        found = tuple(tuple(_cell(value) for value in row) for row in reply["rows"])
-        columns = tuple(reply["columns"])
-        sent = Guarded(reply["text"], {}, columns, most)
-        return Rows(columns, found[:most], len(found) <= most, sent)
+        return self._processes.rows(query, {}, seconds or self._seconds, rows or self._rows, _cell)
 
     def close(self) -> None:
         """End the processes and remove the folder."""
@@ -98,48 +97,90 @@ def _cell(value: object) -> object:
     return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
 
 
-def _blocks(lines: Iterator[str]) -> Iterator[bytes]:
-    while block := "".join(islice(lines, _BLOCK)):
-        yield block.encode("utf-8", "replace")
-
-
 def statements(graph: Graph) -> Iterator[str]:
-    """Yield a graph as lines of N-Triples."""
+    """Yield a graph as lines of N-Quads."""
     literal = graph.values.datatype >= 0
     terms = [
-        _literal(graph, node) if is_literal else _iri("e", graph.entities[node])
+        _literal(graph, node) if is_literal else _term(graph, graph.entities[node])
         for node, is_literal in enumerate(literal.tolist())
     ]
     relations = [_iri("r", name) for name in graph.relations]
     kinds = value_relations(graph)
     for head, relation, tail in zip(*(column.tolist() for column in graph.out.columns()), strict=True):
-        value = _typed(graph.labels[tail], kinds[relation]) if relation in kinds else terms[tail]
+        is_written = relation not in kinds or (graph.beside is not None and literal[tail])
+        value = terms[tail] if is_written else _typed(graph.labels[tail], kinds[relation])
         yield f"{terms[head]} {relations[relation]} {value} .\n"
-    label, alias, type_ = f"<{RDFS}label>", f"<{SKOS}altLabel>", f"<{RDF}type>"
-    for node in np.flatnonzero(~literal).tolist():
+    if graph.beside is not None:
+        yield from (f"{line}\n" for line in lines_of(graph.beside))
+    others = [not (is_literal or _is_rdf(graph, node)) for node, is_literal in enumerate(literal.tolist())]
+    label, alias = f"<{RDFS}label>", f"<{SKOS}altLabel>"
+    for node in np.flatnonzero(others).tolist():
         yield f"{terms[node]} {label} {quoted(graph.labels[node])} .\n"
     for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
-        yield f"{terms[node]} {alias} {quoted(name)} .\n"
+        if others[node]:
+            yield f"{terms[node]} {alias} {quoted(name)} .\n"
     yield from _edge_properties(graph, terms, relations)
-    types = [_iri("t", name) for name in graph.types.names]
-    for node, type_id in zip(graph.types.owners.tolist(), graph.types.type.tolist(), strict=True):
-        yield f"{terms[node]} {type_} {types[type_id]} .\n"
+    type_ = f"<{RDF}type>"
+    for node, iri in _types(graph):
+        yield f"{terms[node]} {type_} {iri} .\n"
+
+
+def _is_rdf(graph: Graph, node: int) -> bool:
+    """Whether a node is one of RDF, of which the sources say all that there is to say."""
+    name = graph.entities[node]
+    return graph.beside is not None and (name.startswith("_:") or _IRI.fullmatch(name) is not None)
+
+
+def _term(graph: Graph, name: str) -> str:
+    is_blank = graph.beside is not None and name.startswith("_:")
+    return blank_term(name) if is_blank else _iri("e", name)
+
+
+def _classes(graph: Graph) -> dict[int, list[str]]:
+    """The classes of an ontology by the numbers of the types that are called as they are."""
+    numbers = {name: number for number, name in enumerate(graph.types.names)}
+    relations = [number for number, name in enumerate(graph.relations) if is_schema(name)]
+    heads, relation, tails = graph.out.columns()
+    edges = np.flatnonzero(np.isin(relation, relations))
+    classes: dict[int, list[str]] = {}
+    for node in np.union1d(heads[edges], tails[edges]).tolist():
+        if graph.labels[node] in numbers and _IRI.fullmatch(graph.entities[node]):
+            classes.setdefault(numbers[graph.labels[node]], []).append(_iri("t", graph.entities[node]))
+    return classes
+
+
+def _types(graph: Graph) -> Iterator[tuple[int, str]]:
+    """Types of nodes: by the IRIs that sources state, and those that follow by what people read of them."""
+    stated = graph.stated_types if graph.beside is not None else None
+    said = set[tuple[int, int]]()
+    iris: dict[int, list[str]] = {}
+    if stated is not None:
+        labels: list[int] = stated.label.tolist()
+        names = [_iri("t", name) for name in stated.names]
+        for number, name in zip(labels, names, strict=True):
+            iris.setdefault(number, []).append(name)
+        iris = _classes(graph) | iris
+        for node, number in stated.pairs.tolist():
+            said.add((node, labels[number]))
+            yield node, names[number]
+    for node, type_ in zip(graph.types.owners.tolist(), graph.types.type.tolist(), strict=True):
+        if (node, type_) not in said:
+            known = iris.get(type_, [])
+            yield node, known[0] if len(known) == 1 else _iri("t", graph.types.names[type_])
 
 
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
     """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
-    properties = graph.edge_properties
     ends = [f"<{RDF}{name}>" for name in ("subject", "predicate", "object")]
-    keys = [_iri("p", name) for name in properties.keys]
-    number = f"^^<{XSD}double>"
-    for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
+    for statement, ((head, relation, tail), properties) in enumerate(graph.edge_properties.rows()):
+        if _is_rdf(graph, head):
+            continue  # its sources say it
         node = f"_:s{statement}"
         for end, term in zip(ends, (terms[head], relations[relation], terms[tail]), strict=True):
             yield f"{node} {end} {term} .\n"
-        for at in range(int(properties.offsets[statement]), int(properties.offsets[statement + 1])):
-            numeric = properties.kind[at] == ValueKind.NUMBER
-            value = f'"{float(properties.value[at])!r}"{number}' if numeric else quoted(properties.texts[at])
-            yield f"{node} {keys[int(properties.key[at])]} {value} .\n"
+        for key, text, kind, number in properties:
+            value = f'"{number!r}"^^<{XSD}double>' if kind == ValueKind.NUMBER else quoted(text)
+            yield f"{node} {_iri('p', key)} {value} .\n"
 
 
 def _iri(prefix: str, name: str) -> str:

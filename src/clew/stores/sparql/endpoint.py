@@ -6,19 +6,18 @@ import http.client
 import socket
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import islice
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
 
 from clew.errors import UsageError
 from clew.foundation.redaction import keep_address
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
-from clew.stores.errors import QueryError, StoreError, StoreTimeout, check_address
+from clew.stores.errors import QueryError, StoreError, StoreTimeout, check_address, connection_fault
 from clew.stores.sparql.guard import form_of, guard_sparql
 from clew.stores.store import Rows, StoredTerm
 
@@ -86,29 +85,27 @@ class HttpReply:
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, fewer where fewer have come; none at the end."""
-        if self.failure is not None:
-            raise self.failure
+        if self.failure is None:
+            try:
+                return self._read(size)
+            except StoreError as error:
+                self.failure = error
+        raise self.failure
+
+    def _read(self, size: int) -> bytes:
         if self._response.isclosed():
             return b""
-        try:
-            with self._clock.watch("broke off the connection in mid-reply"):
-                data = self._response.read1(size if size > 0 else 1 << 16)
-                bytes_left = self._response.length
-        except StoreError as error:
-            self.failure = error
-            raise
+        with self._clock.watch("broke off the connection in mid-reply"):
+            data = self._response.read1(size if size > 0 else 1 << 16)
+            bytes_left = self._response.length
         self._count += len(data)
         if not data and bytes_left:
-            self.failure = StoreError(
+            raise StoreError(
                 f"{self.public_address} broke off the connection in mid-reply. Ask again; ask for less if it "
                 "happens again"
             )
-        elif self._most is not None and self._count > self._most:
-            self.failure = StoreError(
-                f"{self.public_address} sends more than {self._most >> 20} MiB. Ask for less"
-            )
-        if self.failure is not None:
-            raise self.failure
+        if self._most is not None and self._count > self._most:
+            raise StoreError(f"{self.public_address} sends more than {self._most >> 20} MiB. Ask for less")
         return data
 
 
@@ -141,73 +138,31 @@ class _RequestClock:
                 "or allow more time"
             ) from error
         except (http.client.HTTPException, OSError) as error:
-            raise StoreError(f"{self.public_address}{_fault(error, broken)}") from error
+            raise StoreError(f"{self.public_address} {_fault(error, broken)}") from error
 
 
 def _fault(error: Exception, broken: str) -> str:
     """Say what failed, `broken` if nothing better is known, and what to check."""
-    match error:
-        case ssl.SSLCertVerificationError():
-            return (
-                f": its certificate is not trusted ({error.verify_message}). Check the host name, or name "
-                "the authority's certificate in $SSL_CERT_FILE"
-            )
-        case ssl.SSLError():
-            reason = error.reason or error
-            return f" does not speak TLS there ({reason}). Check the port, or write sparql+http://"
-        case socket.gaierror():
-            return ": there is no host of that name. Check the address"
-        case ConnectionRefusedError():
-            return ": nothing answers at that port. Check that the server runs, its host and port"
-        case http.client.BadStatusLine() | http.client.LineTooLong():
-            return (
-                " closed the connection, or answered something that is not HTTP. Check that the port is that "
-                "of HTTP, and whether it is HTTPS (sparql+https://)"
-            )
-        case _:
-            return f" {broken} ({_reason(error)}). Check that the server still runs"
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
-
-
-@contextmanager
-def send_query(
-    address: Address, query: str, accept: str, seconds: float, *, total: bool = True
-) -> Generator[HttpReply]:
-    """Send a query; yields the reply.
-
-    `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
-    check, StoreTimeout, QueryError where the endpoint does not understand the query.
-    """
-    clock = _RequestClock(address.public_address, seconds, total=total)
-    headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
-    if address.authorization is not None:
-        headers["Authorization"] = address.authorization
-    target = address.url
-    for _ in range(MOST_HOPS):
-        with (
-            closing(_connect(target, clock)) as connection,
-            closing(_ask(connection, target, query, headers, clock)) as response,
-        ):
-            if response.status not in _REDIRECTS:
-                yield _check_status(HttpReply(response, clock, MOST_SPARQL_BYTES if total else None))
-                return
-            target = _redirect_target(address, target, response.headers.get("location") or "")
-    raise StoreError(
-        f"{address.public_address} sends from one address to the next without end. Check the path"
-    )
+    if isinstance(error, (http.client.BadStatusLine, http.client.LineTooLong)):
+        return (
+            "closed the connection, or answered something that is not HTTP. Check that the port is that of "
+            "HTTP, and whether it is HTTPS (sparql+https://)"
+        )
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    known_fault = connection_fault(error, "sparql+http://")
+    return known_fault or f"{broken} ({reason}). Check that the server still runs"
 
 
 def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnection:
     clock.socket = None
     seconds = min(CONNECT_SECONDS, clock.seconds_left())
-    make: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
-    options: dict[str, Any] = {}
     if url.scheme == "https":
-        make, options = http.client.HTTPSConnection, {"context": ssl.create_default_context()}
-    connection = make(url.hostname or "", url.port, timeout=seconds, **options)
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(
+            url.hostname or "", url.port, timeout=seconds, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=seconds)
     try:
         with clock.watch("cannot be reached"):
             connection.connect()
@@ -230,13 +185,12 @@ def _ask(
 ) -> http.client.HTTPResponse:
     """Ask by GET, which no server takes for an update; by POST if the query is too long for it."""
     form = urlencode({"query": query})
-    path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~")
-    whole_path = f"{path}?{url.query}&{form}" if url.query else f"{path}?{form}"
+    path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~") + (f"?{url.query}" if url.query else "")
+    whole_path = f"{path}{'&' if url.query else '?'}{form}"
     with clock.watch("cannot be asked"):
         if len(whole_path) <= LONGEST_GET:
             connection.request("GET", whole_path, headers=dict(headers))
         else:
-            path = f"{path}?{url.query}" if url.query else path
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
             connection.request("POST", path, body=form.encode("ascii"), headers={**headers, **kind})
         return connection.getresponse()
@@ -255,11 +209,11 @@ def _redirect_target(address: Address, url: SplitResult, location: str) -> Split
     return target_url
 
 
-def _check_status(reply: HttpReply) -> HttpReply:
+def _check_status(reply: HttpReply) -> None:
     """Raise what a reply that holds no result means."""
     at, status = reply.public_address, reply.status
     if status == 200 and "html" not in reply.media:
-        return reply
+        return
     if status == 200:
         raise StoreError(
             f"{at} answers with a web page, not with results. Check the path: endpoints often end in "
@@ -292,7 +246,7 @@ def _first_line(reply: HttpReply) -> str:
     return line[:200]
 
 
-# Results of SPARQL as rows: from a stream of bytes, whether an endpoint or the store in process wrote it.
+# Results of SPARQL as rows, whether an endpoint or the embedded store has them.
 
 RESULTS = {
     "application/sparql-results+json": "JSON",
@@ -314,30 +268,16 @@ RESULT_COLUMNS = ("subject", "predicate", "object")
 ASK_COLUMN = "ask"
 
 
-def rows_of(source: BytesIO | HttpReply, media: str, sent: Guarded) -> Rows:
-    """Read as many rows as may be returned, and whether there are more.
-
-    Raises SyntaxError or ValueError where `source` does not hold what `media` says, OSError if it breaks off.
-    """
+def table_of(results: object) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows of what pyoxigraph makes of a query: terms, None where a variable has no value."""
     import pyoxigraph
 
-    stream = cast("IO[bytes]", source)  # only `read` is called
-    if media in GRAPHS:
-        triples = pyoxigraph.parse(stream, getattr(pyoxigraph.RdfFormat, GRAPHS[media]))
-        return _rows(RESULT_COLUMNS, _triple_rows(triples), sent)
-    results = pyoxigraph.parse_query_results(stream, getattr(pyoxigraph.QueryResultsFormat, RESULTS[media]))
     if isinstance(results, pyoxigraph.QueryBoolean):
-        return _rows((ASK_COLUMN,), [(bool(results),)], sent)
-    columns = tuple(variable.value for variable in results.variables)
-    rows = _solution_rows(results)
-    # So that an error's traceback does not keep them: they must end in the thread that reads them.
-    del results
-    return _rows(columns, rows, sent)
-
-
-def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Guarded) -> Rows:
-    first_rows = tuple(islice(rows, sent.rows + 1))
-    return Rows(columns, first_rows[: sent.rows], len(first_rows) <= sent.rows, sent)
+        return (ASK_COLUMN,), iter([(bool(results),)])
+    if isinstance(results, pyoxigraph.QuerySolutions):
+        return tuple(variable.value for variable in results.variables), _solution_rows(results)
+    triples = cast("Iterable[pyoxigraph.Triple]", results)
+    return RESULT_COLUMNS, ((term_of(t.subject), term_of(t.predicate), term_of(t.object)) for t in triples)
 
 
 def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object, ...]]:
@@ -345,12 +285,24 @@ def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object,
         for solution in results:
             yield tuple(term_of(term) for term in solution)
     finally:
-        del results  # as in `rows_of`
+        # So that an error's traceback does not keep them: they must end in the thread that reads them.
+        del results
 
 
-def _triple_rows(quads: Iterable[pyoxigraph.Quad]) -> Iterator[tuple[object, ...]]:
-    for quad in quads:
-        yield term_of(quad.subject), term_of(quad.predicate), term_of(quad.object)
+def rows_of(reply: HttpReply, sent: Guarded) -> Rows:
+    """Read as many rows as may be returned, and whether there are more; in `opened_reply`."""
+    import pyoxigraph
+
+    stream = cast("IO[bytes]", reply)  # only `read` is called
+    if reply.media in GRAPHS:
+        results = pyoxigraph.parse(stream, getattr(pyoxigraph.RdfFormat, GRAPHS[reply.media]))
+    else:
+        form = getattr(pyoxigraph.QueryResultsFormat, RESULTS[reply.media])
+        results = pyoxigraph.parse_query_results(stream, form)
+    columns, rows = table_of(results)
+    del results  # as in `_solution_rows`
+    found = tuple(islice(rows, sent.rows + 1))
+    return Rows(columns, found[: sent.rows], len(found) <= sent.rows, sent)
 
 
 def term_of(term: object) -> StoredTerm | None:
@@ -369,11 +321,50 @@ def term_of(term: object) -> StoredTerm | None:
     return None if term is None else StoredTerm("triple", str(term))
 
 
-ACCEPT_ROWS = (
+@contextmanager
+def opened_reply(
+    address: Address, query: str, seconds: float, *, graph: bool = False, total: bool = True
+) -> Generator[HttpReply]:
+    """Ask for rows, or for a `graph`; yields the reply.
+
+    `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
+    check, also for what cannot be read inside, StoreTimeout, QueryError where the endpoint does not
+    understand the query.
+    """
+    accept, known_media = (_ACCEPT_GRAPH, GRAPHS) if graph else (_ACCEPT_ROWS, RESULTS)
+    clock, at = _RequestClock(address.public_address, seconds, total=total), address.public_address
+    headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
+    if address.authorization is not None:
+        headers["Authorization"] = address.authorization
+    target = address.url
+    for _ in range(MOST_HOPS):
+        with (
+            closing(_connect(target, clock)) as connection,
+            closing(_ask(connection, target, query, headers, clock)) as response,
+        ):
+            if response.status in _REDIRECTS:
+                target = _redirect_target(address, target, response.headers.get("location") or "")
+                continue
+            reply = HttpReply(response, clock, MOST_SPARQL_BYTES if total else None)
+            _check_status(reply)
+            media = reply.media
+            if media not in known_media:
+                raise StoreError(f"{at} answers with {media} that is no result of SPARQL. Check the path")
+            try:
+                yield reply
+            except (SyntaxError, ValueError, OSError, StoreError) as error:
+                advice = "It may have been cut short; ask again"
+                reason = f"{at} sends what cannot be read as {media} ({error}). {advice}"
+                raise reply.failure or StoreError(reason) from error
+            return
+    raise StoreError(f"{at} sends from one address to the next without end. Check the path")
+
+
+_ACCEPT_ROWS = (
     "application/sparql-results+json, application/sparql-results+xml;q=0.9, "
     "text/tab-separated-values;q=0.8, application/json;q=0.5"
 )
-ACCEPT_GRAPH = "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.8"
+_ACCEPT_GRAPH = "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.8"
 
 
 class SparqlEndpoint:
@@ -390,29 +381,10 @@ class SparqlEndpoint:
 
     def run(self, query: str) -> Rows:
         """Guard a query and run it; raises as `SparqlStore.run`."""
-        return self._ask(guard_sparql(query, self._rows))
-
-    def _ask(self, sent: Guarded) -> Rows:
+        sent = guard_sparql(query, self._rows)
         graph = form_of(sent.text) in ("CONSTRUCT", "DESCRIBE")
-        accept, known_media = (ACCEPT_GRAPH, GRAPHS) if graph else (ACCEPT_ROWS, RESULTS)
-        with send_query(self.address, sent.text, accept, self._seconds) as reply:
-            if reply.media not in known_media:
-                raise StoreError(
-                    f"{self.name} answers with {reply.media} that is no result of SPARQL. Check the path"
-                )
-            try:
-                return rows_of(reply, reply.media, sent)
-            except (SyntaxError, ValueError, OSError, StoreError) as error:
-                raise _reply_error(reply, error) from error
+        with opened_reply(self.address, sent.text, self._seconds, graph=graph) as reply:
+            return rows_of(reply, sent)
 
     def close(self) -> None:
         """Nothing is held open."""
-
-
-def _reply_error(reply: HttpReply, error: Exception) -> StoreError:
-    """What reading a reply failed of: the connection if it did, else what came over it."""
-    if reply.failure is not None:
-        return reply.failure
-    return StoreError(
-        f"The reply cannot be read as {reply.media} ({error}). It may have been cut short; ask again"
-    )

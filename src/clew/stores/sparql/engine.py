@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,15 @@ import pyoxigraph
 
 from clew.stores.errors import QueryError, UnknownName
 from clew.stores.process import packed
-from clew.stores.sparql.endpoint import ASK_COLUMN, RESULT_COLUMNS, term_of
+from clew.stores.sparql.endpoint import table_of
 from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of
+from clew.stores.store import StoredTerm
 
 MOST_NAMES = 100_000
 """Names that one which the graph lacks is compared with."""
 
 
-class OxigraphEngine:
+class Engine:
     """A graph in pyoxigraph."""
 
     def __init__(self, folder: Path, setup: Mapping[str, Any], statements: Sequence[str]) -> None:
@@ -32,8 +34,8 @@ class OxigraphEngine:
         sent = guard_sparql(query, rows, self._prefixes)
         try:
             results = self._store.query(sent.text, prefixes=self._prefixes)
-            columns, found = _table(results)
-            messages = packed(found, rows + 1)
+            columns, found = table_of(results)
+            messages = packed(([_parts(cell) for cell in row] for row in found), rows + 1)
         except (SyntaxError, ValueError, OSError) as error:
             reason = (str(error).splitlines() or [""])[0]
             raise QueryError(f"The embedded store cannot run the query: {reason[:200]}") from error
@@ -65,34 +67,12 @@ class OxigraphEngine:
         return [solution["x"].value for solution in self._store.query(query)]  # pyright: ignore
 
     def _short(self, iri: str) -> str:
-        return next(
-            (
-                f"{p}:{iri.removeprefix(start)}"
-                for p, start in self._prefixes.items()
-                if iri.startswith(start)
-            ),
-            f"<{iri}>",
-        )
+        for prefix, start in self._prefixes.items():
+            if iri.startswith(start):
+                return f"{prefix}:{iri.removeprefix(start)}"
+        return f"<{iri}>"
 
 
-open_engine = OxigraphEngine
-
-
-def _table(results: object) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
-    """Columns and rows, each of whose terms is `[kind, value, datatype, language]`."""
-    if isinstance(results, pyoxigraph.QueryBoolean):
-        return (ASK_COLUMN,), [(bool(results),)]
-    if isinstance(results, pyoxigraph.QueryTriples):
-        return RESULT_COLUMNS, ([_parts(t.subject), _parts(t.predicate), _parts(t.object)] for t in results)
-    solutions: Any = results
-    return [variable.value for variable in solutions.variables], _solutions(solutions)
-
-
-def _solutions(solutions: Any) -> Iterator[list[object]]:  # noqa: ANN401
-    for solution in solutions:
-        yield [_parts(term) for term in solution]
-
-
-def _parts(term: object) -> list[str] | None:
-    stored = term_of(term)
-    return None if stored is None else [stored.kind, stored.value, stored.datatype, stored.language]
+def _parts(cell: object) -> object:
+    """A term as `[kind, value, datatype, language]`."""
+    return astuple(cell) if isinstance(cell, StoredTerm) else cell

@@ -9,8 +9,9 @@ What is sent are the tokens, without comments and with a LIMIT; the database rea
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from clew.graph import XSD
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
@@ -73,11 +74,11 @@ def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Mapping[str, str]
     QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     tokens = tokens_of(query)
-    _check_brackets(tokens, query)
+    outside = _outside_brackets(tokens, query)
     for token in tokens:
         _check_word(token)
     _check_names(tokens, prefixes)
-    return Guarded("".join(_limit_rows(tokens, rows, query)).strip(), {}, None, rows)
+    return Guarded("".join(_limit_rows(tokens, outside, rows, query)).strip(), {}, None, rows)
 
 
 def tokens_of(text: str) -> list[SparqlToken]:
@@ -110,34 +111,37 @@ def form_of(text: str) -> str:
 
 def names_of(tokens: list[SparqlToken], prefixes: Mapping[str, str]) -> dict[str, str]:
     """The IRIs that a query names, with how it writes them; not those of prefixes and datatypes."""
-    known, names = dict(prefixes), dict[str, str]()
     parts = [token for token in tokens if token.kind != "space"]
+    names: dict[str, str] = {}
+    for number, iri, _ in _names(parts, prefixes):
+        before = parts[max(number - 2, 0) : number]
+        is_declared = any(token.keyword in ("PREFIX", "BASE") for token in before)
+        if not is_declared and "".join(token.text for token in before) != "^^":
+            names.setdefault(iri, parts[number].text)
+    return names
+
+
+def _names(
+    parts: Sequence[SparqlToken], prefixes: Mapping[str, str]
+) -> Iterator[tuple[int, str, str | None]]:
+    """Yield where each name and IRI stands, its IRI, and its prefix if that is unknown; no declaration."""
+    known = dict(prefixes)
     for number, token in enumerate(parts):
         before = parts[number - 1].keyword if number else ""
         if before == "PREFIX" and number + 1 < len(parts):
             known[token.text.rstrip(":")] = parts[number + 1].text[1:-1]
-        is_declared = before in ("PREFIX", "BASE") or (number > 1 and parts[number - 2].keyword == "PREFIX")
-        if token.kind in ("iri", "name") and not is_declared and not _follows(parts, number, "^^"):
-            names.setdefault(_whole(token, known), token.text)
-    return names
+        elif token.kind == "iri":
+            yield number, token.text[1:-1], None
+        elif token.kind == "name":
+            prefix, _, local = token.text.partition(":")
+            iri = known.get(prefix, f"{prefix}:") + _NAME_ESCAPE.sub(r"\1", local)
+            yield number, iri, None if prefix == "_" or prefix in known else prefix
 
 
-def _whole(token: SparqlToken, prefixes: Mapping[str, str]) -> str:
-    if token.kind == "iri":
-        return token.text[1:-1]
-    prefix, _, local = token.text.partition(":")
-    return prefixes.get(prefix, f"{prefix}:") + _NAME_ESCAPE.sub(r"\1", local)
-
-
-def _follows(parts: list[SparqlToken], number: int, signs: str) -> bool:
-    before = parts[max(number - len(signs), 0) : number]
-    return "".join(token.text for token in before) == signs
-
-
-def _check_brackets(tokens: list[SparqlToken], query: str) -> None:
-    """Refuse what is too deep, is never closed, writes, or is several queries."""
-    depth = 0
-    for token in tokens:
+def _outside_brackets(tokens: list[SparqlToken], query: str) -> list[int]:
+    """Where the tokens outside of brackets are; refuse what is too deep, never closed, or writes."""
+    depth, outside = 0, list[int]()
+    for number, token in enumerate(tokens):
         depth += _opens(token)
         if depth > DEEPEST_BRACKETS:
             raise QueryRefused(f"It has more than {DEEPEST_BRACKETS} brackets within one another")
@@ -147,8 +151,11 @@ def _check_brackets(tokens: list[SparqlToken], query: str) -> None:
             raise QueryRefused(f"{token.keyword} writes. Only SELECT, ASK, CONSTRUCT and DESCRIBE are run")
         if depth == 0 and token.text == ";":
             raise QueryRefused("A query has no semicolon outside of braces. Give one query at a time")
+        if depth == 0 and token.kind != "space":
+            outside.append(number)
     if depth:
         raise QuerySyntaxError("a bracket is never closed", query, len(query))
+    return outside
 
 
 def _opens(token: SparqlToken) -> int:
@@ -173,31 +180,23 @@ def _check_word(token: SparqlToken) -> None:
     raise QueryRefused(f"{token.text} is no word of SPARQL's queries, which are all that is run")
 
 
-def _check_names(tokens: list[SparqlToken], known_prefixes: Collection[str] | None) -> None:
+def _check_names(tokens: list[SparqlToken], prefixes: Mapping[str, str] | None) -> None:
     """Refuse names that a server may run, functions that are not the language's own, unknown prefixes."""
     parts = [token for token in tokens if token.kind != "space"]
-    declared: dict[str, str] = {}
-    in_modifiers = False
-    for number, token in enumerate(parts):
-        before = parts[number - 1] if number else SparqlToken("space", "")
-        in_modifiers = (in_modifiers or token.text == "}") and token.text != "{"
-        if before.keyword == "PREFIX" and number + 1 < len(parts):
-            declared[token.text.rstrip(":")] = parts[number + 1].text[1:-1]
-            continue
-        if token.kind not in ("iri", "name"):
-            continue
-        prefix = token.text.partition(":")[0] if token.kind == "name" else None
-        unknown = prefix is not None and prefix != "_" and prefix not in declared
-        if known_prefixes is not None and unknown and prefix not in known_prefixes:
+    in_modifiers = [False]
+    for token in parts:
+        in_modifiers.append((in_modifiers[-1] or token.text == "}") and token.text != "{")
+    for number, name, unknown_prefix in _names(parts, prefixes or {}):
+        if prefixes is not None and unknown_prefix is not None:
             raise QueryRefused(
-                f"The prefix {prefix}: is not declared. Write PREFIX {prefix}: <…> before the query"
-                + (f"; known are {', '.join(f'{p}:' for p in known_prefixes)}" if known_prefixes else "")
+                f"The prefix {unknown_prefix}: is not declared. Write PREFIX {unknown_prefix}: <…> before "
+                "the query" + (f"; known are {', '.join(f'{p}:' for p in prefixes)}" if prefixes else "")
             )
-        name = _whole(token, declared)
         if name.lower().startswith(_CALLING_SCHEMES):
             raise QueryRefused(f"The query has the name {name}, which some servers run as code")
+        before = parts[number - 1] if number else SparqlToken("space", "")
         is_call = number + 1 < len(parts) and parts[number + 1].text == "("
-        is_relation = not in_modifiers and (
+        is_relation = not in_modifiers[number + 1] and (
             before.kind in ("variable", "iri", "name", "string", "number") or before.text in tuple(";.[]{")
         )
         if is_call and not is_relation and not name.startswith((XSD, "xsd:")):
@@ -206,43 +205,27 @@ def _check_names(tokens: list[SparqlToken], known_prefixes: Collection[str] | No
             )
 
 
-def _limit_rows(tokens: list[SparqlToken], rows: int, query: str) -> Iterator[str]:
+def _limit_rows(tokens: list[SparqlToken], outside: list[int], rows: int, query: str) -> Iterator[str]:
     """Yield the texts of a query that returns one row more than `rows` at most."""
-    form, limits, values = _outer_parts(tokens)
-    if not form:
+    forms = [tokens[at].keyword for at in outside if tokens[at].keyword in _FORMS]
+    if not forms:
         raise QuerySyntaxError("it is no query: SELECT, ASK, CONSTRUCT or DESCRIBE", query, 0)
-    if form == "ASK":
+    if len(forms) > 1:
+        raise QueryRefused("The text has several queries. Give one at a time")
+    if forms == ["ASK"]:
         yield from (token.text for token in tokens)
         return
+    limits = [at for before, at in pairwise(outside) if tokens[before].keyword == "LIMIT"]
     if len(limits) > 1 or any(not tokens[at].text.isdigit() for at in limits):
         raise QueryRefused("LIMIT must be a whole number that is written out, once")
+    # Values stand behind the limit.
+    values = [at for at in outside if tokens[at].keyword == "VALUES" and any(map(_opens, tokens[:at]))][-1:]
     for number, token in enumerate(tokens):
-        if number == values and not limits:
+        if number in values and not limits:
             yield f"LIMIT {rows + 1} "
         yield str(min(_count(token.text), rows + 1)) if number in limits else token.text
-    if not limits and values is None:
+    if not limits and not values:
         yield f" LIMIT {rows + 1}"
-
-
-def _outer_parts(tokens: list[SparqlToken]) -> tuple[str, list[int], int | None]:
-    """Return the form, and what follows each LIMIT and where VALUES stands, outside all brackets.
-
-    The form is the first word behind prefixes; a second one outside of brackets is a second query.
-    """
-    form, limits, values, depth, opened, before = "", list[int](), None, 0, False, ""
-    for number, token in enumerate(tokens):
-        depth += _opens(token)
-        opened = opened or depth > 0
-        if depth == 0 and token.keyword in _FORMS:
-            if form:
-                raise QueryRefused("The text has several queries. Give one at a time")
-            form = token.keyword
-        if depth == 0 and token.keyword == "VALUES" and opened:
-            values = number
-        if depth == 0 and before == "LIMIT" and token.kind != "space":
-            limits.append(number)
-        before = before if token.kind == "space" else token.keyword
-    return form, limits, values
 
 
 def _count(digits: str) -> int:

@@ -1,0 +1,97 @@
+"""A model that reads nothing leaves `auto` about as right and as wrong as it is without one.
+
+Over a graph and questions by an author who saw nothing of Clew (`tests/data/trades`); the models choose by
+the place of a reading, by lot, or now this way and now that.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from clew import Clew
+from clew.llm.testing import ScriptedModel
+from clew.llm.types import ChatModel, Request
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "trades" / "dev" / "football"
+MOST_WRONG = 1.5
+"""Times as many wrong answers as without a model."""
+
+
+def choosing(number: Callable[[int], int]) -> ScriptedModel:
+    """A model that chooses a number of so many readings; 0 is that the graph cannot tell."""
+
+    def reply(request: Request) -> str:
+        shown = re.findall(r"^(\d+)\. ", request.messages[1].text, re.MULTILINE)
+        chosen = number(len(shown)) if shown else 0
+        return f"Query: {chosen or 'none'}"
+
+    return ScriptedModel(reply)
+
+
+def by_lot() -> Callable[[int], int]:
+    draw = random.Random(47)
+    return lambda count: draw.randint(1, count)
+
+
+def fickle() -> Callable[[int], int]:
+    """None, then the first, and so on."""
+    turns = count()
+    return lambda _: next(turns) % 2
+
+
+WEAK: dict[str, Callable[[], Callable[[int], int]]] = {
+    "the first": lambda: lambda _: 1,
+    "the last": lambda: lambda shown: shown,
+    "by lot": by_lot,
+    "now none, now the first": fickle,
+}
+
+
+@pytest.fixture(scope="module")
+def football(cache: Path) -> Iterator[Clew]:
+    with Clew.open(FOLDER / "kg.tsv", types=FOLDER / "types.tsv", cache_dir=cache) as clew:
+        yield clew
+
+
+def right_and_wrong(clew: Clew, model: ChatModel | None, settings: object = None) -> tuple[int, int]:
+    """How many questions are answered with the whole set, or left open as they should be, and otherwise.
+
+    Every second question is asked.
+    """
+    right = wrong = 0
+    for line in (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()[::2]:
+        row = json.loads(line)
+        answer = clew.ask(row["question"], model=model, settings=settings)
+        names = {a.label for a in answer.answers}, {a.entity for a in answer.answers}
+        is_right = set(row["answers"]) in names
+        right += is_right
+        wrong += bool(answer.answers) and not is_right
+    return right, wrong
+
+
+@pytest.fixture(scope="module")
+def without(football: Clew) -> tuple[int, int]:
+    return right_and_wrong(football, None)
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_a_model_that_reads_nothing_adds_few_wrong_answers(
+    football: Clew, without: tuple[int, int], name: str
+) -> None:
+    model = choosing(WEAK[name]())
+    right, wrong = right_and_wrong(football, model)
+    assert model.requests
+    assert wrong <= MOST_WRONG * without[1]
+    assert right >= without[0] - (1 if name == "by lot" else 0)
+
+
+def test_it_is_the_second_look_that_holds_it_back(football: Clew, without: tuple[int, int]) -> None:
+    _, wrong = right_and_wrong(football, choosing(by_lot()), {"second_look": False})
+    assert wrong > MOST_WRONG * without[1]

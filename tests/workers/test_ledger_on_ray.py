@@ -1,0 +1,74 @@
+"""One limit of calls and money for all, on a simulated cluster of two nodes."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
+
+import ray
+from ray.cluster_utils import Cluster
+
+from clew.llm.budget import Charge, Limits
+from clew.llm.ray_shared import RayLedger
+from clew.llm.types import BudgetReached
+from workers.work import spend
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+
+
+HERE = Path(__file__).parents[1]
+PATIENT = {
+    "RAY_worker_niceness": "0",
+    "PYTHONPATH": os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", ""))),
+}
+"""Of the nodes: a machine that does much else starts processes slowly."""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in PATIENT.items():
+            patch.setenv(name, value)
+        yield from nodes()
+
+
+def nodes():
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def connected(cluster):
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+def test_limits_hold_over_all_nodes(connected):
+    ledger = RayLedger.start("run", Limits(calls=25))
+    task = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(spend)
+    assert sum(ray.get([task.remote(ledger, 20) for _ in range(4)])) == 25
+    with pytest.raises(BudgetReached, match="budget of calls for this run is reached: 26 needed"):
+        ledger.reserve(Charge(1))
+    ledger.close()
+
+
+def test_money_is_settled_by_what_calls_took(connected):
+    ledger = RayLedger.start("run", Limits(money=2.0))
+    assert spend(ledger, 20) == 7  # the eighth could cost 0.5 beside 1.75
+    ledger.close()
+
+
+def test_a_ledger_that_is_gone_lets_nothing_through(connected):
+    from clew.errors import LlmError
+
+    ledger = RayLedger.start("run", Limits(calls=10_000))
+    ledger.close()
+    time.sleep(5)  # Ray ends an actor a moment after it is told to
+    with pytest.raises(LlmError, match="nothing is sent"):
+        ledger.reserve(Charge(1))
