@@ -226,7 +226,7 @@ def test_what_waiting_may_mend_is_sent_again(answer: Answer, attempts: int, sent
     async def sleep(seconds: float) -> None:
         assert seconds <= 60
 
-    monkeypatch.setattr("clew.llm.managed.asyncio.sleep", sleep)
+    monkeypatch.setattr("clew.llm.managed.sleep", sleep)
     error, count = outcome("vllm/fake", answer, attempts=attempts)
     assert isinstance(error, LlmError)
     assert count == sent
@@ -239,7 +239,7 @@ def test_the_wait_that_the_server_asks_for(monkeypatch):
         waited.append(seconds)
 
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    monkeypatch.setattr("clew.llm.managed.asyncio.sleep", sleep)
+    monkeypatch.setattr("clew.llm.managed.sleep", sleep)
     answers = (
         failure(429, "slow", {"retry-after": "3"}),
         failure(503, "x", {"retry-after": soon}),

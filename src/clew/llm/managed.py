@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import threading
+from asyncio import sleep
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
@@ -171,7 +172,7 @@ class ManagedModel(TypedReplies):
         self._limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
         self._reached = Event()
         self._cache, self._trace, self._listener, self._calls = cache, trace, listener, count(1)
-        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self._sleep: Callable[[float], Awaitable[None]] = sleep
         self._alone = QuestionModel(self, None)
         self.reopen: Callable[[], ManagedModel] | None = None
         """Opens the same model in another process, where that can be."""

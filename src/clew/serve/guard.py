@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import ipaddress
 import logging
 import os
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +26,10 @@ from clew.foundation.system import require
 from clew.serve.settings import FOLDER, PROBLEM_MEDIA, Access, Problem, ServerLimits
 
 # What a server counts, for Prometheus.
+
+LINGER_BODIES = 8
+"""How many times the longest body is read of one that is refused."""
+LINGER_SECONDS = 2.0
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -103,7 +107,7 @@ class RequestSpans:
         """Use the tracer provider that the application has set; raises MissingExtra without the API."""
         return cls(require("opentelemetry.trace", "otel").get_tracer("clew"))
 
-    @contextmanager
+    @contextlib.contextmanager
     def request(self, method: str, headers: Mapping[str, str], id: str) -> Generator[Ended]:
         """Make the span of a request, a child of the caller's where its headers name one.
 
@@ -259,12 +263,16 @@ class _Exchange:
         most = self._guard.limits.body
         length = self.headers.get("content-length", "0")
         if length.isdigit() and (len(length) > 18 or int(length) > most):
+            await self._discard(receive)
             raise _too_long(most)
         if self._scope["method"] in ("GET", "HEAD") and length == "0":
             return receive
         try:
             async with asyncio.timeout(self._guard.limits.body_seconds):
                 body = await _read(receive, most)
+        except Problem:
+            await self._discard(receive)
+            raise
         except TimeoutError:
             raise Problem(408, "slow", "Too slow", "The body of the request did not come in time") from None
         pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -273,6 +281,20 @@ class _Exchange:
             return pending.pop() if pending else await receive()
 
         return replay
+
+    async def _discard(self, receive: Receive) -> None:
+        """Read on a little while from a body that is refused.
+
+        A client that is still sending when its connection is closed may lose the response.
+        """
+        left = LINGER_BODIES * self._guard.limits.body
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(LINGER_SECONDS, self._guard.limits.body_seconds)):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                        return
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
