@@ -72,7 +72,8 @@ class _IndexAttribute:
         if clew is None:
             return MethodType(_make_index, kind)
         if "index" not in vars(clew):
-            raise UsageError(f"{clew.path} is closed. Open it again: clew.Clew.open(PATH)")
+            again = "Make it" if clew.in_memory else "Open it"
+            raise UsageError(f"{clew!r}. {again} again")
         return vars(clew)["index"]
 
     def __delete__(self, clew: Clew) -> None:
@@ -482,10 +483,19 @@ class Clew(GraphView, Asks):
                     break
         return tuple(questions)
 
-    def close(self) -> None:
-        """Let go of the index, and of what was made for asking; what is used later raises UsageError."""
+    @property
+    def in_memory(self) -> bool:
+        """Whether it was made of objects, and is gone when it is closed."""
+        return self._temporary is not None
+
+    def let_go(self) -> None:
+        """End what was made for asking: models, methods, processes. The next question makes it again."""
         super().close()
         self._forget()
+
+    def close(self) -> None:
+        """Let go of the index, and of what was made for asking; what is used later raises UsageError."""
+        self.let_go()
         del self.index
         if self._temporary is not None:
             self._temporary()

@@ -12,9 +12,11 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from clew import Clew
 from clew.cli.app import app
 from clew.opening.graph_view import index_sources
 from clew.serve import run
+from clew.serve.service import Graphs, ServedGraph
 from servers.fake_server import events, piece, serving
 from servers.served import FILMS, is_closed, wait_for
 
@@ -97,6 +99,26 @@ def test_who_goes_with_requests_unanswered_is_forgotten(process, films_index):
     assert ask(server).json()["text"] == "Christopher Nolan"
     assert server.end(signal.SIGTERM) == 0
     assert "Traceback" not in server.log
+
+
+def test_what_is_let_go_of_before_a_fork_is_made_again(films_index):
+    graphs = Graphs([ServedGraph.of("films", lambda: Clew.open(films_index))])
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)  # a thread more than there was, as some libraries start one
+    ask = Clew.ask
+
+    def asked(self, question, **options):
+        if not thread.is_alive():
+            thread.start()
+        return ask(self, question, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Clew, "ask", asked)
+        graphs.prepare_for_forks()
+    stop.set()
+    thread.join()
+    (graph,) = graphs
+    assert graph.clew.ask("Who directed Memento?").text == "Christopher Nolan"
 
 
 def test_workers_answer_and_one_that_is_killed_comes_back(process, films_index):

@@ -476,6 +476,8 @@ class GraphView:
                 yield Entity(graph.entities[node], graph.labels[node], node_types)
 
     def __repr__(self) -> str:
+        if "index" not in vars(self):
+            return f"<{type(self).__name__} {self.path}: closed>"
         counts = self.index.manifest.about.counts
         summary = ", ".join(
             f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations")

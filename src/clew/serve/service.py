@@ -178,7 +178,7 @@ class Graphs:
                 graph.clew.ask(question)
         if _threads() > before:
             for graph in self:
-                graph.clew.close()
+                graph.clew.let_go()
 
     @property
     def names(self) -> list[str]:
