@@ -190,6 +190,7 @@ class Interrupting:
         return EMBEDDER.embed(texts)
 
 
+@pytest.mark.slow
 def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_stays(milvus, tmp_path):
     place = MilvusPlace(milvus.uri)
     path = build_walks(tmp_path, place)
@@ -207,6 +208,7 @@ def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_s
     assert len(corpus.milvus.walks) == corpus.report().walks
 
 
+@pytest.mark.slow
 def test_milvus_that_is_restarted_in_mid_build_is_waited_for(milvus, tmp_path):
     def restart():
         milvus.kill()

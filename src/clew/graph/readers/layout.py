@@ -173,8 +173,8 @@ def _mixed_layout(columns: Sequence[Column]) -> Layout | None:
 
 def _result_layout(cells: Sequence[str], columns: Sequence[Column]) -> Layout | None:
     """Results of a query on Wikidata: variables, and their labels beside them (*item, itemLabel*)."""
-    labelled = (at for at, name in enumerate(cells) if name and f"{name}Label" in cells)
-    labels = {at: cells.index(f"{cells[at]}Label") for at in labelled}
+    first = {name: at for at, name in reversed([*enumerate(cells)])}
+    labels = {at: first[f"{name}Label"] for at, name in enumerate(cells) if name and f"{name}Label" in first}
     if not labels:
         return None
     id_, name = next(iter(labels.items()))
