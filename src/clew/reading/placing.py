@@ -25,10 +25,14 @@ from clew.reading.framing import TALK
 from clew.reading.likeness import SHARPNESS, Likeness, types_said
 from clew.reading.mentions import Mention
 from clew.reading.ranker import GraphRanker
+from clew.reading.thesaurus import shipped_thesaurus
 from clew.reading.tokens import names_used, view_of
 from clew.text.lexicon import Lexicon
 
 OF_WORLD = tuple(f"world_{name}" for name in OF_BACKGROUND)
+OF_SENSE = ("sense_own", "sense_room", "sense_other", "sense_known", "sense_labels", "senses")
+"""Whether a word shares a concept with a label of the query, with the step that other words say least, and
+with another label; whether it has one, how many labels of the query have, and how many it has."""
 OF_WORD = (
     "like_relation", "like_type", "exact", "other_relation", "other_type", "other_exact",
     "heard_relation", "heard_type", "heard_other", "heard_share", "heard_rank",
@@ -40,11 +44,11 @@ OF_WORD = (
     "capital", "asked_for", "behind_article", "behind_the", "digits", "length",
     "phrase_words", "phrase_best", "phrase_mean", "phrase_name", "phrase_last", "relative", "with", "at",
     "for", "of", "by", "while", "before_like", "after_like", "best_elsewhere", "only_word", *OF_WORLD,
-    "types",
+    "types", *OF_SENSE,
 )  # fmt: skip
 """Of a content word: how like it is to labels of the query and to others, by the lexicon and by the encoder;
 what steps of the query other words leave unsaid; what word it is; where it stands, and in what phrase; how
-many types the graph declares."""
+many types the graph declares; what the thesaurus says of it."""
 PLACED = (*OF_WORD, "heard")
 MOST_OTHERS = 60
 """Labels beside those of a query with which a word is compared by the encoder."""
@@ -148,6 +152,7 @@ def word_rows(
     of_labels = _of_labels(likeness, places, relations, types, heard)
     by_step = np.maximum(near[0][:, relations], heard[:, : len(relations)])
     phrases = _Phrases(text, words, taken, of_labels)
+    senses = _Senses([word for _, _, word in words], *_texts_of(ranker.vocabulary, own, others))
     of_query, all_types = _of_query(query, len(words), len(taken)), math.log1p(len(ranker.vocabulary.types))
     rows = np.zeros((len(words), len(OF_WORD)), np.float32)
     for row, (start, _, word) in enumerate(words):
@@ -155,6 +160,7 @@ def word_rows(
         features |= _room(by_step, row) | _of_word(word, ranker.common_words)
         features |= phrases.of(row) | {"capital": start > 0 and text[start].isupper()}
         features |= dict(zip(OF_WORLD, of_world[row], strict=True)) | {"types": all_types}
+        features |= senses.of(row, by_step)
         rows[row] = [features[name] for name in OF_WORD]
     return WordRows(tuple(places), rows, states)
 
@@ -196,6 +202,37 @@ def _room(by_step: Float32, row: int) -> dict[str, float]:
         return {"room": 0.0, "room_filled": 0.0}
     said = np.delete(by_step, row, 0).max(0, initial=0.0)
     return {"room": float((1 - said).max(initial=0.0)), "room_filled": float(by_step[row, said.argmin()])}
+
+
+def _texts_of(
+    vocabulary: Vocabulary, own: Sequence[tuple[bool, int]], others: Sequence[tuple[bool, int]]
+) -> tuple[list[str], list[str]]:
+    """The labels of relations (false) and types (true)."""
+    tables = vocabulary.relations, vocabulary.types
+    return [tables[of_type][i] for of_type, i in own], [tables[of_type][i] for of_type, i in others]
+
+
+class _Senses:
+    """What the thesaurus says of words beside labels of a query and others."""
+
+    def __init__(self, words: Sequence[str], own: Sequence[str], others: Sequence[str]) -> None:
+        thesaurus = shipped_thesaurus()
+        self.words = [thesaurus.concepts(words, at) for at in range(len(words))]
+        self.own = [thesaurus.label_concepts(label) for label in own]
+        self.others = [thesaurus.label_concepts(label) for label in others]
+
+    def of(self, row: int, by_step: Float32) -> dict[str, float]:
+        """Of one word; `by_step` as in `_room`."""
+        concepts, steps = self.words[row], by_step.shape[1]
+        least = int(np.delete(by_step, row, 0).max(0, initial=0.0).argmin()) if steps else -1
+        return {
+            "sense_own": any(concepts & label for label in self.own),
+            "sense_room": steps > 0 and bool(concepts & self.own[least]),
+            "sense_other": any(concepts & label for label in self.others),
+            "sense_known": bool(concepts),
+            "sense_labels": sum(map(bool, self.own)) / max(1, len(self.own)),
+            "senses": len(concepts),
+        }
 
 
 def _of_query(query: Query, words: int, names: int) -> dict[str, float]:
