@@ -62,6 +62,7 @@ _TABLE = """
     """
 """Usual short forms of the names of columns; two words are joined by `_`."""
 WRITTEN_OUT = {short: full.replace("_", " ") for short, full in (p.split("=") for p in _TABLE.split())}
+_NUMBER = frozenset(("no", "nr"))
 LEAST_LETTERS = 3
 """Letters that may be short for a word; of two, too many words have both."""
 
@@ -71,6 +72,9 @@ def written_out(label: str) -> str:
     words = label.split()
     if len(words) == 1 and words[0] in Lexicon.load():
         return words[0]
+    for at in (0, -1) if len(words) > 1 else ():
+        if words[at] in _NUMBER and (at or words[1] == "of"):
+            words[at] = "number"  # *flight no* denies nothing
     return " ".join(WRITTEN_OUT.get(word, word) for word in words)
 
 

@@ -7,6 +7,7 @@ is used, and what is said of one thing or of many, `text.inflection.shape_of` te
 from __future__ import annotations
 
 from calendar import month_name
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -251,8 +252,8 @@ class _Words:
 
     def _shape(self, step: Step) -> Shape:
         label, kind = self._vocabulary.relations[relation_of(step)], self._kind(step)
-        if kind == THING and label.endswith(" id"):
-            label = label.removesuffix(" id")  # of a key: what it leads to is not called by its id
+        if kind == THING and self._vocabulary.end_types[tail_end(relation_of(step))] >= 0:
+            label = _KEY.sub("", label)  # what it leads to is not called by its id
         return shape_of(measure_of(label)[0] if kind == NUMBER else label, kind in (NUMBER, DATE))
 
     def _unit(self, step: Step) -> str:
@@ -739,6 +740,10 @@ def _not(said: _Narrowed) -> _Narrowed:
 def _things(noun: str, before: str = "") -> _Phrase:
     """Several things, of which the noun says no more than what narrows it; not if a word stands before it."""
     return _Phrase(noun, plural(noun), is_many=True, before=before, is_implied=not before)
+
+
+_KEY = re.compile(r"(?<=\w) (?:id|code|number|key|ref)$")
+"""What the name of a column that refers to another table ends with: *stand id*, *airline code*."""
 
 
 def _value_noun(shape: Shape) -> str:

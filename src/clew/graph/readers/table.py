@@ -342,10 +342,14 @@ class _NodeRows:
         named_by = self._name(fields, types)
         if named_by:
             batch.labels.append(Label(node, " ".join(fields[i] for i in named_by if fields[i])))
-        elif self._id.group:
+        is_code = self._id.group and self._numbers is None and not fields[at.id].isdecimal()
+        if not named_by and is_code:
+            batch.labels.append(Label(node, fields[at.id], rank=1))
+            batch.aliases.append((node, f"{self._noun} {fields[at.id]}"))
+        elif not named_by and self._id.group:
             number = fields[at.id] if self._numbers is None else next(self._numbers)
             batch.labels.append(Label(node, f"{self._noun} {number}", rank=1))
-        if self._id.group and self._numbers is None and not fields[at.id].isdecimal():
+        elif is_code:
             batch.aliases.append((node, fields[at.id]))
         for i, column in self._properties:
             if (i,) == named_by:
