@@ -6,8 +6,8 @@ is used, and what is said of one thing or of many, `text.inflection.shape_of` te
 
 from __future__ import annotations
 
-from calendar import month_name
 import re
+from calendar import month_name
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
