@@ -37,7 +37,6 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import AnswerKinds
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, FUNCTION, GOING, LIGHT
 from clew.reading.features import final_type
@@ -625,11 +624,18 @@ class _Account:
                     self._put(token, "unplaced", "")
 
     def _counts_nobody(self) -> bool:
-        """Whether the query counts what is no person: *how many people* are not as many as their orders."""
-        if self.query.ask != "count":
-            return False
-        type_ = final_type(self.query.part, self.vocabulary)
-        return type_ >= 0 and AnswerKinds(self.vocabulary).is_nobody(type_)
+        """Whether the query counts what is no person: *how many people* are not as many as their orders.
+
+        The same holds for what it ranks or filters by: *the most people* are not the most orders.
+        """
+        types = [final_type(self.query.part, self.vocabulary)] if self.query.ask == "count" else []
+        for part in self.query.contents.parts:
+            match part:
+                case Counted(_, step) | Extreme(_, (*_, step), True):
+                    types.append(int(self.vocabulary.types_reached[step]))
+                case _:
+                    pass
+        return any(type_ >= 0 and self.of.ranker.kinds.is_nobody(type_) for type_ in types)
 
     def _are_all_of(self, types: Sequence[int]) -> bool:
         """Whether all that some step of the query leads to is of some types, though it does not say so."""

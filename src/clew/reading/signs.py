@@ -61,21 +61,16 @@ _SMALLEST = (
     "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
     "|quietest|briefest|fewest|least expensive"
 )
-_SIZES = re.compile(
-    rf"\b({_SMALLEST}|longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|fastest"
-    r"|slowest|dearest|most expensive)\b(?![-\s](?:serving|running|standing|lived))",
-    re.I,
-)
+_BIGGEST = "longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive"
+_NO_LIFE = r"(?![-\s](?:serving|running|standing|lived))"
+"""Not before what makes it a length of time: *the longest-serving mayor*."""
+_SIZES = re.compile(rf"\b({_SMALLEST}|{_BIGGEST}|fastest|slowest)\b{_NO_LIFE}", re.I)
 """Superlatives of a size, which no date has."""
 _LEAST = re.compile(
     rf"\b(?:{_SMALLEST}|(?:shorter|smaller|lower|lighter|cheaper|narrower|less|fewer)(?!\s+than))\b", re.I
 )
 """Superlatives of the smallest number, whatever it is of."""
-_GREATEST = re.compile(
-    r"\b(?:longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive)\b"
-    r"(?![-\s](?:serving|running|standing|lived))",
-    re.I,
-)
+_GREATEST = re.compile(rf"\b(?:{_BIGGEST})\b{_NO_LIFE}", re.I)
 """Superlatives of the largest number, whatever it is of, but for places: the first is the highest."""
 _RANKS = frozenset("rank ranks ranking ranked position place placing seed grade tier level".split())
 _AGES = frozenset("age ages old year years".split())
@@ -188,14 +183,13 @@ class Superlatives:
         *The older of two* is not the other end, *the runtime of the newest film* not the longest runtime.
         `scores` float32 [n + 1] are changed.
         """
-        places = {option.query: i for i, option in enumerate(options)}
+        rankings = {o.query: (i, part) for i, o in enumerate(options) if (part := ranking_of(o.query))}
         for i in np.argsort(-scores[:-1], kind="stable").tolist():
-            ranked = ranking_of(query := options[i].query)
-            for wrong in self._wrong_rankings(query):
-                twin, other = places.get(wrong, i), ranking_of(wrong)
-                if not ranked or not other or scores[twin] <= scores[i]:
-                    continue
-                if self.against(other) < self.against(ranked) or other.number < ranked.number:
+            query = options[i].query
+            for wrong in [w for w in self._wrong_rankings(query) if w in rankings]:
+                (twin, other), (_, own) = rankings[wrong], rankings[query]
+                is_worse = self.against(other) < self.against(own) or other.number < own.number
+                if is_worse and scores[twin] > scores[i]:
                     scores[i], scores[twin] = scores[twin], scores[i]
 
     def _wrong_rankings(self, query: Query) -> list[Query]:
