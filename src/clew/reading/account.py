@@ -140,6 +140,11 @@ class Account:
     words: tuple[PlacedWord, ...]
     shares: Float32
 
+    @property
+    def open_words(self) -> int:
+        """How many words have no place."""
+        return sum(word.as_ == "unplaced" for word in self.words)
+
     def without_open_words(self) -> Account:
         """The account of a text that is read without the words that have no place."""
         words = tuple(word for word in self.words if word.as_ != "unplaced")
@@ -150,10 +155,9 @@ class Account:
         odds = np.sort(
             np.log(np.clip(self.shares, LEAST_SHARE, 1) / np.clip(1 - self.shares, LEAST_SHARE, 1))
         )
-        unplaced = sum(word.as_ == "unplaced" for word in self.words)
         if not len(odds):
-            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(unplaced))
-        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(unplaced))
+            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(self.open_words))
+        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(self.open_words))
 
 
 OF_ACCOUNT = ("placed_least", "placed_second", "placed_mean", "placed_against", "unplaced")
@@ -684,7 +688,7 @@ class _Account:
         inside = list(self._inside(start, stop))
         is_label = any(map(self._is_label, inside))
         for token in inside:
-            if is_label and token.norm == "than":
+            if is_label and token.norm in ("than", "per"):
                 continue  # *broader than*, of a relation `broader`
             if carried and _DEGREE.fullmatch(token.norm) and token.norm not in FUNCTION:
                 self.degrees[token.start] = part
@@ -727,7 +731,8 @@ class _Account:
         """Whether a word is one of a label of the query by its spelling; *last* in *last serviced on*."""
         if self._best_label(token)[3] >= SPELT:
             return True
-        return any(token.norm in label.split() for _, label, _, _ in self.own)
+        said = {token.norm, *english.EACH_PERIOD.get(token.norm, ())}
+        return any(not said.isdisjoint(label.split()) for _, label, _, _ in self.own)
 
     def _is_near(self, token: Token) -> bool:
         return self._best_label(token)[2] >= UNEXPLAINED
