@@ -359,7 +359,7 @@ class Graph:
         return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
 
     def side(self, step: Step) -> Adjacency:
-        """The edges by which a step leaves, or those at an end."""
+        """The edges that a step follows, or those of an end."""
         return self.into if is_backward(step) else self.out
 
     def find_triple(self, head: int, relation: int, tail: int) -> int:
@@ -370,7 +370,7 @@ class Graph:
         return at if at < high and self.out.neighbour[at] == tail else -1
 
     def triples_of(self, node: int) -> list[tuple[int, int, int]]:
-        """(head, relation, tail) of all triples of a node, those that it begins first; a loop twice."""
+        """(head, relation, tail) of all triples of a node, those that it heads first; a loop comes twice."""
         out, into = self.out, self.into
         begun = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
         return begun + [
@@ -393,7 +393,7 @@ def triple_text(graph: Graph, triple: int) -> TripleText:
 
 
 def named_triple(graph: Graph, head: int, relation: int, tail: int) -> TripleText:
-    """Name a triple by the ids of its ends and relation, with the properties of each edge that is of it."""
+    """Name a triple by the ids of its ends and relation, with the properties of each of its edges."""
     names = (graph.label(head), graph.relation_labels[relation], graph.label(tail))
     ids = (graph.entities[head], graph.relations[relation], graph.entities[tail])
     properties = graph.edge_properties
