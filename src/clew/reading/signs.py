@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import End, Step, is_backward, is_tail, opposite, relation_of
-from clew.graph.values import FIRST_YEAR, LAST_YEAR
+from clew.graph.steps import End, Step, is_backward, is_tail, opposite, relation_of, tail_end
+from clew.graph.values import FIRST_YEAR, LAST_YEAR, UNITS
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -39,6 +39,7 @@ from clew.query.tree import (
     mentions_of,
 )
 from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.query.words import measure_of
 from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.comparisons import (
@@ -129,6 +130,27 @@ def ranking_of(query: Query) -> Extreme | None:
             return Extreme(source, (step,), False, query.ask == "largest")
         case _:
             return None
+
+
+_HOW_MANY = re.compile(r"\bhow\s+many\s+(\w+)", re.I)
+
+
+def amounts_asked_for(vocabulary: Vocabulary, question: str) -> frozenset[int]:
+    """The relations to numbers that a question asks for the amount of, and not how many have one.
+
+    *How many minutes of delay* of `delay min`, *how many passengers* where that is a number.
+    """
+    match = _HOW_MANY.search(question)
+    noun = singular(match[1].lower()) if match else ""
+    if not noun or noun in map(singular, vocabulary.types):
+        return frozenset()
+    unit = UNITS.get(noun) or UNITS.get(match[1].lower() if match else "")
+    return frozenset(
+        relation
+        for relation, label in enumerate(vocabulary.relations)
+        if vocabulary.ends[tail_end(relation)] == NUMBER
+        and (singular(label) == noun or (unit is not None and UNITS.get(measure_of(label)[1]) == unit))
+    )
 
 
 class Superlatives:
@@ -273,6 +295,7 @@ class Signs:
         self.asks_yes = bool(english.YES_NO.search(question))
         self.relations_asked_for = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
+        self.amounts = amounts_asked_for(vocabulary, question)
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         hits = list(than_words(question, names=mentions))
         self.words = [hit[0].lower() for hit in hits]
@@ -364,6 +387,9 @@ class Signs:
             back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
             away = is_backward(part.step) and relation_of(part.step) in self.relations_asked_for and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
+        if query.ask == "count" and self.amounts:
+            ends = {relation_of(p.end) for p in query.contents.parts if isinstance(p, OfType) and p.type < 0}
+            ignored |= not self.amounts.isdisjoint({*map(relation_of, query.contents.steps), *ends})
         log_odds = ignored * math.log(IGNORED)
         if self.leaving_out and query.ask != "yes" and not denials(self.vocabulary, query):
             log_odds += self.leaving_out
