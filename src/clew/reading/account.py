@@ -115,6 +115,7 @@ _RESTRICTIONS = (
     ),
     (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
+    (r"\b(?:and|or|with|by)\s+another\b", "counts"),
     (r"\b(?:only|solely|exclusively)\b", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
