@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -273,13 +274,14 @@ class EdgeProperties:
         span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
         return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
 
-    def rows(self) -> list[StatementRow]:
-        """Each statement as (head, relation, tail), and its properties with their kinds and values."""
-        keys = (self.keys[key] for key in self.key.tolist())
-        flat = list(zip(keys, self.texts, self.kind.tolist(), self.value.tolist(), strict=True))
-        ends = [(head, relation, tail) for head, relation, tail in self.triples.tolist()]
-        spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        return [(triple, tuple(flat[low:high])) for triple, (low, high) in zip(ends, spans, strict=True)]
+    def rows(self) -> Iterator[StatementRow]:
+        """Yield each statement: its triple, and its properties with their kinds and values."""
+        names = tuple(self.keys)
+        keys = (names[key] for key in self.key.tolist())
+        properties = zip(keys, self.texts, self.kind.tolist(), self.value.tolist(), strict=True)
+        counts = np.diff(self.offsets).tolist()
+        for (head, relation, tail), count in zip(self.triples.tolist(), counts, strict=True):
+            yield (head, relation, tail), tuple(islice(properties, count))
 
     @classmethod
     def of_rows(cls, rows: Iterable[StatementRow]) -> EdgeProperties:
