@@ -1,4 +1,4 @@
-"""Where SimGRAG's bound of GSD per edge comes from: ways to say what a graph has, and what it lacks.
+"""Where the bound (Clew's) of SimGRAG's GSD per edge comes from, by ways to say what a graph has and lacks.
 
 For each relation of four graphs some ways to say it, and for each graph relations that it has not. A pattern
 fits where the nearest relation is not farther than the bound, so a bound is good if the first are within it

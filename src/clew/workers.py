@@ -64,7 +64,7 @@ def in_order(
 ) -> Iterator[Any]:
     """Results in the order of `pieces`, with at most `window()` of them under way, in `waiting`.
 
-    `submit` gives what has a `result`, which is waited for, and can `cancel` it.
+    `submit` starts a piece. Like a future, what it returns has `result()`, which waits, and `cancel()`.
     """
     waiting = deque() if waiting is None else waiting
     try:

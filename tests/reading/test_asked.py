@@ -52,6 +52,21 @@ def labels(answer) -> list[str]:
     return [a.label for a in answer.answers]
 
 
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which sailings had no mishap?", ["F102", "F104"]),  # of `sailing_no`, which denies nothing
+        ("Which captains have not had a sailing?", ["Una Strand"]),  # by rows of duties
+    ],
+)
+def test_what_lacks_something_is_answered_with_a_note(
+    graphs: dict[str, Clew], question: str, names: list[str]
+):
+    answer = graphs["ferries"].ask(question)
+    assert labels(answer) == names
+    assert "what the graph does not record is taken not to be so" in answer.notes
+
+
 def test_the_rest_is_answered_where_that_is_wanted_and_marked(graphs: dict[str, Clew]):
     question = "Who manages the Hamburg Depot in the rain?"
     answer = graphs["depots"].ask(question, partial=True)

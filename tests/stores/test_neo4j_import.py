@@ -6,7 +6,7 @@ import pytest
 
 from clew.graph.build import build_graph
 from clew.stores.errors import StoreError
-from clew.stores.export import export_neo4j, open_folder
+from clew.stores.export import export_neo4j, open_folder, write_nodes
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +86,16 @@ def test_an_empty_database_is_said(store, tmp_path, monkeypatch):
     monkeypatch.setattr("clew.stores.export._numbers", lambda *_: [0, 0])
     with pytest.raises(StoreError, match="no nodes that this user may read"):
         export_neo4j(store, open_folder(tmp_path / "import", "x"))
+
+
+def test_a_text_in_a_column_of_lists_stays_one(tmp_path):
+    """Also one with the separator in it, which becomes a blank, as it does in an item of a list."""
+    rows = [
+        ["1", ["Node"], {"name": "one", "notes": "a\x1fb"}],
+        ["2", ["Node", "Odd\x1fone"], {"name": "two", "notes": ["c\x1fd", "e"]}],
+    ]
+    write_nodes(tmp_path / "nodes.csv", rows)
+    graph, _ = build_graph([tmp_path / "nodes.csv"])
+    found = {(graph.labels[h], graph.labels[t]) for h, _, t in map(graph.triple, range(graph.triples))}
+    assert found == {("one", "a b"), ("two", "c d"), ("two", "e")}
+    assert sorted(graph.types.names) == ["Node", "Odd one"]

@@ -1,15 +1,12 @@
 """One limit of calls and money for all, on a simulated cluster of two nodes."""
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
 
 import ray
-from ray.cluster_utils import Cluster
 
 from clew.llm.budget import Charge, Limits
 from clew.llm.ray_shared import RayLedger
@@ -17,29 +14,6 @@ from clew.llm.types import BudgetReached
 from workers.work import spend
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
-
-
-HERE = Path(__file__).parents[1]
-PATIENT = {
-    "RAY_worker_niceness": "0",
-    "PYTHONPATH": os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", ""))),
-}
-"""Of the nodes: a machine that does much else starts processes slowly."""
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in PATIENT.items():
-            patch.setenv(name, value)
-        yield from nodes()
-
-
-def nodes():
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
 pytest.importorskip("openai", reason="openai is not installed: pip install 'clew[openai]'")
 
-from ray.cluster_utils import Cluster
 from typer.testing import CliRunner
 
 from clew.cli.app import app
@@ -29,13 +28,10 @@ QUESTIONS = [f"Who directed {film}?" for film in ("Memento", "Inception", "Dunki
 
 
 @pytest.fixture(scope="module")
-def address():
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
+def address(cluster):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_ADDRESS", made.address)
+        patch.setenv("RAY_ADDRESS", cluster.address)
         yield "auto"
-    made.shutdown()
 
 
 @pytest.fixture

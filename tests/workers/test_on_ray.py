@@ -1,6 +1,5 @@
 """Work on a simulated cluster of two nodes of one processor: in order, nothing lost, and clear errors."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -10,26 +9,12 @@ import pytest
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
 
-from ray.cluster_utils import Cluster
-
 from clew import workers as of_clew
 from clew.errors import ClewError
 from clew.workers import MOST_LOST, ClusterError, Processes, RayWorkers, Stopped
 from workers.work import Dying, Missing, Squares, nothing
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
-HERE = os.path.dirname(os.path.dirname(__file__))
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    before = os.environ.get("PYTHONPATH", "")
-    os.environ["PYTHONPATH"] = os.pathsep.join((HERE, before))
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
-    os.environ["PYTHONPATH"] = before
 
 
 @pytest.fixture

@@ -195,6 +195,8 @@ def not_happened(
         verb, governed = hit["verb"], hit["base"] or hit["gerund"]
         if verb in label_words or not (lexicon.verb(verb) and lexicon.verb(governed)):
             continue
+        if governed in label_words and not lexicon.mostly_verb(governed):
+            continue  # *belongs to gate B2*
         is_base = bool(hit["gerund"]) or governed in lexicon.lemmas(governed)
         if is_base and _HAPPENED.isdisjoint((verb, *lexicon.lemmas(verb))):
             return hit

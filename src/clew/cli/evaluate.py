@@ -139,8 +139,6 @@ def evaluate(
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again. Of runs
     that are there `--report` makes a page.
     """
-    from clew.evaluate.run.plans import RunRequest, run_name
-
     if datasets:
         print_datasets(json=json)
         return
@@ -149,6 +147,8 @@ def evaluate(
     if files.report is not None and all((path / "config.resolved.toml").is_file() for path in targets):
         write_report(targets, files, json=json, quiet=quiet)
         return
+    from clew.evaluate.run.plans import RunRequest, run_name
+
     if llm is not None and workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     request = RunRequest(

@@ -192,7 +192,7 @@ class ModelOptions:
         from clew.serve.work import hear_reply
 
         settings = replace(
-            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.shared_limits()
+            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self._shared_limits()
         )
         return open_model(settings, hear_reply, run)
 
@@ -200,9 +200,9 @@ class ModelOptions:
         """Make what holds the limits of one model over processes that are forked after it."""
         from clew.llm.budget import SharedLedger
 
-        return SharedLedger("run", self.shared_limits())
+        return SharedLedger("run", self._shared_limits())
 
-    def shared_limits(self) -> Limits:
+    def _shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
         of_run = self.limits("--run-budget", self.run_budget)
         of_question = self.limits("--budget", self.budget)

@@ -194,7 +194,8 @@ def mcp(
     """
     from clew.foundation.system import require
 
-    require("mcp", "mcp")
+    for package in ("mcp", "fastapi"):
+        require(package, "mcp")
     import anyio
 
     from clew.serve.mcp import make_server

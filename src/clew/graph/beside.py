@@ -4,9 +4,9 @@
     beside.add(['<ex:a> <rdfs:label> "A"@en'])
     lines_of(beside.array())
 
-The graph has the triples, and types by their IRIs. With the lines here, of N-Quads and compressed, SPARQL is
-asked over all that the sources say: languages, `skos:prefLabel`, named graphs. What a named graph says stands
-here with its name, and without if it is no triple.
+The graph has the triples, and types by their IRIs. With the lines kept here, compressed N-Quads, SPARQL sees
+all that the sources say: languages, `skos:prefLabel`, named graphs. There is a line for each statement that
+the graph does not hold, and one with the graph's name for each statement of a named graph.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Packed:
 
 
 def lines_of(packed: NDArray[np.uint8]) -> Iterator[str]:
-    """The lines. Raises ValueError for bytes that are none of `Packed`."""
+    """Iterate over the lines. Raises ValueError for bytes that are not those of a `Packed`."""
     decompressor, rest, data = zlib.decompressobj(), b"", memoryview(packed.tobytes())
     try:
         for at in range(0, len(data), _PIECE):
@@ -58,7 +58,7 @@ def lines_of(packed: NDArray[np.uint8]) -> Iterator[str]:
 def changed(
     packed: NDArray[np.uint8], added: Sequence[str], removed: Sequence[str], lost: Sequence[str]
 ) -> NDArray[np.uint8]:
-    """The lines after some were removed and others added; of `lost` subjects (terms) all go.
+    """The lines without those `removed` and those of `lost` subjects (terms), then those `added`.
 
     A triple that is removed, `subject predicate object .`, goes from its named graphs too.
     """
@@ -98,5 +98,5 @@ def term_of(name: str) -> str:
 
 
 def blank_term(name: str) -> str:
-    """A blank node by its name in the graph (`_:b`, `_:[1]`) as a term of N-Quads; of two names never one."""
+    """A blank node by its name in the graph (`_:b`, `_:[1]`) as a term of N-Quads, one for each name."""
     return "_:" + _UNSAFE.sub(lambda char: f"_{ord(char[0]):x}_", name.removeprefix("_:"))

@@ -341,6 +341,10 @@ def adjacencies(
     head: Int32, relation: Int32, tail: Int32, source: UInt16, nodes: int, relations: int
 ) -> tuple[Adjacency, Adjacency, UInt16]:
     """Both directions of the distinct triples, and for each (in the order of `out`) its first source."""
+    if 2 * nodes.bit_length() + relations.bit_length() <= PACKED_BITS and not source.any():
+        out, head = _packed_side(head, relation, tail, nodes, relations)
+        into, _ = _packed_side(out.neighbour, out.relation, head, nodes, relations)
+        return out, into, np.zeros(len(head), np.uint16)
     order, starts = _sorted_groups(head, relation, tail, nodes, relations)
     source = np.minimum.reduceat(source[order], starts) if source.any() else np.zeros(len(starts), np.uint16)
     first_rows = order[starts]
@@ -349,6 +353,29 @@ def adjacencies(
     out = Adjacency(counted_offsets(head, nodes), relation, tail)
     into = Adjacency(counted_offsets(tail, nodes), relation[into_order], head[into_order])
     return out, into, source
+
+
+def _packed_side(
+    node: Int32, relation: Int32, neighbour: Int32, nodes: int, relations: int
+) -> tuple[Adjacency, Int32]:
+    """The distinct triples one way, sorted as one int64 each (24 bytes a triple), and their nodes."""
+    node_bits, relation_bits = nodes.bit_length(), relations.bit_length()
+    packed = node.astype(np.int64)
+    packed <<= relation_bits
+    packed |= relation
+    packed <<= node_bits
+    packed |= neighbour
+    packed.sort()
+    distinct = np.ones(len(packed), np.bool_)
+    np.not_equal(packed[1:], packed[:-1], out=distinct[1:])
+    if not distinct.all():
+        packed = packed[distinct]
+    neighbour = (packed & ((1 << node_bits) - 1)).astype(np.int32)
+    packed >>= node_bits
+    relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
+    packed >>= relation_bits
+    node = packed.astype(np.int32)
+    return Adjacency(counted_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(

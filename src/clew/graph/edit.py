@@ -256,8 +256,13 @@ def _edited_stated(old_graph: Graph, graph: Graph, edit: GraphEdit) -> Stated | 
 
 def _edge_properties(properties: EdgeProperties, edit: GraphEdit) -> EdgeProperties:
     removed = {*rows_of(edit.removed), *edit.unsaid} if len(properties) else set[EdgeIds]()
-    if not edit.statements and not any(len(properties.statements(*triple)) for triple in removed):
-        return properties
+    if not edit.statements:
+        if len(removed) < len(properties):  # the fewer are looked up among the others
+            is_same = not any(properties.statements(*triple) for triple in removed)
+        else:
+            is_same = removed.isdisjoint(map(tuple, properties.triples.tolist()))
+        if is_same:
+            return properties
     rows = (row for row in properties.rows() if row[0] not in removed)
     return EdgeProperties.of_rows([*rows, *edit.statements])
 
@@ -288,7 +293,7 @@ def _merged_names(names: Names, merge: Merge, new_names: Sequence[str]) -> Names
 def _appended_both(
     names: Names, labels: Names, new_names: Sequence[str], new_labels: Sequence[str]
 ) -> tuple[Names, Names]:
-    """Names and labels with new ones behind; the same object if all labels are names."""
+    """Append new names and labels; both results are one object if all labels are the names."""
     all_names = appended(names, new_names)
     same = labels is names and list(new_names) == list(new_labels)
     return all_names, all_names if same else appended(labels, new_labels)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -273,13 +274,14 @@ class EdgeProperties:
         span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
         return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
 
-    def rows(self) -> list[StatementRow]:
-        """Each statement as (head, relation, tail), and its properties with their kinds and values."""
-        keys = (self.keys[key] for key in self.key.tolist())
-        flat = list(zip(keys, self.texts, self.kind.tolist(), self.value.tolist(), strict=True))
-        ends = [(head, relation, tail) for head, relation, tail in self.triples.tolist()]
-        spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
-        return [(triple, tuple(flat[low:high])) for triple, (low, high) in zip(ends, spans, strict=True)]
+    def rows(self) -> Iterator[StatementRow]:
+        """Yield each statement: its triple, and its properties with their kinds and values."""
+        names = tuple(self.keys)
+        keys = (names[key] for key in self.key.tolist())
+        properties = zip(keys, self.texts, self.kind.tolist(), self.value.tolist(), strict=True)
+        counts = np.diff(self.offsets).tolist()
+        for (head, relation, tail), count in zip(self.triples.tolist(), counts, strict=True):
+            yield (head, relation, tail), tuple(islice(properties, count))
 
     @classmethod
     def of_rows(cls, rows: Iterable[StatementRow]) -> EdgeProperties:
@@ -359,7 +361,7 @@ class Graph:
         return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
 
     def side(self, step: Step) -> Adjacency:
-        """The edges by which a step leaves, or those at an end."""
+        """The edges that a step follows, or those of an end."""
         return self.into if is_backward(step) else self.out
 
     def find_triple(self, head: int, relation: int, tail: int) -> int:
@@ -370,7 +372,7 @@ class Graph:
         return at if at < high and self.out.neighbour[at] == tail else -1
 
     def triples_of(self, node: int) -> list[tuple[int, int, int]]:
-        """(head, relation, tail) of all triples of a node, those that it begins first; a loop twice."""
+        """(head, relation, tail) of all triples of a node, those that it heads first; a loop comes twice."""
         out, into = self.out, self.into
         begun = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in range(*out.span(node))]
         return begun + [
@@ -393,7 +395,7 @@ def triple_text(graph: Graph, triple: int) -> TripleText:
 
 
 def named_triple(graph: Graph, head: int, relation: int, tail: int) -> TripleText:
-    """Name a triple by the ids of its ends and relation, with the properties of each edge that is of it."""
+    """Name a triple by the ids of its ends and relation, with the properties of each of its edges."""
     names = (graph.label(head), graph.relation_labels[relation], graph.label(tail))
     ids = (graph.entities[head], graph.relations[relation], graph.entities[tail])
     properties = graph.edge_properties

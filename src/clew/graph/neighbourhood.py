@@ -87,9 +87,8 @@ def find_candidates(
             triples, ends = triples[best], ends[best]
         hop_triples.append(triples)
         reached = ends[state[ends] == UNSEEN]
-        places, first_place = np.arange(len(reached)), np.empty(graph.nodes, np.int64)
-        first_place[reached[::-1]] = places[::-1]  # of equal ones the last is written
-        frontier = reached[first_place[reached] == places]
+        _, first_places = np.unique(reached, return_index=True)
+        frontier = reached[np.sort(first_places)]
         state[frontier] = 1
     return CandidateTriples(tuple(hop_triples), left_out)
 
@@ -126,7 +125,7 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
 
 
 def _within(columns: GraphColumns, nodes: Int32, most: int) -> tuple[int, int, int]:
-    """How many nodes, one at least, have at most `most` edges together, these edges, and those of all."""
+    """How many of the first nodes have at most `most` edges, one at least; their edges, and those of all."""
     out = columns.out_stops[nodes] - columns.out_starts[nodes]
     edges = np.cumsum(out + columns.into_stops[nodes] - columns.into_starts[nodes])
     taken = max(1, int(edges.searchsorted(most, "right")))

@@ -321,7 +321,7 @@ def _merge_counts(parts: Sequence[tuple[Int64, NDArray[Any]]]) -> tuple[Int64, I
 
 
 def _runs(sizes: Int64) -> Iterator[slice]:
-    """Runs of which the sizes together are about AT_ONCE."""
+    """Cut `sizes` into runs that each add up to about `AT_ONCE`."""
     at = np.cumsum(sizes) // AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(at)) + 1).tolist(), len(sizes)]
     yield from (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
@@ -595,7 +595,7 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
 
 
 def _with_room(schema: Schema, relations: int, types: int) -> Schema:
-    """The counts of a schema with room for more relations and types, but for how ends go together."""
+    """A schema with room for the counts of more relations and types, but not in `together`."""
     ends, new = 2 * relations - len(schema.nodes), relations - len(schema.triples)
     return replace(
         schema,

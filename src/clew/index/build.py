@@ -41,6 +41,7 @@ from clew.index.store.directory import (
     Manifest,
     SourceRecord,
 )
+from clew.index.store.files import check_entry
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
 from clew.index.vectors.backends import MilvusVectors, VectorChoice
@@ -259,10 +260,12 @@ def build_index(
 def _read_sources(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
-    """Read the sources and write the graph; what was read is not kept in memory."""
+    """Read the sources, write the graph and check its files; what was read is not kept in memory."""
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
+    for entry in writer.files:
+        check_entry(writer.folder, entry, verify=False)
     return report
 
 

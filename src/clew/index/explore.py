@@ -456,13 +456,13 @@ def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:
 
 _Path = list[tuple[int, int, int]]
 _Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
-"""Of each node that was come upon, the (node before it, triple) on all shortest ways from one end."""
+"""For each node reached, its (node before, triple) on every shortest way from one end."""
 
 
 def _shortest_paths(graph: Graph, ends: tuple[int, int], longest: int) -> tuple[Iterator[_Path], bool]:
     """(head, relation, tail) of the triples of each shortest path, by a breadth-first search from both ends.
 
-    False beside them: too many edges would have had to be looked at.
+    Also whether the search ended: False if it would have had to look at more than `MOST_EXPANDED` edges.
     """
     depths = [{end: 0} for end in ends]
     parents: list[_Parents] = [{end: []} for end in ends]
@@ -491,7 +491,8 @@ def _shortest_paths(graph: Graph, ends: tuple[int, int], longest: int) -> tuple[
         if meeting := sorted(node for node in ring if node in depths[1 - side]):
             break
     lengths = {node: depths[0][node] + depths[1][node] for node in meeting}
-    nearest = [node for node in meeting if lengths[node] == min(lengths.values())]
+    shortest = min(lengths.values(), default=0)
+    nearest = [node for node in meeting if lengths[node] == shortest]
     paths = (
         [*reversed(before), *after]
         for node in nearest

@@ -133,7 +133,7 @@ def report_json(report: Mapping[str, Any]) -> ReportForm:
 
 
 def info_of(index: Index) -> Info:
-    """What there is in `index`, by the schema that it keeps."""
+    """Describe what an index holds, with the counts of its schema."""
     graph, about = index.graph, index.manifest.about
     members: list[int] = np.bincount(graph.types.type, minlength=len(graph.types.names)).tolist()
     order = sorted(range(len(members)), key=lambda i: -members[i])

@@ -73,7 +73,7 @@ class TypoPart:
     def of(
         cls, first: int, norms: Sequence[str], buckets: int, longest: int = LONGEST_WITH_TYPOS
     ) -> TypoPart:
-        """Index normal forms; an empty one, or of more than `longest` characters, leaves its entry out."""
+        """Index normal forms, but none that is empty or has more than `longest` characters."""
         norms = [norm if len(norm) <= longest else "" for norm in norms]
         lengths = np.fromiter(map(len, norms), np.uint16, len(norms))
         # Code points, with a space before and after each norm.
@@ -143,9 +143,9 @@ class Typos:
         return cls._merged(lengths, signatures, counts, ranked)
 
     def changed(self, new_numbers: Int64, added: Int64, norms: Sequence[str], entries: int) -> Typos:
-        """The lists of so many entries: those here by their new numbers (-1: gone), and `added` ones.
+        """The lists of `entries` entries after a change: old ones by `new_numbers` (-1: gone), and `added`.
 
-        `norms` are the normal forms of these; they are in the lists of trigrams, and the others are not read.
+        `norms` are the normal forms of the added ones; names of the old ones are not read.
         """
         lengths, signatures = np.zeros(entries, np.uint16), np.zeros(entries, np.uint32)
         moved = new_numbers[self.by_length]
@@ -180,7 +180,7 @@ class Typos:
         counts: Int64,
         ranked: Callable[[int, int, Int32], Iterable[Int64]],
     ) -> Typos:
-        """Make the lists of entries of `lengths`, with `counts` [buckets] postings.
+        """Make the lists, from the length of each entry and the number of postings in each bucket.
 
         `ranked(low, high, rank)` gives those of the buckets [low, high), as `TypoPart.ranked` does.
         """

@@ -195,7 +195,8 @@ class ManagedModel(TypedReplies):
         """
         request, question = replace(request, model=self.name), question or self._alone
         ledgers, start_time = (question.ledger, self.run), perf_counter()
-        outcome: dict[str, object] = {"reply": None, "error": None}
+        returned: Reply | None = None
+        failure: dict[str, str] | None = None
         try:
             reply = self._recall(request, ledgers)
             if reply is None:
@@ -203,16 +204,23 @@ class ManagedModel(TypedReplies):
                     reply = await self._call_with_retries(request, ledgers)
                 if self._cache is not None:
                     self._cache.store(request, reply)
-            outcome["reply"] = asdict(reply)
+            returned = reply
             return reply
         except BaseException as error:
-            outcome["error"] = {"type": type(error).__name__, "message": str(error)}
+            failure = {"type": type(error).__name__, "message": str(error)}
             raise
         finally:
             if self._trace is not None:
-                call = {"question": question.label, "model": self.name, "request": request.as_json()}
-                milliseconds = round((perf_counter() - start_time) * 1000, 3)
-                self._trace.write(call | outcome | {"ms": milliseconds})
+                self._trace.write(
+                    {
+                        "question": question.label,
+                        "model": self.name,
+                        "request": request.as_json(),
+                        "reply": None if returned is None else asdict(returned),
+                        "error": failure,
+                        "ms": round((perf_counter() - start_time) * 1000, 3),
+                    }
+                )
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""

@@ -1,7 +1,7 @@
-"""What all processes of a Ray cluster share, held by actors on the node where it was started.
+"""What all processes of a Ray cluster share, held by actors on the node that the command is connected to.
 
-A ledger is one limit for replicas of a server and workers of a batch: an actor that is gone cannot tell what
-was spent, so that nothing is sent then. The recorded replies and the trace of a model are files of that node.
+A ledger is one limit for all workers of a command. If its actor is gone, nobody can tell what was spent, so
+nothing more is sent. The recorded replies and the trace of a model are files of that node.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _FILES_LOST = (
 
 @dataclass(frozen=True)
 class ActorHandle:
-    """An actor, and the message for when it is gone. Pickled, it stays the same one."""
+    """An actor, and the message for when it is gone; a pickled copy is a handle of the same actor."""
 
     actor: Any
     lost_message: str
 
     @classmethod
     def start(cls, make: Callable[..., object], *arguments: object, lost_message: str) -> ActorHandle:
-        """Have `make(*arguments)` held by an actor of the cluster that this process is connected to.
+        """Start an actor that holds `make(*arguments)`, in the cluster that this process is connected to.
 
-        It ends with this process. Raises LlmError if it does not start.
+        The actor ends with this process. Raises LlmError if it does not start.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -77,10 +77,10 @@ class ActorHandle:
 
 
 class RayLedger(Ledger):
-    """What was spent by all that have it, in whatever process of the cluster; pickled, it stays the same one.
+    """A ledger that all processes of a cluster share; a pickled copy is the same ledger.
 
-    What a process had set aside that was killed stays charged, as its calls may well have been. `reached`
-    is that of the own process.
+    What a killed process had set aside stays charged, as its calls may have been made. `reached` is that of
+    this process alone.
     """
 
     def __init__(self, scope: str, limits: Limits, handle: ActorHandle) -> None:
@@ -89,7 +89,7 @@ class RayLedger(Ledger):
 
     @classmethod
     def start(cls, scope: str, limits: Limits) -> RayLedger:
-        """Make one in the cluster that this process is connected to; it ends with this process.
+        """Start a ledger in the cluster that this process is connected to; it ends with this process.
 
         Raises LlmError if the cluster does not start it.
         """

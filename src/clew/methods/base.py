@@ -8,7 +8,7 @@ A method writes `retrieve`, and has a prompt:
         def retrieve(self, question, called, run):
             return self.of_triples(run, triples_at(self.graph, entities_of(called))[:10].tolist(), called)
 
-What links (`topic_entities`), reads (one call) and grounds (`ground`) is the same for all.
+Linking (`FindTopicEntities`), reading (one call) and grounding (`ground.py`) are the same for all.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def needs_model(model: ChatModel | None, name: str) -> ChatModel:
 
 
 class Run:
-    """What every method keeps of one question; `talk` are the calls of its model."""
+    """What a method keeps of one question: its steps and times, and `talk`, the calls of its model."""
 
     def __init__(self, method: str, id: str | None, model: ChatModel) -> None:
         self.method, self.id, self.talk = method, id, Talk(model, id)
@@ -75,7 +75,7 @@ class Run:
             self.timings[name] = self.timings.get(name, 0.0) + (perf_counter() - since) * 1000
 
     def note(self, name: str, detail: Mapping[str, Any]) -> None:
-        """Add a step that is taken now, for the trace."""
+        """Add a step to the trace when it is taken."""
         self.steps.append(Step.taken(name, detail))
 
     def answer(self, question: str, work: Callable[[], Answer]) -> Answer:
@@ -103,7 +103,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What a model reads, and what a limit left out."""
+    """The facts that a model reads, and notes on what a limit left out."""
 
     facts: tuple[Fact, ...]
     notes: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ def first_of(triples: Sequence[int], most: int) -> tuple[Sequence[int], tuple[st
 
 
 class ModelMethod(Generic[SettingsT]):
-    """What all methods share: an index and a model; linking, reading by one call, and grounding."""
+    """What methods over an index share: a model, linking, reading in one call, and grounding."""
 
     name: ClassVar[str] = ""
     settings_class: type[SettingsT]
@@ -143,7 +143,7 @@ class ModelMethod(Generic[SettingsT]):
         self.prepare()
 
     def prepare(self) -> None:
-        """Make what the method has of its own, once for all questions."""
+        """Make what this method alone needs, once for all questions."""
 
     def link(self, question: str, entities: Sequence[str], run: Run) -> Called:
         """The entities of the question, by what it calls them: proofs begin there."""
@@ -157,7 +157,7 @@ class ModelMethod(Generic[SettingsT]):
         prompt: str | None = None,
         sampling: Sampling | None = None,
     ) -> GroundedReply:
-        """Ask the model, and ground its reply; one without an answer is asked for again, once.
+        """Ask the model, and ground its reply; if that has no answer, ask for one once more.
 
         Raises LlmError.
         """
@@ -167,7 +167,7 @@ class ModelMethod(Generic[SettingsT]):
         grounded = ground_reply(stated_answer(reply), evidence)
         if not grounded.readable:
             second = stated_answer(talk.ask_again(asked, sampling, reply, REPAIR_PROMPT, values))
-            # What it said first is its explanation; the second reply was to be the two lines alone.
+            # The first reply is the explanation: the second was to be the two lines alone.
             second = replace(second, text=reply.strip()) if second.form else second
             grounded = ground_reply(second, evidence)
         return replace(grounded, cut=talk.cut)
@@ -175,7 +175,7 @@ class ModelMethod(Generic[SettingsT]):
     def answer_of(
         self, question: str, reply: GroundedReply, *, complete: bool, notes: tuple[str, ...] = ()
     ) -> Answer:
-        """The answer of a grounded reply; what nothing proves only where the settings allow it."""
+        """The answer of a grounded reply; one that nothing proves only if the settings allow it."""
         notes = (*reply.notes, *notes)
         if reply.abstained is None:
             return Answer(
@@ -217,7 +217,7 @@ class GraphMethod(ModelMethod[SettingsT], ABC):
         if not retrieved.facts:
             return Answer(question, abstained=Abstention("empty_result", "nothing was retrieved"))
         known, named = dict.fromkeys(topics, ()), frozenset(topics)
-        evidence = ReadEvidence(self.judge, question, retrieved.facts, known, named)
+        evidence = ReadEvidence(self.graph, self.judge, question, retrieved.facts, known, named)
         text = "\n".join(numbered(retrieved.facts))
         values = {"TRIPLES": text, "CONTEXT": text, "QUESTION": as_data(question)}
         with run.stage("read"):
@@ -228,7 +228,7 @@ class GraphMethod(ModelMethod[SettingsT], ABC):
     def of_triples(
         self, run: Run, triples: Sequence[int], called: Called, notes: tuple[str, ...] = ()
     ) -> Retrieved:
-        """Facts of triples, those of one relation at an entity of the question in one line."""
+        """Facts of triples; those of one relation at an entity of the question are one line."""
         graph = self.graph
         facts = fact_lines(graph, triples, dict.fromkeys(entities_of(called), ()))
         rows = [
@@ -239,7 +239,7 @@ class GraphMethod(ModelMethod[SettingsT], ABC):
         return Retrieved(facts, notes)
 
     def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
-        """Whether no answer is left out: the lists that they come from were read whole."""
+        """Whether no answer is left out: the lists that the answers come from were read whole."""
         triples = {triple for fact in retrieved.facts for triple in fact.triples}
         lists = reply.proofs and lists_are_whole(self.graph, reply.proofs, triples)
         return bool(lists) or reply.value in ASKED_YES_NO

@@ -252,17 +252,13 @@ class ReadEvidence:
     they leave out, so that what is missing from them is known not to be so.
     """
 
+    graph: Graph
     judge: Judge
     question: str
     facts: tuple[Fact, ...]
     known_proofs: Proofs
     named_entities: frozenset[int]
     whole: bool = False
-
-    @property
-    def graph(self) -> Graph:
-        """The graph."""
-        return self.judge.reader.graph
 
     def misfit(self, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, cast
 
 from clew.errors import UsageError
 from clew.foundation.system import COMPILING, Bounds, OutOfTime, bounded
@@ -31,11 +31,12 @@ class MethodSpec:
 
     Attributes:
         factory: Called with (index, embedder), and with `model` and `settings` where it has these parameters.
-        settings: Its dataclass of settings, whose fields are its options; None for none.
-        needs_model: Nothing is answered without a chat model.
-        verifier: Called as `factory`, makes what verifies claims with settings of SimGRAG; None for none.
-        store: Called with (graph, embedder, model, settings), asks a database without an index.
-        ranks_triples: Vectors of triples are compared, which an index may lack until the first question.
+        settings: The dataclass whose fields are its options; None if it has none.
+        needs_model: It answers nothing without a chat model.
+        verifier: Called like `factory`, with the settings of SimGRAG; makes what verifies claims. None if it
+            verifies none.
+        store: Called with (graph, embedder, model, settings); asks a database, without an index.
+        ranks_triples: It compares vectors of triples, which an index may lack until the first question.
 
     """
 
@@ -119,7 +120,7 @@ MethodFactory = Callable[..., Method]
 
 
 def method_named(name: str | MethodFactory) -> MethodFactory:
-    """The class of a method by its name, as `module:class` of a user's own, or as it is; or UsageError."""
+    """The class of a method, by its name or by `module:class`; a class is itself. Raises UsageError."""
     if callable(name):
         return name
     if name in METHODS:
@@ -145,7 +146,7 @@ def settings_of(name: str | MethodFactory) -> type | None:
 
 
 def made_settings(name: str | MethodFactory, given: object, *, claims: bool = False) -> object:
-    """Make the settings of a method, or of its `claims`, of a mapping: `{"k": 5}`; others are as they are.
+    """Make the settings of a method, or of its `claims`, from a mapping (`{"k": 5}`); a dataclass is kept.
 
     Raises UsageError for a name, a type or a value that the method does not take.
     """
@@ -240,7 +241,7 @@ def make_method(
 def make_verifier(
     name: str, index: Index, embedder: Embedder, model: ChatModel | None, settings: object
 ) -> Verifier:
-    """Make a verifier: `auto` is built in and asks a model where it has not enough; `simgrag` always asks.
+    """Make a verifier: `auto` asks a model only where it cannot decide by itself, `simgrag` always.
 
     Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
     """
@@ -276,7 +277,7 @@ class Asks:
     def __init__(self) -> None:
         self.bounds = Bounds()
         self._made: dict[Hashable, list[tuple[ChatModel | None, object, Any]]] = {}
-        self._lock = RLock()
+        self._locks = {"method": RLock(), "verifier": RLock()}
         self._models = NamedModels()
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
@@ -287,16 +288,26 @@ class Asks:
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         made = made_settings(name, settings)
-        return self._once(("method", name), model, made, lambda: self._make_method(name, model, made))
+        return self._once("method", name, model, made, lambda: self._make_method(name, model, made))
 
     def _verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
         made = made_settings(name, settings, claims=True)
-        return self._once(("verifier", name), model, made, lambda: self._make_verifier(name, model, made))
+        return self._once("verifier", name, model, made, lambda: self._make_verifier(name, model, made))
 
-    def _once(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
-        """What is made of a name, a model and settings; threads that ask for the same share one."""
-        with self._lock:
-            entries = self._made.setdefault(name, [])
+    def _once(
+        self,
+        kind: Literal["method", "verifier"],
+        name: Hashable,
+        model: ChatModel | None,
+        settings: object,
+        make: Callable[[], T],
+    ) -> T:
+        """What was made for a name, a model and settings, or is now; threads that ask for the same share it.
+
+        Methods do not wait for a verifier that is being made, nor verifiers for a method.
+        """
+        with self._locks[kind]:
+            entries = self._made.setdefault((kind, name), [])
             for made_with, own_settings, made in entries:
                 if made_with is model and own_settings == settings:
                     return made
@@ -335,7 +346,7 @@ class Asks:
         return self._in_time(lambda: verifier.verify(claim, id=id, closed_world=closed_world), out_of_time)
 
     def _answered(self, method: Method, question: str, id: str | None, work: Callable[[], Answer]) -> Answer:
-        """The answer to a question, or that it took too long."""
+        """The answer to a question, or an abstention if it takes too long."""
 
         def out_of_time(abstention: Abstention) -> Answer:
             return Answer(question, abstained=abstention, method=method.name, complete=False, id=id)
@@ -343,7 +354,7 @@ class Asks:
         return self._in_time(work, out_of_time)
 
     def _in_time(self, work: Callable[[], OutcomeT], otherwise: Callable[[Abstention], OutcomeT]) -> OutcomeT:
-        """What work returns in its time, to which making machine code does not count; else `otherwise`."""
+        """What `work` returns in time, else `otherwise`; making machine code does not count."""
         compiled_before = COMPILING.milliseconds
         with bounded(self.bounds):
             try:

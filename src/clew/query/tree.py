@@ -256,7 +256,7 @@ _INSIDE: dict[type[Any], tuple[str, ...]] = {
     Related: ("source", "targets"), Compared: ("source", "value"), Amount: ("part",),
     **dict.fromkeys((Counted, Extreme), ("source", "among")),
 }  # fmt: skip
-"""The fields in which parts stand inside a part."""
+"""The fields of a part that hold other parts."""
 
 
 def parts_of(part: Part) -> list[Part]:
@@ -330,7 +330,7 @@ def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:
 
 
 _ALIKE = ("mention", "width", "unit")
-"""Fields in which parts may differ that mean the same."""
+"""Fields in which two parts may differ and still mean the same."""
 _TOLD_APART_BY = {
     kind: attrgetter("__class__", *(f.name for f in fields(kind) if f.name not in _ALIKE))
     for kind in (*_INSIDE, Value, OnEdge)
@@ -338,7 +338,7 @@ _TOLD_APART_BY = {
 
 
 def _key(part: object) -> object:
-    """The kind of a part and what tells two of it apart; what is joined in one order."""
+    """A key that is equal for parts that mean the same; joined parts are put in one order."""
     if isinstance(part, tuple):  # steps, or conditions
         of_conditions = bool(part) and isinstance(part[0], OnEdge)
         return tuple(sorted(map(_key, part), key=repr)) if of_conditions else part

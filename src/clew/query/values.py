@@ -195,7 +195,7 @@ def date_of(text: str) -> Value | None:
 
 
 def value_of(text: str, *, dates: bool) -> Value | None:
-    """The number, or the date, that a whole text is, a unit may stand behind it; None for other texts."""
+    """The number or date that a whole text is, with or without a unit; None for other texts."""
     for (start, stop), values in values_in(text := text.strip()).items():
         if start == 0 and len(text[stop:].split()) <= 1:
             return next((value for value in values if value.date == dates and not value.yearly), None)
@@ -242,7 +242,7 @@ def _date(hit: re.Match[str]) -> Written | None:
 
 
 def _of_months(hit: re.Match[str], year: int, first: int, count: int) -> Written | None:
-    """The days of so many months of a year, or of the years behind it, from the first on."""
+    """The days of `count` months from the `first` of a year on, which may go into the next years."""
     start = days_since_epoch(year, first, 1)
     after = days_since_epoch(year + (first + count - 1) // 12, (first + count - 1) % 12 + 1, 1)
     return None if start is None or after is None else Written(*hit.span(), days=(start, after - 1))
@@ -350,7 +350,7 @@ def _number(hit: re.Match[str]) -> Written | None:
     number, unit = (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
     if not (isfinite(number) and isfinite(unit)):
         return None
-    # Of *the 1980s* nine years, of *the 1700s* ninety-nine; *the 2000s* are a decade.
+    # *The 1980s* and *the 2000s* are decades, *the 1700s* a century.
     is_century = FIRST_YEAR <= number < _LAST_CENTURY and number % 100 == 0
     width = (99.0 if is_century else 9.0) if hit["decade"] else 0.0
     plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]

@@ -151,11 +151,11 @@ class Vocabulary:
     further: tuple[tuple[int, str], ...] = ()
     """What a team also says for a relation or type: its number, types behind relations, and the words."""
     denies: Mapping[int, int] = field(default_factory=dict[int, int])
-    """The relation that each denies of which a team says so."""
+    """For each relation of which a team says so, the one that it denies."""
     cached_sets: SetCache = field(init=False, default_factory=SetCache)
-    """Sets that do not depend on a question."""
+    """Sets that are the same for all questions."""
     cached_neighbours: SetCache = field(init=False, default_factory=partial(SetCache, 1_000_000))
-    """What lies around sets that do not depend on a question."""
+    """What lies around those sets."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
@@ -399,8 +399,8 @@ class Vocabulary:
 def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:
     ends, count = np.arange(len(end_types)), len(graph.relations)
     relation, tail = _sampled(graph.out)
-    # Of relations that nearly only have tails from which nothing goes on.
-    leaves = np.bincount(relation, graph.out.degrees()[tail] == 0, minlength=count)
+    # Relations whose tails nearly all lead nowhere.
+    leaves = np.bincount(relation, graph.out.starts[tail] == graph.out.stops[tail], minlength=count)
     only_leaves = leaves > 0.9 * np.bincount(relation, minlength=count)
     is_leaf = is_tail(ends) & (np.array(end_types, np.int64) < 0) & only_leaves[relation_of(ends)]
     chosen = [schema.dates >= MOSTLY, schema.numbers >= MOSTLY, is_leaf]
@@ -458,7 +458,7 @@ _KINDS_OF_COLUMNS = {
     **{"date": "date", "dateTime": "date", "year": "date", "integer": "number", "decimal": "number"},
     **{"time": "", "boolean": "", "text": "", "id": ""},
 }
-"""What columns are, as `ColumnType.in_words` says it."""
+"""Kinds by how `ColumnType.in_words` begins."""
 
 
 def _kind_of(type_: str) -> str:

@@ -6,8 +6,8 @@ is used, and what is said of one thing or of many, `text.inflection.shape_of` te
 
 from __future__ import annotations
 
-from calendar import month_name
 import re
+from calendar import month_name
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -84,9 +84,9 @@ _MEASURES: dict[str, tuple[str, str, str, str]] = {
 """What is said of a thing with more and with less of a measure, and with most and least."""
 _TIME_WORDS = frozenset("year date day time month since until".split())
 LEAST_OF_UNIT = 2
-"""Letters of a unit at the end of a relation's name: *m* may be anything."""
+"""Fewest letters of a unit at the end of a relation's name: *m* may be anything."""
 _NO_MEASURE = PREPOSITIONS | frozenset("of per the a an and or is are was has have many every".split())
-"""Words that end no name of what is measured: *open every day*."""
+"""Words after which a unit measures nothing: *open every day*."""
 NEARLY_ALL = 0.95
 """Share of the nodes of an end that are of a type, from which they are called by it."""
 
@@ -250,17 +250,19 @@ class _Words:
             return singular_noun(self._vocabulary.types[type_])
         return "thing"
 
+    def _label(self, step: Step) -> str:
+        """The words of a step's relation."""
+        return self._vocabulary.relations[relation_of(step)]
+
     def _shape(self, step: Step) -> Shape:
-        label, kind = self._vocabulary.relations[relation_of(step)], self._kind(step)
+        label, kind = self._label(step), self._kind(step)
         if kind == THING and self._vocabulary.end_types[tail_end(relation_of(step))] >= 0:
-            label = _KEY.sub("", label)  # what it leads to is not called by its id
+            label = _KEY.sub("", label)  # what it leads to is not called by its key
         return shape_of(measure_of(label)[0] if kind == NUMBER else label, kind in (NUMBER, DATE))
 
     def _unit(self, step: Step) -> str:
         """The unit that the name of a relation says: "minutes" of `runtime minutes`."""
-        return (
-            measure_of(self._vocabulary.relations[relation_of(step)])[1] if self._kind(step) == NUMBER else ""
-        )
+        return measure_of(self._label(step))[1] if self._kind(step) == NUMBER else ""
 
     def _kind(self, step: Step) -> int:
         return int(self._vocabulary.ends[tail_end(relation_of(step))])
@@ -347,7 +349,7 @@ class _Words:
 
     def _is_plural(self, step: Step) -> bool:
         """Whether a relation is named in the plural, from head to tail: *starred actors*."""
-        shape, label = self._shape(step), self._vocabulary.relations[relation_of(step)]
+        shape, label = self._shape(step), self._label(step)
         is_noun = shape.form == "noun" and shape.one != shape.many
         return is_noun and not is_backward(step) and label.endswith(shape.many)
 
@@ -383,7 +385,7 @@ class _Words:
         truth = self._vocabulary.truths.get(source.node)
         if truth is None:
             return None
-        label = self._vocabulary.relations[relation_of(step)]
+        label = self._label(step)
         shape, first = self._shape(step), label.split()[0]
         no = "" if truth else "not "
         if first in ("is", "are", "was"):
@@ -486,7 +488,7 @@ class _Words:
                 return _that(f"{event} {signed}", f"{event_many} {signed}")
             return _post(f"{event} {signed}", is_past=True)
         signs = _TIME_SIGNS if self._is_time(step, shape) else _NUMBER_SIGNS
-        noun, be = self._vocabulary.relations[relation_of(step)], "is"
+        noun, be = self._label(step), "is"
         if is_backward(step):
             noun = self._noun(opposite(step))
         elif shape.form == "noun":
@@ -518,7 +520,7 @@ class _Words:
         end = opposite(step)
         if self._vocabulary.ends[end] == DATE:
             return True
-        words = _TIME_WORDS.intersection(self._vocabulary.relations[relation_of(step)].split())
+        words = _TIME_WORDS.intersection(self._label(step).split())
         return bool(self._vocabulary.schema.years[end]) and (bool(words) or shape.form in ("post", "verb"))
 
     def _counted(self, step: Step, sign: Sign, number: int, among: Part | None = None) -> _Narrowed:
@@ -565,7 +567,7 @@ class _Words:
                 return _that(f"is the {shape.one} of {said}", f"are the {shape.one} of {said}")
 
     def _own_noun(self, step: Step) -> str:
-        """What a step leads to by the name of its relation: *genre*, *member*; empty without."""
+        """What the name of a relation calls what a step leads to: *genre*, *member*; or empty."""
         shape = self._shape(step)
         if is_backward(step):
             return shape.one if shape.form == "role" else ""
@@ -635,7 +637,7 @@ class _Words:
         word = {"sum": "total", "average": "average", "largest": "highest", "smallest": "lowest"}[ask]
         if isinstance(part, Walk) and not is_backward(part.step):
             shape = self._shape(part.step)
-            noun = self._vocabulary.relations[relation_of(part.step)]
+            noun = self._label(part.step)
             if shape.form == "noun":
                 noun = shape.many if self._is_plural(part.step) else shape.one
             unit = f" in {self._unit(part.step)}" if self._unit(part.step) else ""
@@ -670,7 +672,7 @@ class _Words:
         """What a group is called: *department*, *manager*."""
         step = steps[-1]
         noun = self._noun(opposite(step))
-        noun = noun if noun != "thing" else self._vocabulary.relations[relation_of(step)]
+        noun = noun if noun != "thing" else self._label(step)
         return self._own_noun(step) or noun
 
     def all_are(self, part: Part, other: Part) -> str:
@@ -738,7 +740,7 @@ def _not(said: _Narrowed) -> _Narrowed:
 
 
 def _things(noun: str, before: str = "") -> _Phrase:
-    """Several things, of which the noun says no more than what narrows it; not if a word stands before it."""
+    """Several things; without a word `before` it, the noun adds nothing to what narrows it."""
     return _Phrase(noun, plural(noun), is_many=True, before=before, is_implied=not before)
 
 
@@ -747,12 +749,12 @@ _KEY = re.compile(r"(?<=\w) (?:id|code|number|key|ref)$")
 
 
 def _value_noun(shape: Shape) -> str:
-    """What a relation leads to by its own name: *genre*, *director* (of *directed by*); or empty."""
+    """What the name of a relation calls its tails: *genre*, *director* (of *directed by*); or empty."""
     return shape.one if shape.form == "noun" else shape.noun if shape.form == "post" else ""
 
 
 def _ends(is_time: bool, largest: bool) -> tuple[str, str]:
-    """What comes first, and last, of values in order."""
+    """What the first and the last of ordered values are called: *latest*, *earliest*."""
     ends = ("latest", "earliest") if is_time else ("highest", "lowest")
     return ends if largest else (ends[1], ends[0])
 

@@ -37,7 +37,6 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import AnswerKinds
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, FUNCTION, GOING, LIGHT
 from clew.reading.features import final_type
@@ -116,6 +115,7 @@ _RESTRICTIONS = (
     ),
     (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
+    (r"\b(?:and|or|with|by)\s+another\b", "counts"),
     (r"\b(?:only|solely|exclusively)\b", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
@@ -141,6 +141,11 @@ class Account:
     words: tuple[PlacedWord, ...]
     shares: Float32
 
+    @property
+    def open_words(self) -> int:
+        """How many words have no place."""
+        return sum(word.as_ == "unplaced" for word in self.words)
+
     def without_open_words(self) -> Account:
         """The account of a text that is read without the words that have no place."""
         words = tuple(word for word in self.words if word.as_ != "unplaced")
@@ -151,10 +156,9 @@ class Account:
         odds = np.sort(
             np.log(np.clip(self.shares, LEAST_SHARE, 1) / np.clip(1 - self.shares, LEAST_SHARE, 1))
         )
-        unplaced = sum(word.as_ == "unplaced" for word in self.words)
         if not len(odds):
-            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(unplaced))
-        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(unplaced))
+            return (MOST_ODDS, MOST_ODDS, MOST_ODDS, 0.0, float(self.open_words))
+        return (odds[0], odds[:2][-1], odds.mean(), np.minimum(odds, 0).sum(), float(self.open_words))
 
 
 OF_ACCOUNT = ("placed_least", "placed_second", "placed_mean", "placed_against", "unplaced")
@@ -625,11 +629,18 @@ class _Account:
                     self._put(token, "unplaced", "")
 
     def _counts_nobody(self) -> bool:
-        """Whether the query counts what is no person: *how many people* are not as many as their orders."""
-        if self.query.ask != "count":
-            return False
-        type_ = final_type(self.query.part, self.vocabulary)
-        return type_ >= 0 and AnswerKinds(self.vocabulary).is_nobody(type_)
+        """Whether the query counts what is no person: *how many people* are not as many as their orders.
+
+        The same holds for what it ranks or filters by: *the most people* are not the most orders.
+        """
+        types = [final_type(self.query.part, self.vocabulary)] if self.query.ask == "count" else []
+        for part in self.query.contents.parts:
+            match part:
+                case Counted(_, step) | Extreme(_, (*_, step), True):
+                    types.append(int(self.vocabulary.types_reached[step]))
+                case _:
+                    pass
+        return any(type_ >= 0 and self.of.ranker.kinds.is_nobody(type_) for type_ in types)
 
     def _are_all_of(self, types: Sequence[int]) -> bool:
         """Whether all that some step of the query leads to is of some types, though it does not say so."""
@@ -678,7 +689,7 @@ class _Account:
         inside = list(self._inside(start, stop))
         is_label = any(map(self._is_label, inside))
         for token in inside:
-            if is_label and token.norm == "than":
+            if is_label and token.norm in ("than", "per"):
                 continue  # *broader than*, of a relation `broader`
             if carried and _DEGREE.fullmatch(token.norm) and token.norm not in FUNCTION:
                 self.degrees[token.start] = part
@@ -721,7 +732,8 @@ class _Account:
         """Whether a word is one of a label of the query by its spelling; *last* in *last serviced on*."""
         if self._best_label(token)[3] >= SPELT:
             return True
-        return any(token.norm in label.split() for _, label, _, _ in self.own)
+        said = {token.norm, *english.EACH_PERIOD.get(token.norm, ())}
+        return any(not said.isdisjoint(label.split()) for _, label, _, _ in self.own)
 
     def _is_near(self, token: Token) -> bool:
         return self._best_label(token)[2] >= UNEXPLAINED

@@ -73,17 +73,23 @@ def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
     return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
+LEAST_BESIDE, MOST_BESIDE = 0.1, 4
+"""How likely a candidate must be beside the likeliest that answers the same, to stand for both; how many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """Candidates that answer the same: the likeliest of them, and how likely all of them are together.
 
-    `size`: how many things answer it, -1 where that takes more edges than may be followed.
+    `size`: how many things answer it, -1 where that takes more edges than may be followed. `others`: the next
+    likely of them, which may have a place for words that the likeliest has none for.
     """
 
     ranked: Ranked
     query: Query
     share: float
     size: int
+    others: tuple[Query, ...] = ()
 
 
 def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) -> list[Meaning]:
@@ -101,7 +107,12 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
         )
         key, size = answers_of(executor, vocabulary, both_ways(vocabulary, query))
         meaning = meanings.get(key, Meaning(candidate, query, 0.0, size))
-        meanings[key] = replace(meaning, share=min(1.0, meaning.share + candidate.probability))
+        others = meaning.others
+        is_likely = candidate.probability >= LEAST_BESIDE * meaning.ranked.probability
+        if is_likely and query != meaning.query and query.ask != "yes" and len(others) < MOST_BESIDE:
+            others = (*others, query)
+        share = min(1.0, meaning.share + candidate.probability)
+        meanings[key] = replace(meaning, share=share, others=others)
     return sorted(meanings.values(), key=lambda m: -m.share)[:MOST_MEANINGS]
 
 

@@ -7,8 +7,9 @@ acts (*directed by*), where (*lives in*); and by the other ends that most of the
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,14 +56,7 @@ def answer_with_type(
     *which animals are endangered*, where the species are.
     """
     places = {key_of(option.query): i for i, option in enumerate(options)}
-    onward: dict[tuple[object, ...], list[int]] = {}
-    for i, option in enumerate(options):
-        part = option.query.part
-        if not isinstance(part, Walk):
-            continue
-        back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
-        if not back and vocabulary.types_reached[part.step] == type_asked_for:
-            onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
+    onward = _onward(vocabulary, options, lambda type_: type_ == type_asked_for)
     for i, option in enumerate(options):
         query = option.query
         ends = _ends_of(query.part)
@@ -78,6 +72,44 @@ def answer_with_type(
             scores[target] = max(scores[target], score)
             scores[i] = LEAST_SCORE
     scores[:-1] += type_signs
+
+
+def answer_with_people(
+    vocabulary: Vocabulary,
+    kinds: AnswerKinds,
+    options: Sequence[Option],
+    scores: Float32,
+    nobody: Sequence[bool],
+) -> dict[int, int]:
+    """Give the score of what answers with `nobody` to the only candidate that goes on from there to people.
+
+    *Who was ramp lead*, where rows of shifts have the role; `scores` float32 [n + 1] are changed. Returns the
+    candidates that go on, by those from which.
+    """
+    people: dict[int, int] = {}
+    onward = _onward(vocabulary, options, lambda type_: type_ >= 0 and kinds.are_people(type_))
+    for i, option in enumerate(options):
+        further = onward.get(key_of(option.query), []) if nobody[i] else []
+        if len(further) == 1:
+            people[i] = further[0]
+            scores[further[0]] = max(scores[further[0]], scores[i])
+    scores[:-1] += math.log(OTHER) * np.array(nobody)
+    return people
+
+
+def _onward(
+    vocabulary: Vocabulary, options: Sequence[Option], is_wanted: Callable[[int], bool]
+) -> dict[tuple[object, ...], list[int]]:
+    """The candidates that go on by a step to a wanted type, by the key of what they go on from."""
+    onward: dict[tuple[object, ...], list[int]] = {}
+    for i, option in enumerate(options):
+        part = option.query.part
+        if not isinstance(part, Walk):
+            continue
+        back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
+        if not back and is_wanted(vocabulary.types_reached[part.step]):
+            onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
+    return onward
 
 
 def _ends_of(part: Part) -> tuple[End, ...]:
@@ -306,6 +338,10 @@ class AnswerKinds:
         """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
         kind = self._type_kind(type_)
         return bool(kind.any()) and max(float(kind @ one) for one in _SOMEBODY) < LEAST_LIKE
+
+    def are_people(self, type_: int) -> bool:
+        """Whether a declared type means persons."""
+        return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE
 
     def _part_kind(self, part: Part) -> Float32:
         match part:

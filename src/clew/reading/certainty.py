@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,6 +93,11 @@ def likely_reading(
     if not meanings:
         return LikelyReading(reading)
     accounts = [reader.account(reading, meaning.query, least) for meaning in meanings]
+    for i, meaning in enumerate(meanings):
+        for query in meaning.others if accounts[i].open_words else ():
+            account = reader.account(reading, query, least)
+            if account.open_words < accounts[i].open_words:
+                meanings[i], accounts[i] = replace(meaning, query=query), account
     told = [account.without_open_words() for account in accounts] if partial else accounts
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)
     best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]

@@ -51,6 +51,11 @@ PREPOSITIONS = frozenset(
     "in on at by of for from to with within into onto over under through after before near against about upon"
     " as between towards toward".split()
 )
+EACH_PERIOD = {
+    "day": ("daily",), "hour": ("hourly",), "month": ("monthly",), "night": ("nightly",),
+    "quarter": ("quarterly",), "week": ("weekly",), "year": ("yearly", "annual"),
+}  # fmt: skip
+"""Periods, and what is said of what each of them has: *paid per hour* is the `hourly rate`."""
 MUTUAL = frozenset(
     "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
     " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"

@@ -265,7 +265,7 @@ class MentionFinder:
             words = base[hit.start : hit.stop]
             if words[-1].norm == spans.tokens[hit.stop - 1].norm or not may_be_name(words):
                 continue
-            if _DECADE.fullmatch(spans.tokens[hit.stop - 1].norm):
+            if len(words) == 1 and _DECADE.fullmatch(spans.tokens[hit.start].norm):
                 continue
             for name in hit.hits[:MOST_CANDIDATES]:
                 spans.add((words[0].start, words[-1].stop), Candidate(name.entity, PLURAL, QUALITY[PLURAL]))

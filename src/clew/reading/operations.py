@@ -120,7 +120,8 @@ def operations(exploration: Exploration, bases: Sequence[Base]) -> Iterator[Prop
         for proposal in _operations_around(
             exploration, [*group_filtered[:12], *group], group_filtered, entity_pairs
         ):
-            onward += [proposal] if proposal.family == "onward" else []
+            if proposal.family == "onward":
+                onward.append(proposal)
             yield replace(proposal, family=f"{proposal.family} of all") if of_types else proposal
     if english.COUNT.search(exploration.question):
         yield from _counts(exploration, bases, by_worth(filtered))

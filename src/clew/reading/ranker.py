@@ -25,6 +25,7 @@ from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.asked_for import (
     OTHER,
     AnswerKinds,
+    answer_with_people,
     answer_with_type,
     asked_kind,
     asked_type,
@@ -229,7 +230,7 @@ class GraphRanker:
     _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
 
     def __post_init__(self) -> None:
-        self._kinds = AnswerKinds(self.vocabulary)
+        self.kinds = AnswerKinds(self.vocabulary)
 
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
@@ -264,29 +265,33 @@ class GraphRanker:
         head, labels, views = self._scores(rows, known[:, :GIVEN])
         scores = head.copy()
         kind = asked_kind(question, mentions)
-        known = np.concatenate([known, self._kinds.features([o.query for o in candidates], kind)], axis=1)
+        known = np.concatenate([known, self.kinds.features([o.query for o in candidates], kind)], axis=1)
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in candidates], [views[v] for v in rows.view])
         type_asked_for = asked_type(question, mentions, likeness)
+        people: dict[int, int] = {}
         if type_asked_for >= 0:
             of_type = [rows.describer.of_type(option.query, type_asked_for) for option in candidates]
             answer_with_type(self.vocabulary, candidates, scores, type_asked_for, of_type)
         elif asks_who(question):
             types = [rows.describer.answer_type(option.query) for option in candidates]
-            nobody = [self._kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
-            scores[:-1] += math.log(OTHER) * np.array(nobody)
+            nobody = [self.kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
+            people = answer_with_people(self.vocabulary, self.kinds, candidates, scores, nobody)
         aligned = alignment.features(self.ranker.calibration.of_alignment)
         known = np.concatenate([known, aligned], axis=1)
         calibrated = self.ranker.calibration.scores(scores, known)
         scores = calibrated.copy()
         if type_asked_for < 0 and asks_people(question, mentions):
-            scores[:-1] += math.log(OTHER) * np.array([self._kinds.are_codes(o.query) for o in candidates])
+            scores[:-1] += math.log(OTHER) * np.array([self.kinds.are_codes(o.query) for o in candidates])
         scope.put_right(candidates, scores)
         WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
         put_flags_right(self.vocabulary, question, candidates, scores)
         signs.put_right(candidates, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
-        scores[:-1] += [literal.for_(option.query) for option in candidates]
+        said = np.array([literal.for_(option.query) for option in candidates], np.float32)
+        for things, persons in people.items():
+            said[persons], said[things] = max(said[persons], said[things]), 0
+        scores[:-1] += said
         scores[:-1] += sign_scores
         Narrower(self.vocabulary, mentions, likeness).put_right(candidates, scores[:-1])
         left_out = len(options) - len(candidates)

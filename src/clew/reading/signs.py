@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import End, Step, is_backward, is_tail, opposite, relation_of
-from clew.graph.values import FIRST_YEAR, LAST_YEAR
+from clew.graph.steps import End, Step, is_backward, is_tail, opposite, relation_of, tail_end
+from clew.graph.values import FIRST_YEAR, LAST_YEAR, UNITS
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -39,6 +39,7 @@ from clew.query.tree import (
     mentions_of,
 )
 from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.query.words import measure_of
 from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.comparisons import (
@@ -61,21 +62,16 @@ _SMALLEST = (
     "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
     "|quietest|briefest|fewest|least expensive"
 )
-_SIZES = re.compile(
-    rf"\b({_SMALLEST}|longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|fastest"
-    r"|slowest|dearest|most expensive)\b(?![-\s](?:serving|running|standing|lived))",
-    re.I,
-)
+_BIGGEST = "longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive"
+_NO_LIFE = r"(?![-\s](?:serving|running|standing|lived))"
+"""Not before what makes it a length of time: *the longest-serving mayor*."""
+_SIZES = re.compile(rf"\b({_SMALLEST}|{_BIGGEST}|fastest|slowest)\b{_NO_LIFE}", re.I)
 """Superlatives of a size, which no date has."""
 _LEAST = re.compile(
     rf"\b(?:{_SMALLEST}|(?:shorter|smaller|lower|lighter|cheaper|narrower|less|fewer)(?!\s+than))\b", re.I
 )
 """Superlatives of the smallest number, whatever it is of."""
-_GREATEST = re.compile(
-    r"\b(?:longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive)\b"
-    r"(?![-\s](?:serving|running|standing|lived))",
-    re.I,
-)
+_GREATEST = re.compile(rf"\b(?:{_BIGGEST})\b{_NO_LIFE}", re.I)
 """Superlatives of the largest number, whatever it is of, but for places: the first is the highest."""
 _RANKS = frozenset("rank ranks ranking ranked position place placing seed grade tier level".split())
 _AGES = frozenset("age ages old year years".split())
@@ -136,6 +132,27 @@ def ranking_of(query: Query) -> Extreme | None:
             return None
 
 
+_HOW_MANY = re.compile(r"\bhow\s+many\s+(\w+)", re.I)
+
+
+def amounts_asked_for(vocabulary: Vocabulary, question: str) -> frozenset[int]:
+    """The relations to numbers that a question asks for the amount of, and not how many have one.
+
+    *How many minutes of delay* of `delay min`, *how many passengers* where that is a number.
+    """
+    match = _HOW_MANY.search(question)
+    noun = singular(match[1].lower()) if match else ""
+    if not noun or noun in map(singular, vocabulary.types):
+        return frozenset()
+    unit = UNITS.get(noun) or UNITS.get(match[1].lower() if match else "")
+    return frozenset(
+        relation
+        for relation, label in enumerate(vocabulary.relations)
+        if vocabulary.ends[tail_end(relation)] == NUMBER
+        and (singular(label) == noun or (unit is not None and UNITS.get(measure_of(label)[1]) == unit))
+    )
+
+
 class Superlatives:
     """The superlatives of one question."""
 
@@ -188,14 +205,13 @@ class Superlatives:
         *The older of two* is not the other end, *the runtime of the newest film* not the longest runtime.
         `scores` float32 [n + 1] are changed.
         """
-        places = {option.query: i for i, option in enumerate(options)}
+        rankings = {o.query: (i, part) for i, o in enumerate(options) if (part := ranking_of(o.query))}
         for i in np.argsort(-scores[:-1], kind="stable").tolist():
-            ranked = ranking_of(query := options[i].query)
-            for wrong in self._wrong_rankings(query):
-                twin, other = places.get(wrong, i), ranking_of(wrong)
-                if not ranked or not other or scores[twin] <= scores[i]:
-                    continue
-                if self.against(other) < self.against(ranked) or other.number < ranked.number:
+            query = options[i].query
+            for wrong in [w for w in self._wrong_rankings(query) if w in rankings]:
+                (twin, other), (_, own) = rankings[wrong], rankings[query]
+                is_worse = self.against(other) < self.against(own) or other.number < own.number
+                if is_worse and scores[twin] > scores[i]:
                     scores[i], scores[twin] = scores[twin], scores[i]
 
     def _wrong_rankings(self, query: Query) -> list[Query]:
@@ -279,6 +295,7 @@ class Signs:
         self.asks_yes = bool(english.YES_NO.search(question))
         self.relations_asked_for = relations_asked_for(vocabulary, question, mentions)
         self.alike = bool(english.ALIKE.search(question))
+        self.amounts = amounts_asked_for(vocabulary, question)
         self._open: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         hits = list(than_words(question, names=mentions))
         self.words = [hit[0].lower() for hit in hits]
@@ -370,6 +387,9 @@ class Signs:
             back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
             away = is_backward(part.step) and relation_of(part.step) in self.relations_asked_for and not back
             ignored = (onto_flag and not self.asks_yes) or (away and query.ask != "yes")
+        if query.ask == "count" and self.amounts:
+            ends = {relation_of(p.end) for p in query.contents.parts if isinstance(p, OfType) and p.type < 0}
+            ignored |= not self.amounts.isdisjoint({*map(relation_of, query.contents.steps), *ends})
         log_odds = ignored * math.log(IGNORED)
         if self.leaving_out and query.ask != "yes" and not denials(self.vocabulary, query):
             log_odds += self.leaving_out

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from clew.foundation.forms import json_line
-from clew.serve.forms import AskForm, MatchForm, VerifyForm
 from clew.serve.guard import Metrics
 from clew.serve.replies import reply_type
 from clew.serve.service import Service
@@ -122,7 +121,7 @@ class Api:
 
         async def handler(request: Request, **given: Any) -> Response:  # noqa: ANN401
             form = given.get("form")
-            if isinstance(form, AskForm | VerifyForm | MatchForm):
+            if form is not None and "id" in type(form).model_fields:
                 form.id = form.id or request.state.request_id
             return await sends(request, given.get("graph", ""), partial(made_by, self._service, **given))
 

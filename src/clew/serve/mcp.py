@@ -186,7 +186,7 @@ class _Tools:
 
         Use this for something that is claimed, not asked; each part comes with the triples that show it.
         """
-        form = VerifyForm(claim=claim, closed_world=closed_world)
+        form = VerifyForm.model_construct(claim=claim, closed_world=closed_world)
         return await self._run(graph, lambda name: self._service.verify(name, form))
 
     async def find_entities(
@@ -260,7 +260,7 @@ class _Tools:
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.
         """
-        form = QueryForm(query=query, rows=limit)
+        form = QueryForm.model_construct(query=query, rows=limit)
         return await self._run(graph, lambda name: self._service.query(name, form))
 
     def describe(self, name: str) -> SchemaForm:

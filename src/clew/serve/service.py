@@ -351,7 +351,7 @@ class Service:
         """Ask several methods the same question; one that fails has its error in its row."""
         names = [_check_method(name) for name in dict.fromkeys(form.methods)]
         if len(names) > self.limits.methods:
-            raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
+            raise UsageError(f"Give at most {self.limits.methods} methods, not {len(names)}")
         chat_model = self._model(form.model)
         settings = {name: _settings(name, values) for name, values in form.settings.items()}
         comparison = ask_each(

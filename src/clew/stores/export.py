@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import chain
@@ -19,22 +19,24 @@ from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import StoreError
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.sparql.endpoint import GRAPHS, Address, HttpReply, opened_reply, rows_of
-from clew.stores.store import StoredTerm, naming_property
+from clew.stores.store import ITEM_SEPARATOR, StoredTerm, joined, naming_property
 
-# Where the graph of a database is put while it is read: finished shards stay after an interruption.
+# The folder that the graph of a database is written to, shard by shard. After an interruption the finished
+# shards are kept.
 
 DATA, MARKER = "data", "import.json"
 
 
 ImportProgress = Callable[[str, int, int], None]
-"""Called with what is read, how much of it is, and how much there is."""
+"""Called with what is being read (*triples*), how many of them have been, and how many there are."""
 
 
 @dataclass
 class ImportFolder:
-    """A folder with `data`, and a file that names what is finished in it; made with `open_folder`.
+    """A folder with `data`, and a file that names the finished shards; made with `open_folder`.
 
-    `finished` are shards with what their writer wants to know of them when the work goes on.
+    `finished` maps each finished shard to a number that its writer needs to go on: how many nodes and edges
+    it has, or where the file ends.
     """
 
     path: Path
@@ -43,20 +45,20 @@ class ImportFolder:
 
     @property
     def data(self) -> Path:
-        """Where the files of the graph are."""
+        """The folder of the graph's files."""
         return self.path / DATA
 
     def finish(self, shard: str, state: int) -> None:
-        """Remember that a shard is whole; it is not read again."""
+        """Note that a shard is complete, so that it is not read again."""
         self.finished[shard] = state
         text = json.dumps({"source": self.source, "finished": self.finished})
         replace_file(self.path / MARKER, text, synced=True)
 
 
 def open_folder(path: Path, source: str) -> ImportFolder:
-    """Open the folder of an import, as it was left if it is of the same `source`, else empty.
+    """Open the folder of an import; one of another `source` is emptied first.
 
-    InputError if something else is there, which is not touched.
+    Raises InputError if the path holds anything but an import, and leaves that alone.
     """
     folder, marker = ImportFolder(path, source), path / MARKER
     if marker.exists():
@@ -75,17 +77,16 @@ def open_folder(path: Path, source: str) -> ImportFolder:
 
 # A Neo4j graph → a folder of node and edge CSVs that `clew index` reads.
 #
-# A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
-# again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
-# `LISTED_NODES` ids, since a record of the driver costs more than what is in it; those of a hub come one by
-# one. Properties of edges are columns of their tables.
+# A shard has the nodes of a range of ids, and the edges that leave them. Finished shards are not read again
+# when the same command is given after an interruption. Nodes and edges come in lists of up to `LISTED_NODES`
+# nodes, since each record costs the driver more than its content; edges of a hub come one by one. Properties
+# of edges are columns of the table of edges.
 
 LISTED_NODES = 1_000
 MOST_KEYS = 1_000
-"""Keys of properties of edges, each a column."""
-BETWEEN = "\x1f"
-"""What stands between the items of a list: ASCII's unit separator, a blank where it is in one of them."""
-_OF_LIST = f"{{delimiter:{BETWEEN}}}"
+"""Most keys of properties of edges; each is a column."""
+_OF_LIST = f"{{delimiter:{ITEM_SEPARATOR}}}"
+"""Behind the header of a column of lists."""
 _IDS = f"UNWIND range(start, start + {LISTED_NODES - 1}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = (
     f"UNWIND range($low, $high, {LISTED_NODES}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
@@ -110,8 +111,8 @@ def export_neo4j(
 ) -> None:
     """Write all nodes and edges, going on where an earlier call was interrupted.
 
-    A shard has the nodes of so many ids; edges of a node with `hub` or more come one by one.
-    Raises StoreError where the server fails or the database is empty; what was finished stays.
+    A shard has the nodes of `shard_ids` ids; a node with at least `hub` edges has them read one by one.
+    Raises StoreError if the server fails or the database is empty; finished shards are kept.
     """
     nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
     if not nodes:
@@ -144,7 +145,7 @@ def _read_rows(
 ) -> Iterator[int]:
     """Write a shard, with the `keys` of properties of edges as columns.
 
-    Yields how many nodes and edges have come since the last time.
+    Yields how many nodes or edges each record holds.
     """
     nodes: list[list[Any]] = []
     for (rows,) in store.stream(NODES_QUERY, bounds):
@@ -153,12 +154,12 @@ def _read_rows(
     if nodes:
         write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
     with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines)
+        writer, types = csv.writer(lines), dict.fromkeys(keys, "")
         writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
         lists = (row[0] for row in store.stream(EDGES_QUERY, bounds))
         for rows in chain(lists, hubs):
-            writer.writerows([*row[:3], *_cells(row[3], keys, "; ")] for row in rows)
+            writer.writerows([*row[:3], *_cells(row[3], types)] for row in rows)
             yield len(rows)
 
 
@@ -177,12 +178,12 @@ def write_nodes(path: Path, rows: Sequence[Sequence[Any]]) -> None:
         for id, labels, properties in rows:
             name_key = naming_property(k for k, v in properties.items() if isinstance(v, str) and v)
             name = "" if name_key is None else str(properties[name_key])
-            writer.writerow([id, name, _cell(labels, BETWEEN), *_cells(properties, types, BETWEEN)])
+            writer.writerow([id, name, joined(labels), *_cells(properties, types)])
 
 
-def _cells(values: Mapping[str, Any], keys: Iterable[str], between: str) -> list[str]:
-    """The cells of a row's properties."""
-    return [_cell(values[key], between) if key in values else "" for key in keys]
+def _cells(values: Mapping[str, Any], types: Mapping[str, str]) -> list[str]:
+    """The cells of a row's properties; `types` are those of the columns, by key."""
+    return [_cell(values[key], type_) if key in values else "" for key, type_ in types.items()]
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401
@@ -198,7 +199,7 @@ def _kind(value: Any) -> str:  # noqa: ANN401
 
 
 def _common_type(kinds: set[str]) -> str:
-    """Return the type that holds all values of a property; single values and lists of them are lists."""
+    """Return the type that holds all values of a property: a list if some of them are lists."""
     plain_kinds = {kind.removesuffix("[]") for kind in kinds}
     list_suffix = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
     if len(plain_kinds) == 1:
@@ -206,9 +207,11 @@ def _common_type(kinds: set[str]) -> str:
     return ("double" if plain_kinds == {"long", "double"} else "string") + list_suffix
 
 
-def _cell(value: Any, between: str = "") -> str:  # noqa: ANN401
-    if isinstance(value, list):
-        return between.join(_cell(item).replace(BETWEEN, " ") for item in cast("list[object]", value))
+def _cell(value: Any, type_: str = "") -> str:  # noqa: ANN401
+    """Write a value as the cell of a column; a single value in a column of lists is a list of one."""
+    if isinstance(value, list) or type_.endswith("[]"):
+        items = map(_cell, cast("list[object]", value) if isinstance(value, list) else [value])
+        return joined(items) if type_.endswith("[]") else "; ".join(items)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):  # a point
@@ -218,13 +221,13 @@ def _cell(value: Any, between: str = "") -> str:  # noqa: ANN401
 
 # An RDF graph behind a SPARQL endpoint → one file of N-Triples that `clew index` reads.
 #
-# One shard for each relation, in the order of their names, appended to the file as it comes. What was
-# finished is kept: after an interruption the file is cut back to the last whole shard. A shard that ends
-# before its count is asked on from there, since many endpoints cap a result without a word. Blank nodes have
-# names within one result only, so all triples that have one are a shard of their own.
+# One shard for each relation, in the order of their names, appended to the file as it arrives. After an
+# interruption the file is cut back to the end of the last complete shard. A shard with fewer triples than
+# were counted is read again in pages, since many endpoints cap a result without saying so. Names of blank
+# nodes hold within one result only, so that all triples with blank nodes are one shard.
 
 EXPORT_SECONDS = 300.0
-"""Most time between two parts of a reply, and for counting."""
+"""Longest wait for a reply, and between two parts of it."""
 BLOCK = 1 << 20
 _MOST_RELATIONS = 1_000_000
 _BLANK = "(isBlank(?s) || isBlank(?o))"
@@ -248,8 +251,8 @@ def export_sparql(
 ) -> None:
     """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
 
-    Raises StoreError where the endpoint fails, or gives fewer triples than it counts; what was finished
-    stays.
+    Raises StoreError if the endpoint fails, or returns fewer triples than it counts; finished shards are
+    kept.
     """
     shards = _shards(address)
     total = sum(shard.count for shard in shards)
@@ -274,7 +277,7 @@ def export_sparql(
 
 
 def _shards(address: Address) -> list[_Slice]:
-    """Ask which relations there are, and how often; blank nodes are told apart only where there are some."""
+    """Count the triples of each relation, and those with blank nodes; if there are any, they are a shard."""
     blank = int(_value(_select(address, BLANK_COUNT)[0][0]))
     blank_filter = f" FILTER(!{_BLANK})" if blank else ""
     rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{blank_filter} }} GROUP BY ?p")
@@ -297,12 +300,12 @@ def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
 
 
 def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[int]:
-    """Append a shard to the file; yields how many of its triples there are."""
+    """Append a shard to the file; yields how many of its triples have been written."""
     start, count = file.tell(), 0
     for count in _append(address, shard.query, file):
         yield min(count, shard.count)
     if count < shard.count and shard.name != BLANK:
-        # The endpoint caps its results. Pages need an order, which the first attempt had not.
+        # The endpoint caps its results. Pages need an order, so begin again with one.
         file.seek(start)
         file.truncate()
         count, page = 0, 1
@@ -320,7 +323,7 @@ def _read_triples(address: Address, shard: _Slice, file: IO[bytes]) -> Iterator[
 
 
 def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
-    """Append what a query gives; yields how many triples there are so far."""
+    """Append the triples that a query returns; yields how many have been written so far."""
     count = 0
     with opened_reply(address, query, EXPORT_SECONDS, graph=True, total=False) as reply:
         for lines in _lines(reply):
@@ -330,7 +333,7 @@ def _append(address: Address, query: str, file: IO[bytes]) -> Iterator[int]:
 
 
 def _lines(reply: HttpReply) -> Iterator[bytes]:
-    """Yield blocks of whole lines of N-Triples, one triple a line, whatever syntax the endpoint writes."""
+    """Yield blocks of complete lines of N-Triples, a triple a line, whatever syntax the endpoint writes."""
     import pyoxigraph
 
     if GRAPHS[reply.media] != "N_TRIPLES":

@@ -33,6 +33,7 @@ from clew.stores.cypher.tree import quote_text
 from clew.stores.errors import StoreError, UnknownName
 from clew.stores.process import QueryProcesses
 from clew.stores.store import (
+    ITEM_SEPARATOR,
     LONGEST_EXAMPLE,
     GraphSchema,
     HopSearch,
@@ -41,6 +42,7 @@ from clew.stores.store import (
     StoredEdge,
     StoredNode,
     StoredPath,
+    joined,
 )
 
 # A graph as typed tables of ladybug: what they are, the statements that make them, and their rows.
@@ -61,8 +63,6 @@ UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
 _MOST_WHOLE = 2**53
 """Below this, a float is exactly its whole number."""
-_BETWEEN = "\x1f"
-"""What stands between the items of a list of texts in the files that tables are filled from."""
 _BOOLEANS = {
     **{"true": "true", "false": "false", "1": "true", "0": "false"},
     **dict.fromkeys(TRUE, "true"),
@@ -242,8 +242,9 @@ class TableLayout:
 
     def _cell(self, column: _Column, literals: Sequence[int]) -> str:
         """What stands in the column of a node with some literals."""
-        kind, values = column.kind.removesuffix("[]"), self.graph.values.value[literals].tolist()
-        texts = [self.graph.labels[node] for node in literals]
+        kind, texts = column.kind.removesuffix("[]"), [self.graph.labels[node] for node in literals]
+        has_values = kind in ("INT64", "DOUBLE", "DATE")
+        values = self.graph.values.value[literals].tolist() if has_values else []
         if kind == "INT64":
             texts = [t if WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)]
         elif kind == "DOUBLE":
@@ -329,7 +330,7 @@ def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
 def _cell_text(texts: Sequence[str], kind: str) -> str:
     """A cell of the files that tables are filled from; empty for no value."""
     if kind == "STRING[]":
-        return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts)
+        return joined(texts)
     return f"[{','.join(texts)}]" if kind.endswith("[]") and texts else (texts or [""])[0]
 
 
@@ -343,7 +344,7 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
     options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
     read = ", ".join(f"c{i} {'STRING' if k == 'STRING[]' else k}" for i, k in enumerate(kinds))
     cells = ", ".join(
-        f"string_split(c{i}, {quote_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
+        f"string_split(c{i}, {quote_text(ITEM_SEPARATOR)})" if k == "STRING[]" else f"c{i}"
         for i, k in enumerate(kinds)
     )
     rows = f"LOAD WITH HEADERS ({read}) FROM {quote_text(str(path))} ({options}) RETURN {cells}"
@@ -361,12 +362,15 @@ class _LoadedGraph:
         require("ladybug", "ladybug")
         layout = TableLayout(graph)
         self.schema = layout.schema()
-        store, facts = tempfile.TemporaryDirectory(prefix="clew-cypher-"), layout.facts(self.schema)
+        facts = layout.facts(self.schema)
         with tempfile.TemporaryDirectory() as folder:
             statements = list(layout.statements(Path(folder)))
+            store = tempfile.TemporaryDirectory(prefix="clew-cypher-")
             self.processes = QueryProcesses("cypher", store, facts, statements)
 
 
+# Stores of the same graph share one database, since filling it takes longer than most queries. The values are
+# weak: when the last store of a graph lets go of its database, the processes end and the entry is gone.
 _LOADED: WeakValueDictionary[Graph, _LoadedGraph] = WeakValueDictionary()
 _LOADING = Lock()
 

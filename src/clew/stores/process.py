@@ -1,9 +1,9 @@
 """Queries that a model, an agent or a user wrote, in processes of their own that they cannot leave.
 
-A store of a graph is a folder that `worker.py` opens for reading. A process answers one query after the other
-and is kept warm; queries at the same time have one each. One that is over its time is killed, and one that
-needs more memory than it may have dies by itself: the caller gets a `QueryError` that says which, and the
-next query a new process.
+A store of a graph is a folder that `worker.py` opens for reading. A process answers one query at a time and
+is kept for the next; queries that run at the same time have a process each. A process whose query takes too
+long is killed, and one that needs too much memory ends by itself. The caller then gets a `QueryError` that
+says which it was, and the next query a new process.
 
     processes = QueryProcesses("cypher", folder, setup, statements)
     rows = processes.rows("RETURN 1", {}, seconds=5.0, most=10, read=str).rows
@@ -40,10 +40,10 @@ from clew.stores.errors import (
 )
 from clew.stores.store import Rows
 
-# What a process of queries and its parent tell each other: eight bytes of a length, then MessagePack.
+# Messages between a process and its parent: eight bytes with the length, then MessagePack.
 
 LARGEST_REPLY = 64 * 2**20
-"""Bytes of the rows of a query."""
+"""Most bytes of the rows of a query."""
 _DATE, _DATETIME, _DURATION = 1, 2, 3
 
 
@@ -99,7 +99,7 @@ def plain(value: object) -> object:
 
 
 def packed(rows: Iterable[Sequence[object]], most: int) -> list[msgspec.Raw]:
-    """Write at most `most` rows; QueryError if they are too large for a reply."""
+    """Encode at most `most` rows; raises QueryError if they are too large for a reply."""
     encoder, messages, size = msgspec.msgpack.Encoder(), list[msgspec.Raw](), 0
     for row in rows:
         message = encoder.encode(plain(row))
@@ -114,9 +114,9 @@ def packed(rows: Iterable[Sequence[object]], most: int) -> list[msgspec.Raw]:
 
 _WORKER = Path(__file__).with_name("worker.py")
 MOST_PROCESSES = 4
-"""Queries of a graph that run at the same time; others wait, within their time."""
+"""Queries of a graph that run at the same time; the others wait, which counts as their time."""
 MOST_IDLE = 2
-"""Processes of a graph that are kept warm."""
+"""Processes of a graph that are kept for the next queries."""
 QUERY_MEMORY = 2 * 2**30
 """Bytes that a process may take beyond those of its store."""
 TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
@@ -125,11 +125,11 @@ _KEPT_ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TMPDIR", "TEMP", "TMP", "COVERAGE_PROCESS_START",
 )  # fmt: skip
-"""Of the environment: no key or password is where a query may get at it."""
+"""Variables that a process inherits: no key or password is where a query could read it."""
 
 
 class QueryProcesses:
-    """The processes of one store. Closes itself when it is let go."""
+    """The processes of one store; they end when nothing refers to it any more, or by `close`."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class QueryProcesses:
         setup: Mapping[str, object],
         statements: Sequence[str] = (),
     ) -> None:
-        """Fill a store by statements of our own; `setup` is what each process is told of the graph.
+        """Fill the store in `folder` by `statements`; `setup` is told to every process.
 
         Raises StoreError if the store cannot be filled.
         """
@@ -170,10 +170,10 @@ class QueryProcesses:
         most: int,
         read: Callable[[object], object],
     ) -> Rows:
-        """Run a query: at most `most` rows, whose cells are made by `read`.
+        """Run a query and return at most `most` rows; `read` makes each cell of what the process sends.
 
-        Raises QueryError for a query that is refused, or is over its time or memory, StoreError if no process
-        can be started.
+        Raises QueryError if the query is refused, takes longer than `seconds` or needs too much memory,
+        StoreError if no process can be started.
         """
         request = {"query": query, "rows": most, "parameters": dict(parameters)}
         deadline = monotonic() + seconds
@@ -187,7 +187,7 @@ class QueryProcesses:
             process = process or self._start([])
             is_used = process.used
             reply = process.ask(request, deadline - monotonic() if is_used else seconds, seconds)
-            if reply.get("error") == "memory" and is_used:  # others may have left it too little
+            if reply.get("error") == "memory" and is_used:  # earlier queries may have left it too little
                 process.stop()
                 process = self._start([])
                 reply = process.ask(request, deadline - monotonic(), seconds)
@@ -218,7 +218,7 @@ class QueryProcesses:
 
 
 class _Process:
-    """One process; `ask` ends it where it does not answer in time."""
+    """One process; `ask` ends it if it does not answer in time."""
 
     def __init__(self, arguments: list[str]) -> None:
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
@@ -232,17 +232,17 @@ class _Process:
         self.used = False
 
     def exchange(self, message: bytes) -> dict[str, Any]:
-        """Send a message and get the reply; EOFError where the process ended."""
+        """Send a message and return the reply; raises EOFError if the process has ended."""
         try:
             write_message(cast("IO[bytes]", self._popen.stdin), message)
             reply = read_message(cast("IO[bytes]", self._popen.stdout))
-            # What is cut off, or no MessagePack, is a ValueError too.
+            # A reply that is cut off, or is no MessagePack, raises ValueError too.
             return msgspec.msgpack.decode(reply or b"", type=dict[str, Any], ext_hook=of_extension)
         except (OSError, ValueError) as error:
             raise EOFError from error
 
     def ask(self, request: Mapping[str, object], left: float, seconds: float) -> dict[str, Any]:
-        """Ask within the time that is left of `seconds`; raises as `QueryProcesses.rows`."""
+        """Ask, with `left` of the query's `seconds` to answer in; raises as `QueryProcesses.rows`."""
         self.used, left = True, max(left, 0.01)
         message, end = msgspec.msgpack.encode({**request, "seconds": left}), monotonic() + left
         timer = Timer(left, self._popen.kill)
@@ -272,7 +272,7 @@ class _Process:
 
 
 _ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError, UnknownName)}
-"""What a process may raise, by the name that it gives."""
+"""The errors of queries, by the names that a process sends."""
 
 
 def _give_back(idle: list[_Process], folder: tempfile.TemporaryDirectory[str]) -> None:

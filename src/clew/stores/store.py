@@ -9,6 +9,17 @@ from typing import Protocol
 
 from clew.stores.cypher.guard import Guarded
 
+# How a list of texts stands in a cell of the CSV files that stores write.
+
+ITEM_SEPARATOR = "\x1f"
+"""ASCII's unit separator, between the items of a list."""
+
+
+def joined(items: Iterable[str]) -> str:
+    """Write a list of texts as one cell; a separator within a text becomes a blank."""
+    return ITEM_SEPARATOR.join(item.replace(ITEM_SEPARATOR, " ") for item in items)
+
+
 # What nodes of a property graph are called, and told apart by: such graphs have no one property for it.
 
 _FIRST = ("name", "label", "title")

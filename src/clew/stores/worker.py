@@ -1,8 +1,8 @@
-"""The process of `QueryProcesses`: opens a store for reading and answers queries until its stdin ends.
+"""A process of `QueryProcesses`: opens a store for reading and answers queries until its stdin ends.
 
-Run as `python -P worker.py LANGUAGE FOLDER BYTES`. The first message holds statements that fill the store (of
-the first process of a store) and what is to be known of the graph; each other one is a query. A query is
-parsed, guarded, rewritten and run here, so that all that its text can do is under the limits of this process.
+Run as `python -P worker.py LANGUAGE FOLDER BYTES`. The first message holds what queries need to know of the
+graph and, for the first process of a store, the statements that fill it; every further message is a query. A
+query is parsed, guarded, rewritten and run here, so that whatever it causes is under this process's limits.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout
 from clew.stores.process import read_message, write_message
 
 WORN = 0.25
-"""Share of its memory that queries have left taken in a process which answers no more."""
+"""A process is replaced once this share of its memory stays taken between queries."""
 
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
-"""Answers a query: columns and rows; raises a ClewError for one that is not run."""
+"""Runs a query and returns its columns and rows; raises a ClewError if it refuses or fails."""
 
 
 def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(language: str, folder: str, most: int) -> None:
-    """Answer until stdin ends; the process has `most` bytes of memory more than it begins with."""
+    """Answer queries until stdin ends, with at most `most` bytes of memory beyond those of the open store."""
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     first = read_message(stdin)
     if first is None:
@@ -64,7 +64,7 @@ def main(language: str, folder: str, most: int) -> None:
     fresh = address_bytes()
     while (message := read_message(stdin)) is not None:
         request: dict[str, Any] = msgspec.msgpack.decode(message)
-        # Some time after its parent should have ended this process: that one may be gone.
+        # The parent kills a process that is late. Should the parent be gone, this alarm does.
         _set_alarm(2 * request["seconds"] + 1)
         reply = _answer(run, request)
         if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
@@ -75,7 +75,7 @@ def main(language: str, folder: str, most: int) -> None:
 
 
 def _set_alarm(seconds: float) -> None:
-    """End this process after some time; not at all after none."""
+    """End this process after some seconds; 0 cancels that."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

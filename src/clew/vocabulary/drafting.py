@@ -33,7 +33,7 @@ from clew.vocabulary.terms import terms_of
 
 NAMES_A_CALL = 60
 MOST_DRAFTED = 300
-"""Relations, and types, that a model is asked about: those of most triples. More are left as they are."""
+"""The most relations, and the most types, that a model is asked about: those with the most triples."""
 MOST_WORDS, MOST_TERMS = 4, 5
 LONGEST_REPLY = 8_000
 """Tokens of one reply."""
@@ -71,7 +71,7 @@ class VocabularyReply:
 
 @dataclass(frozen=True, slots=True)
 class ModelDraft:
-    """What a model drafted, as far as it fits the graph, and how much of what it said does not."""
+    """What a model drafted and fits the graph; `left_out` counts what does not, by reason."""
 
     model: str
     team: TeamVocabulary

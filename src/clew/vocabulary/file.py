@@ -50,12 +50,12 @@ LONGEST_WORD = 200
 """Limits of a file: bytes, terms, types and relations named, characters of a label, word or term's name."""
 LONGEST_DESCRIPTION = 500
 OF_RELATIONS = ("mirrors", "denies")
-"""What is said of relations alone: each names another one."""
+"""Keys of relations alone; the value of each is the name of a relation."""
 _LINE = re.compile(r"at line (\d+)")
 
 
 class NamingForm(TypedDict, total=False):
-    """What a type or a relation is called; what is not said is left out."""
+    """What a type or a relation is called, without the keys that are not set."""
 
     label: str
     words: list[str]
@@ -259,7 +259,7 @@ SAMPLES = 4
 """Values that are shown of a relation."""
 LONGEST_SAMPLE = 40
 _DRAFT = "  # draft"
-"""Behind a line that a model drafted."""
+"""The end of a line that a model drafted."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEAD = """\
 # What things are called in {source}. A line behind # is a guess: correct it and take away the #.
@@ -281,9 +281,9 @@ def draft(
     drafted: TeamVocabulary | None = None,
     note: str = "",
 ) -> str:
-    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, and no guesses.
+    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, not guesses.
 
-    What a model `drafted` stands in the place of Clew's guesses, behind # and marked; `note` is about it.
+    What a model `drafted` takes the place of Clew's guesses, behind # and marked; `note` says so at the top.
     """
     graph, schema, model = words.graph, words.schema, drafted or TeamVocabulary()
     lines = [_HEAD.format(source=source) + note]

@@ -60,7 +60,7 @@ class Term:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """The names nearest to one that is unknown."""
+    """Advice for an unknown name: the nearest known ones."""
     near = ", ".join(hit[0] for hit in process.extract(name, list(known), limit=NEAR))
     return f". It has {near}" if near else ""
 
@@ -87,7 +87,7 @@ class Derived:
 
 @dataclass(eq=False)
 class TermExecutor(Executor):
-    """Evaluates the parts of terms, in which terms that are `derived` already are relations and types."""
+    """Evaluates the parts of terms; in them, terms in `derived` are relations and types."""
 
     terms: TeamTerms = field(kw_only=True)
     derived: Derived = field(kw_only=True)
@@ -194,7 +194,7 @@ def _last_end(part: Part) -> End:
 
 
 def mirrored(graph: Graph, team: TeamVocabulary) -> dict[str, Pairs]:
-    """What relations hold that mirror others: stated triples the other way round, but for values.
+    """The pairs of relations that mirror others: stated triples of those reversed, but not from values.
 
     Raises InputError for more than `MOST_DERIVED`.
     """
@@ -210,7 +210,7 @@ def mirrored(graph: Graph, team: TeamVocabulary) -> dict[str, Pairs]:
 
 
 def _mirrors(graph: Graph, team: TeamVocabulary) -> Iterator[tuple[str, int]]:
-    """Each relation that mirrors one, with the number of that; *taught* mirrors *taught by*, and so back."""
+    """Each mirror, with the number of what it mirrors: *taught* for *taught by*, and the other way round."""
     numbers = {name: number for number, name in enumerate(graph.relations)}
     named = {(name, naming.mirrors) for name, naming in team.relations.items() if naming.mirrors}
     for name, other in sorted(named | {(other, name) for name, other in named}):
@@ -446,7 +446,7 @@ def with_terms(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, b
 def _all_derived(
     index: Index, team: TeamVocabulary, terms: TeamTerms, edit: GraphEdit, after: Graph
 ) -> Derived:
-    """What mirrors and terms stand for in the graph after an edit; terms know what mirrors hold."""
+    """What mirrors and terms stand for in the graph after an edit; terms may use mirrors."""
     mirrors = mirrored(after, team)
     if mirrors:
         after, _ = edited(index.graph, _with_derived(index, edit, after, (), Derived(mirrors, {})))

@@ -67,6 +67,15 @@ def test_pairs_are_answers_of_their_things(bags: Clew):
     ]
 
 
+def test_things_of_several_kinds_are_counted_together():
+    pumps = {f"P-{number}": ("gear pump", "screw pump", "lobe pump")[number % 3] for number in range(1, 7)}
+    wider = [(kind, "subclass of", "pump") for kind in ("gear pump", "screw pump", "lobe pump")]
+    with Clew.from_triples([*((pump, "is a", kind) for pump, kind in pumps.items()), *wider]) as clew:
+        answer, _ = ask(clew, "How many pumps are there?", "Facts: 1-6\nAnswer: 6")
+    assert [a.label for a in answer.answers] == ["6"]
+    assert {t.head for t in answer.citations[0].triples} == pumps.keys()
+
+
 def test_a_pair_that_no_fact_joins_is_no_answer(bags: Clew):
     answer, _ = ask(bags, "Which donor gave each available bag?", "Facts: 1, 4\nAnswer: B-1: Di Fox")
     assert not answer.answers

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.simgrag import verify as verifying
-from clew.methods.simgrag.verify import VerifyWithModel, connect, paths_between
+from clew.methods.simgrag.verify import VerifyWithModel, connect
 
 TRIPLES = [
     ("Una Brandt", "works_at", "Dry Dock Ltd"),
@@ -102,6 +102,15 @@ def walks_of(graph, first, last):
     return found
 
 
+def connected(graph, ends, **limits):
+    """The paths that `connect` finds by words that are like no relation, and whether they are all."""
+    alike = np.zeros((1, len(graph.relations)), np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(verifying, name, value)
+        return connect(graph, ends, alike)
+
+
 @settings(max_examples=8)
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=4, max_size=7))
 def test_paths_are_those_of_a_slow_search(edges):
@@ -109,14 +118,23 @@ def test_paths_are_those_of_a_slow_search(edges):
     with Clew.from_triples(triples) as clew:
         graph = clew.index.graph
         for last in range(1, min(3, len(graph.entities))):
-            found, complete = paths_between(graph, 0, last)
+            found, complete = connected(graph, [0, last], MOST_PATHS=1_000, MOST_OF_ONE_KIND=1_000)
             assert complete
             assert set(found) == walks_of(graph, 0, last)
 
 
-def test_a_third_step_around_hubs_is_left_out_and_said(firms, monkeypatch):
-    graph = firms.index.graph
+def test_few_paths_are_shown_and_fewer_of_one_kind():
+    of_one_kind = [(a, "knows", b) for middle in "xyz" for a, b in (("Ann", middle), (middle, "Bea"))]
+    with Clew.from_triples([*of_one_kind, ("Ann", "likes", "Bea"), ("Bea", "helps", "Ann")]) as clew:
+        graph = clew.index.graph
+        ends = [clew.index.names.exact(name)[0].entity for name in ("Ann", "Bea")]
+        (*direct, first, second), complete = connected(graph, ends, MOST_PATHS=4, MOST_OF_ONE_KIND=2)
+        assert [len(path) for path in (*direct, first, second)] == [1, 1, 2, 2]
+        assert complete
+        assert connected(graph, ends, MOST_PATHS=4, MOST_OF_ONE_KIND=1) == ((*direct, first), True)
+        assert connected(graph, ends, MOST_PATHS=1, MOST_OF_ONE_KIND=2) == ((direct[0],), True)
+
+
+def test_a_third_step_around_hubs_is_left_out_and_said(firms):
     ends = [firms.index.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
-    alike = np.zeros((1, len(graph.relations)), np.float32)
-    monkeypatch.setattr(verifying, "MOST_EDGES_AROUND", 1)
-    assert connect(graph, ends, alike) == ((), False)
+    assert connected(firms.index.graph, ends, MOST_EDGES_AROUND=1) == ((), False)

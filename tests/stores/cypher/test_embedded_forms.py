@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.engine import Clew
-from clew.stores.errors import QueryError
+from clew.stores.errors import QueryError, QueryRefused
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
 
@@ -58,6 +58,49 @@ def test_a_usual_form_gives_the_rows_that_it_means(store, query, rows):
 def test_an_aggregate_beside_a_variable_is_an_error_of_the_query(store):
     with pytest.raises(QueryError, match="Name the aggregate by WITH first"):
         store.run("MATCH (m:machine) WITH count(m) AS n MATCH (c:component) RETURN toFloat(count(c)) / n")
+
+
+@pytest.mark.parametrize("clause", ["RETURN count(m) * 0 + k", "WITH count(m) + k AS n RETURN n"])
+def test_an_aggregate_beside_a_constant_variable_is_an_error_of_the_query(store, clause):
+    """As in Neo4j: a variable that only stands beside an aggregate is none to group by."""
+    with pytest.raises(QueryRefused, match=r"aggregate and k.*Name the aggregate by WITH first"):
+        store.run(f"WITH 7 AS k MATCH (m:machine) {clause}")
+
+
+def test_an_aggregate_beside_a_subquery_is_refused(store):
+    with pytest.raises(QueryRefused, match="subqueries and patterns beside an aggregate"):
+        store.run("MATCH (m:machine) RETURN count(m) + COUNT { (m)-[:feeds]->() }")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("substring('pump', -1)", r"substring\(\) with a number below zero"),
+        ("substring('pump', 0, -1)", r"substring\(\) with a number below zero"),
+        ("left('pump', -1)", r"left\(\) with a number below zero"),
+        ("right('pump', -1)", r"right\(\) with a number below zero"),
+        ("range(1, 9223372036854775807)", r"range\(\) with a bound of over 32 bits"),
+        ("range(-9223372036854775807, 9223372036854775807, 4611686018427387904)", "of over 32 bits"),
+    ],
+)
+def test_a_number_that_ladybug_takes_otherwise_is_refused(store, call, message):
+    """Neo4j has an error for the texts; ladybug returns a text, or a list that is too short."""
+    with pytest.raises(QueryRefused, match=message):
+        store.run(f"RETURN {call}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (m:machine) RETURN substring(m.name, size(m.name) - 7)",
+        "MATCH (m:machine) RETURN substring(m.name, 0, size(m.name) - 7)",
+        "MATCH (m:machine) RETURN left(m.name, size(m.name) - 7)",
+        "WITH 9223372036854775807 AS n RETURN size(range(1, n))",
+    ],
+)
+def test_such_a_number_that_is_computed_is_an_error_of_the_query(store, query):
+    with pytest.raises(QueryError, match="Could not convert"):
+        store.run(query)
 
 
 def test_an_error_while_running_is_one_of_the_query(store):

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import json
-import mmap
+import os
 import random
 import tomllib
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -177,10 +177,16 @@ class LineFile:
 
 def _whole(path: Path) -> int:
     """Count the bytes up to the last line end."""
-    if not path.stat().st_size:
-        return 0
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.rfind(b"\n") + 1
+    with path.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0:
+            start = max(0, at - 65_536)
+            file.seek(start)
+            line_end = file.read(at - start).rfind(b"\n")
+            if line_end >= 0:
+                return start + line_end + 1
+            at = start
+    return 0
 
 
 class RunDirectory:

@@ -25,7 +25,7 @@ ALL = 1 << 59
 
 
 FIRST, GROWTH = 64, 16
-"""How many candidates of a node are asked for first, and how many times as many then."""
+"""How many candidates of a node are asked for first, and by what factor more each time after."""
 WORTH_A_CUT = 512
 """Candidates of one node that are worth more runs, of those near and of the others."""
 
@@ -377,7 +377,7 @@ class QueryCosts:
         return node.entity if node.known else None
 
     def reach_nearest(self) -> None:
-        """Have the nearest candidates, of which the first round is."""
+        """Fetch the nearest candidates, which the first round needs."""
         for candidates in self._lists.values():
             candidates.reach(0)
 

@@ -291,7 +291,7 @@ class Layout:
 
 
 NO_LAYOUT = Layout(())
-"""Of what is no table."""
+"""The layout of what is no table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,7 +457,7 @@ class ColumnProfile:
     tracked: int = 0
     """Cells of which `distinct` has all."""
     years: int = 0
-    """Numbers that may be years among dates."""
+    """Cells with a number that may be a year."""
 
     def take(self, cells: Sequence[str]) -> None:
         """Look at further cells."""

@@ -74,7 +74,7 @@ class _Rows:
         self._started = False
 
     def of_lines(self) -> Iterator[list[str]]:
-        """The fields of a row, or those of many rows one after another."""
+        """The fields of one row, or of many rows in one list."""
         delimiter, delimiters = self._delimiter, len(self._header) - 1
         for first, lines in line_blocks(self._path, self._tally, legacy=True):
             if self._started and all(line.count(delimiter) == delimiters for line in lines):
@@ -97,7 +97,7 @@ class _Rows:
             yield from self._checked(number, fields, ",".join(fields))
 
     def _checked(self, number: int, fields: list[str], line: str) -> Iterator[list[str]]:
-        """The fields of a row; nothing for a header, or a row that was skipped."""
+        """Yield the fields of a row, but not those of a header or of a row that is skipped."""
         is_first, self._started = not self._started, True
         if is_first and is_header(fields, self._header):
             self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")

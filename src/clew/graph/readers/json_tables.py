@@ -296,7 +296,7 @@ def _is_lines(path: Path, quiet: Tally) -> bool:
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""Of a character that JSON writes as two."""
+"""Half of a character that JSON writes as two."""
 
 
 def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)

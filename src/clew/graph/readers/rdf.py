@@ -285,7 +285,7 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
 def _reason(error: SyntaxError) -> str:
     """Give pyoxigraph's message without the place, which is said already."""
     if "LoadDocumentCallback" in str(error):
-        return "it names a context on the web (not that of schema.org), and nothing is fetched: write it here"
+        return "it names a context on the web, and nothing is fetched: write the context into the file"
     return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
 
 
@@ -393,7 +393,7 @@ class _Sorter:
             return
         triples = len(self.batch.heads)
         is_type = predicate == _TYPE and isinstance(object_, self._node)
-        # Of a class of RDF, RDFS or OWL themselves the graph keeps nothing.
+        # The graph keeps no type that is a class of RDF, RDFS or OWL themselves.
         is_plain_type = is_type and not object_.value.startswith((RDF, RDFS, OWL))
         if isinstance(object_, self._triple):
             self._take_about(subject, predicate, object_)
@@ -418,7 +418,7 @@ class _Sorter:
         self._keep_beside(quad, is_triple=len(self.batch.heads) > triples, is_plain_type=is_plain_type)
 
     def _keep_beside(self, quad: pyoxigraph.Quad, *, is_triple: bool, is_plain_type: bool) -> None:
-        """Keep in which graph a triple is, and what is no triple of the graph."""
+        """Keep the named graph of a triple, and statements that are no triples of the graph."""
         subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
         is_named = not isinstance(quad.graph_name, self._default)
         if is_triple and is_named:

@@ -29,7 +29,7 @@ from clew.graph.readers.survey import shown_row
 from clew.graph.readers.table import TABLE, broken, is_table_file, table_layout
 
 READERS: tuple[Reader, ...] = (*(TSV, PIPE, COMMA, TABLE), *RDF_READERS, *(JSON, ARRAYS), *NETWORKS)
-"""All readers; adding one is a word here."""
+"""All readers; a new one is added here."""
 
 SNIFFED_LINES = 5
 SNIFFED_BYTES = 4096
@@ -81,7 +81,7 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
 
 
 def _looked_into(path: Path, reader: Reader, hints: Hints) -> Reader:
-    """The reader of what a file holds, if its name or how it begins says no more than the kind of text."""
+    """The reader of what a file holds, where `reader` is only that of its kind of text: JSON, XML, CSV."""
     if reader is COMMA or reader is TSV:
         return _choose_table(path, reader, hints)
     if reader not in (JSON, RDFXML):

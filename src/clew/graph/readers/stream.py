@@ -56,7 +56,7 @@ _PREDEFINED = re.compile(rb"<!ENTITY\s+(?:lt|gt|amp|apos|quot)\s+(?:\"[^\"<%]{0,
 
 
 class XmlGuard:
-    """Sees the bytes of an XML file pass: counts its open elements, and what its entities put in."""
+    """Watches the bytes of an XML file: counts open elements, and the bytes that its entities insert."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -65,10 +65,10 @@ class XmlGuard:
         self._values: dict[bytes, int] = {}
 
     def take(self, data: bytes) -> str:
-        """Look at the next bytes, none at the end; what is wrong with them, "" if nothing is.
+        """Look at the next bytes, none at the end. Returns what is wrong with them, "" if nothing is.
 
-        Elements are nested deeper than `DEEPEST_FILE`, or a tag has no end. Raises InputError for an entity
-        that must not be declared.
+        That is elements nested deeper than `DEEPEST_FILE`, or a tag without an end. Raises InputError for an
+        entity that must not be declared.
         """
         self._take_entities(data)
         window, at = self._rest + data, 0
@@ -101,7 +101,7 @@ class XmlGuard:
         return "a tag has no end" if len(rest) > LONGEST_TAG else ""
 
     def _take_entities(self, data: bytes) -> None:
-        """Take the declarations, and add up what is put in for the entities."""
+        """Take the declarations, and add up the bytes that the entities insert."""
         self._bytes_read += len(data)
         window, at = self._rest_of_entities + data, 0
         while declaration := _BEGIN.search(window, at):
@@ -109,7 +109,7 @@ class XmlGuard:
             if at < 0:
                 self._rest_of_entities = window[declaration.start() :]
                 return
-        # One that two chunks share is not counted, which is little.
+        # One that is split between two chunks is not counted, which makes little difference.
         self._bytes_added += sum(window.count(name) * size for name, size in self._values.items())
         if self._bytes_added > FREE_EXPANSION + EXPANSION_SHARE * self._bytes_read:
             raise self._refusal("is used so often that it could fill the memory")

@@ -63,7 +63,7 @@ NumberedRow = tuple[int, list[str]]
 
 @dataclass(slots=True)
 class Table:
-    """A table as it was looked through; `layout` has no columns where `fault` says why, or without rows."""
+    """A table that was looked through; `layout` has no columns if it has no rows, or a `fault`."""
 
     name: str
     layout: Layout = NO_LAYOUT
@@ -103,7 +103,7 @@ class Table:
         return "" if nodes is None else self.layout.columns[nodes.id].group
 
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
-        """Say something else of a column."""
+        """Change fields of a column."""
         columns = list(self.layout.columns)
         columns[column] = replace(columns[column], **changes)
         self.layout = replace(self.layout, columns=tuple(columns))
@@ -366,7 +366,7 @@ class Survey:
             self._refer(table, tables)
 
     def _know_by_ids(self, table: Table, tables: Sequence[Table]) -> None:
-        """Know rows by a column of ids, not by their names, if other tables refer to them so."""
+        """Identify rows by a column of ids, not by their names, if other tables refer to that column."""
         layout, nodes = table.layout, table.layout.nodes
         if nodes is None or nodes.literals or layout.numbered or not says_name(table.header[nodes.id]):
             return
@@ -384,7 +384,7 @@ class Survey:
                 return
 
     def _refers(self, other: Table, table: Table, column: int, ids: Set[str], names: Set[str]) -> bool:
-        """Whether the ends of another table's edges, or a column that says so, are ids of a table."""
+        """Whether the ends of another table's edges, or a column named after the table, hold its ids."""
         edges = other.layout.edges
         ends = (edges.head, edges.tail) if edges is not None else ()
         header = header_words(table.header[column])
@@ -450,7 +450,7 @@ class Survey:
         cells, words = table.profiles[column].distinct - {""}, header_words(table.header[column]).split()
         if not cells:
             return None
-        # *employees* of whole numbers are how many there are, not which, as *employee*.
+        # Whole numbers are counts in a column *employees*, but ids in a column *employee*.
         counts = words and singular(words[-1]) != words[-1] and table.profiles[column].whole_numbers
         for other in tables if not counts else ():
             called = other.ids and other.is_called(table.layout.columns[column])
@@ -507,6 +507,9 @@ def _unify_texts(tables: Sequence[Table]) -> None:
 
     Else the *Bergen* of two columns would be two things. Ids of rows stay entities.
     """
+    layouts = [table.layout for table in tables]
+    if all(each.known or each.nodes is None or each.nodes.literals for each in layouts):
+        return
     ids = set[str]().union(*(table.ids for table in tables))
     texts, named = set[str](), list[tuple[Table, int, set[str]]]()
     for table in tables:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
-from clew.errors import InputError, MissingExtra, ParseError, UsageError
+from clew.errors import InputError, ParseError, UsageError
 from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
@@ -183,8 +183,8 @@ def _look_at(file: Path, hints: Hints, *, inside: bool, alone: bool) -> Table:
                 raise
             unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
             table = look_through(file, _records(file, quiet), unsaid, delimiter)
-    except (InputError, ParseError) as error:
-        if not inside or isinstance(error, MissingExtra):
+    except InputError as error:
+        if not inside:
             raise
         return Table(file.name, fault=error)
     if table.header and not table.layout.columns:
@@ -256,7 +256,7 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
 
 
 def note_reading(path: Path, table: Table, tally: Tally, more: str = "") -> None:
-    """Say how a table is read, and keep it for what is added later."""
+    """Note how a table is read, and keep its form for rows that are added later."""
     for note in (table.layout.in_words() + more, *table.notes):
         tally.note(f"{path}: {note}")
     if (form := table.form) is not None:
@@ -307,7 +307,7 @@ def batches_of(
 
 
 def _made_id(layout: Layout, fields: Sequence[str], seen: Counter[str]) -> str:
-    """An id of a row without one, which is the same whenever the same row is read."""
+    """An id for a row without one; the same row has the same id whenever it is read."""
     cells = zip(layout.columns, fields, strict=False)
     said = sorted(f"{column.name}\0{cell}" for at, (column, cell) in enumerate(cells) if layout.has(at))
     id_ = hashlib.blake2b("\0".join(said).encode(), digest_size=6).hexdigest()

@@ -186,7 +186,7 @@ def _degrees(graph: Graph, *, directed: bool) -> Int64:
 
 
 WalkKind = Literal["bfs", "random", "lazy"]
-"""Breadth-first walks, drawn ones, or breadth-first ones that are made when they are asked for."""
+"""Breadth-first walks, random ones, or breadth-first ones that are made on demand."""
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000

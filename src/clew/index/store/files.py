@@ -302,7 +302,8 @@ class Seal:
                     changed[mark] = entry
         with suppress(FileNotFoundError):
             self._check_whole(list(changed.values()))
-            self._marks |= changed.keys()
+            files = {entry.file for entry in changed.values()}
+            self._marks = {mark for mark in self._marks if mark[0] not in files} | changed.keys()
 
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
         check = partial(check_entry, self._folder, verify=True)
@@ -317,7 +318,7 @@ class Seal:
         """Note the marks beside the files, else in this user's folder; without either, all is read again."""
         for place in _places(self._folder):
             with suppress(OSError):
-                replace_file(place, json.dumps(dict(self._marks)))
+                replace_file(place, json.dumps(dict(sorted(self._marks))))
                 return
 
 

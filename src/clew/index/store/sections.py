@@ -64,7 +64,14 @@ _PARTS: dict[str, Any] = {
     "edge_properties": EdgeProperties,
     "stated": Stated,
 }
-_OPTIONAL = ("labels", "relation_labels", "edge_properties", "stated", "beside")
+_OPTIONAL = {
+    "labels": "labels.blob",
+    "relation_labels": "relation_labels.blob",
+    "edge_properties": "statements.triples",
+    "stated": "stated.pairs",
+    "beside": "beside",
+}
+"""Parts of a graph that an index may lack, each with a section that it has if the part is there."""
 
 
 def graph_counts(graph: Graph) -> dict[str, int]:
@@ -109,7 +116,7 @@ def graph_of_sections(arrays: Arrays) -> Graph:
     parts: dict[str, dict[str, Any]] = {}
     for section, path, dtype in _FIELDS:
         owner, _, field = path.partition(".")
-        if owner in _OPTIONAL and (section if dtype else f"{section}.blob") not in arrays:
+        if owner in _OPTIONAL and _OPTIONAL[owner] not in arrays:
             continue
         value = arrays[section].astype(dtype, copy=False) if dtype else _names(arrays, section)
         fields = parts.setdefault(owner, {}) if field else whole

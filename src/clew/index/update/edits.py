@@ -540,7 +540,7 @@ class _Side:
     """All that the files of one side, added or removed, say; `names` are labels and aliases."""
 
     calls_rows: bool = True
-    """Whether rows are called by their ids and numbers too, as they stay if they are removed."""
+    """Whether ids and numbers of rows are names of them too; rows that are removed keep these."""
     triples: list[NamedTriple] = field(default_factory=list[NamedTriple])
     nodes: list[str] = field(default_factory=list[str])
     labels: dict[str, Label] = field(default_factory=dict[str, Label])

@@ -248,7 +248,7 @@ class _Resolver:
         return node_aliases, self._removed_pairs(node_aliases, to_remove, lost_nodes)
 
     def _unsaid_lines(self, removed: Iterable[EdgeIds]) -> Iterator[str]:
-        """Triples that go, as lines: named graphs may say them."""
+        """Removed triples as lines of `Graph.beside`, where named graphs may state them."""
         graph = self._graph
         if graph.beside is None:
             return
@@ -260,7 +260,7 @@ class _Resolver:
                 yield line_of((graph.entities[head], graph.relations[relation], key))
 
     def _notes(self, following: Following | None) -> Iterator[str]:
-        """What is not of the type that the index has for its relation, or not as a new index would infer."""
+        """Notes on values unlike others of their relation, and on what a new index would infer otherwise."""
         for relation, count in self._unfit.items():
             values = "1 value is" if count == 1 else f"{count:,} values are"
             yield f"{relation}: {values} not as the others of the index are, and kept as written"

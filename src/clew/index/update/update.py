@@ -184,10 +184,11 @@ def updated_corpus(
         change = CorpusChange(len(roots), len(roots), len(part.q))
         return _with_nodes(corpus, maker, part, graph.nodes), change
     walker = Walker(graph, corpus.settings)
-    stored_walks = [
-        StoredWalks(part.walks, np.isin(np.arange(len(part.walks.roots)), rows))
-        for part, rows in corpus.parts_in_use()
-    ]
+    stored_walks: list[StoredWalks] = []
+    for part, rows in corpus.parts_in_use():
+        live = np.zeros(len(part.walks.roots), np.bool_)
+        live[rows] = True
+        stored_walks.append(StoredWalks(part.walks, live))
     said_anew = _roots_said_anew(corpus, renamed, unsaid=verbaliser is not None)
     changed = changed_roots(before, edit, walker, stored_walks)
     roots = np.union1d(changed, said_anew).astype(np.int32)
@@ -221,12 +222,13 @@ def _roots_said_anew(corpus: Corpus, renamed: Int32, *, unsaid: bool) -> Int32:
     """
     roots = [renamed]
     for part, rows in corpus.parts_in_use() if len(renamed) or unsaid else ():
-        owners = root_of_walks(part.walks)
+        is_stale = np.zeros(len(part.walks.nodes), np.bool_)
         if len(renamed):
-            roots.append(owners[np.isin(part.walks.nodes, renamed).any(axis=1)])
+            is_stale |= np.isin(part.walks.nodes, renamed).any(axis=1)
         if unsaid and part.sentences is not None:
-            without = owners[np.diff(part.sentences.offsets) == 0]
-            roots.append(np.intersect1d(without, part.walks.roots[rows]))
+            is_stale |= np.diff(part.sentences.offsets) == 0
+        owners = np.searchsorted(part.walks.offsets, np.flatnonzero(is_stale), "right") - 1
+        roots.append(part.walks.roots[np.intersect1d(owners, rows)])
     return np.unique(np.concatenate(roots))
 
 

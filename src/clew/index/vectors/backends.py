@@ -403,7 +403,7 @@ class VectorAccess:
 
 
 def faiss_for(count: int, dimension: int) -> FaissVectors:
-    """What faiss searches so many vectors with, still empty."""
+    """The empty faiss index that suits so many vectors."""
     return FaissVectors(dimension, cells=count > MANY)
 
 

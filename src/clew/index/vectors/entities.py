@@ -154,9 +154,9 @@ def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class FoundByFile:
-    """A file proposes, and the stored vectors, `rows` int8 [nodes, d] times `scale` float32, measure.
+    """A file proposes nodes, and stored vectors (`rows` int8 [nodes, d] times `scale` float32) rank them.
 
-    Rows `also`, whose vectors the file has otherwise, are measured too.
+    Rows `also`, of which the file has old vectors, are ranked too.
     """
 
     file: VectorIndex

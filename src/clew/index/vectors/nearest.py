@@ -54,7 +54,7 @@ class VectorIndex(Protocol):
         ...
 
     def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors float32 [n, dimension] with new ids; that they are new is not looked at."""
+        """Add vectors float32 [n, dimension] with new ids; whether they are new is not checked."""
         ...
 
     def search(self, query: Float32, k: int) -> Nearest:
@@ -153,9 +153,9 @@ def faiss_module() -> Any:  # noqa: ANN401
 
 
 class FaissVectors:
-    """All vectors are compared, which is quick up to about a million; or, in `cells`, those of the nearest.
+    """Compares all vectors, which is quick up to about a million, or with `cells` those of the nearest cells.
 
-    `_index` is there once it is trained, by `train` or by the first vectors that are added.
+    There is an `_index` after training, by `train` or by the first vectors that are added.
     """
 
     FLAT, CELLS = "faiss-flat", "faiss-ivf"

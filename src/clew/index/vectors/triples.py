@@ -72,7 +72,7 @@ def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
 TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
 SUMMED_AT_ONCE = 1 << 15
-"""Triples whose sums are at hand at a time, so that they stay in the cache of the processor."""
+"""Triples that are summed at a time, so that the sums fit into the cache of the processor."""
 TEXTS_EMBEDDED = 4096
 """Texts that are embedded at a time."""
 MOST_SEARCHED = 5_000_000
@@ -192,7 +192,7 @@ def add_triple_vectors(new_index: NewIndex) -> None:
 
 
 class TripleEmbedder:
-    """Embeds triples of a graph, those of a span if it is called. Raises EmbedderError."""
+    """Embeds triples of a graph; called, those of a span. Raises EmbedderError."""
 
     def __init__(self, graph: Graph, embedder: Embedder) -> None:
         self._graph, self._embedder = graph, embedder

@@ -267,15 +267,17 @@ class KgGpt(GraphMethod[KgGptSettings]):
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
     """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
-    documents = tuple(
-        _document(file)
-        for path in paths
-        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
-        if file == path or (file.suffix in TEXT_SUFFIXES and file.is_file())
-    )
+    documents = tuple(_document(file) for path in paths for file in _files(path))
     if not any(document.text.strip() for document in documents):
         raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
     return documents
+
+
+def _files(path: Path) -> list[Path]:
+    """The text files of a folder, in order; a file is itself, whatever its name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
 
 
 def _document(path: Path) -> Document:

@@ -349,8 +349,8 @@ class KgRag(ModelMethod[KgRagSettings]):
             "STEPS": f"<steps>\n{text}\n</steps>\n" if len(steps) > 1 else "",
             "QUESTION": as_data(state.question),
         }
-        known, named = dict.fromkeys(state.topics, ()), frozenset(state.topics)
-        evidence = ReadEvidence(self.judge, state.question, records.facts, known, named, whole=True)
+        known, named, facts = dict.fromkeys(state.topics, ()), frozenset(state.topics), records.facts
+        evidence = ReadEvidence(self.graph, self.judge, state.question, facts, known, named, whole=True)
         with state.run.stage("sub_answers"):
             reply = self.read(state.run, evidence, values, "read_facts", self._answer_sampling)
         if not (records.whole or reply.answered or reply.shows_none):
@@ -462,7 +462,7 @@ class KgRag(ModelMethod[KgRagSettings]):
             prompt, facts = "sub_answer", fact_lines(graph, triples, start_proofs)
             values = {"TRIPLES": "\n".join(numbered(facts)) or "(none)"}
         about, whole = (state.about, True) if self._reads_records else ("", False)
-        evidence = ReadEvidence(self.judge, asked, facts, start_proofs, named_entities, whole)
+        evidence = ReadEvidence(graph, self.judge, asked, facts, start_proofs, named_entities, whole)
         values |= {"NAMES": about + other_names(graph, called), "QUESTION": data_lines([asked])}
         with state.run.stage("sub_answers"):
             reply = self.read(state.run, evidence, values, prompt, self._answer_sampling)
@@ -551,7 +551,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         start_proofs = known_proofs(self.graph, state.links, state.topics)
         answers, facts = self._answers_text(state.links, start_proofs)
         named, whole = frozenset(state.topics), self._reads_records
-        evidence = ReadEvidence(self.judge, state.question, facts, start_proofs, named, whole)
+        evidence = ReadEvidence(self.graph, self.judge, state.question, facts, start_proofs, named, whole)
         values = {
             "ANSWERS": answers,
             "NAMES": other_names(self.graph, state.called),

@@ -306,7 +306,7 @@ class SimGRAG(PatternSearch):
             stated = replace(stated, text="")
             subgraphs = Subgraphs(self.graph, self.distances, pattern, result, not self.by_letter)
             known = dict.fromkeys(subgraphs.named, ())
-            evidence = ReadEvidence(self.judge, question, subgraphs.facts, known, subgraphs.named)
+            evidence = ReadEvidence(self.graph, self.judge, question, subgraphs.facts, known, subgraphs.named)
             found = subgraphs.ground(stated, evidence)
         if found.node is None and (relations := subgraphs.relations(stated, question)):
             return replace(self._relation_answer(question, pattern, relations), notes=notes)

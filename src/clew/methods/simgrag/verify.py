@@ -16,7 +16,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from clew.foundation.arrays import Float32
+from clew.foundation.arrays import Float32, Int64
 from clew.graph.graph import Graph, triple_text
 from clew.graph.neighbourhood import triples_at
 from clew.graph.steps import Step, step_of
@@ -71,19 +71,20 @@ def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tupl
 
 def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool]:
     """The paths of one, two and three edges, and whether they are all."""
-    near, far = (_by_other_end(graph, one, other) for one, other in ((first, last), (last, first)))
+    at_first, at_last = triples_at(graph, [first]), triples_at(graph, [last])
+    near, far = _by_other_end(graph, at_first, first, last), _by_other_end(graph, at_last, last, first)
     out_degrees, into_degrees = graph.out.degrees(), graph.into.degrees()
     around = [sorted(ends) for ends in (near, far)]
     edges = [int(out_degrees[nodes].sum() + into_degrees[nodes].sum()) for nodes in around]
     has_hub = min(edges) > MOST_EDGES_AROUND
     middle = [] if has_hub else triples_at(graph, around[edges.index(min(edges))]).tolist()
     lengths = (
-        ((int(triple),) for triple in np.intersect1d(triples_at(graph, [first]), triples_at(graph, [last]))),
+        ((triple,) for triple in np.intersect1d(at_first, at_last).tolist()),
         ((a, b) for node in sorted(near.keys() & far.keys()) for a in near[node] for b in far[node]),
         (
             (a, triple, b)
-            for triple in middle
-            for one, other in (graph.triple(triple)[::2], graph.triple(triple)[::-2])
+            for triple, (head, _, tail) in zip(middle, map(graph.triple, middle), strict=True)
+            for one, other in ((head, tail), (tail, head))
             if one != other
             for a in near.get(one, ())
             for b in far.get(other, ())
@@ -94,10 +95,10 @@ def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool
     return [path for paths in listed for path in paths[:MOST_LISTED_PATHS]], complete
 
 
-def _by_other_end(graph: Graph, entity: int, other: int) -> dict[int, list[int]]:
+def _by_other_end(graph: Graph, triples: Int64, entity: int, other: int) -> dict[int, list[int]]:
     """The triples at an entity by their other end, which is neither of two entities."""
     triples_by_end: dict[int, list[int]] = {}
-    for triple in triples_at(graph, [entity]).tolist():
+    for triple in triples.tolist():
         head, _, tail = graph.triple(triple)
         end = tail if head == entity else head
         if end not in (entity, other):

@@ -71,7 +71,8 @@ from clew.types import Abstention, Answer, AnswerEntity, Citation
 class SynaptiQA:
     """Answers questions by Cypher queries that a model writes.
 
-    `reader` reads them, too, where there is an index; a database has none.
+    Over an index `reader` finds what a question names, and the relations that it may need; a database has
+    no reader.
     """
 
     name = "synaptiqa"
@@ -154,9 +155,9 @@ make_kg_query = partial(make_synaptiqa, kind=KgQuery)
 
 @dataclass
 class _QueryState:
-    """One question while it is worked on; `query` is the last one that was run.
+    """One question while it is worked on; `query` is the last statement that was made for it.
 
-    `names` are what it names, as a prompt says it, `ranks` how likely it needs each relation.
+    `names` says for the prompt what the question names, `ranks` how likely it needs each relation.
     """
 
     method: SynaptiQA
@@ -205,7 +206,7 @@ class _QueryState:
         return attempt
 
     def _run(self, reply: str, writer: QueryWriter, attempt: Attempt) -> None:
-        """Run the statement of a reply, and put what comes of it into the attempt."""
+        """Run the statement of a reply; the attempt gets its rows, or what is wrong with it."""
         try:
             with self.run.stage("check"):
                 statement = self._optimise(reply, writer, attempt) if self.optimised else parse(reply.strip())
@@ -244,7 +245,7 @@ class _QueryState:
         return self._take(self.graph.check.values(statement, self.question, choose), attempt)
 
     def _take(self, corrected: Corrected, attempt: Attempt) -> Statement:
-        """Note what was corrected; the statement after it."""
+        """Note in the attempt what was corrected; return the corrected statement."""
         attempt.corrections += corrected.corrections
         attempt.unknown += corrected.unknown
         return corrected.statement
@@ -265,10 +266,10 @@ class _QueryState:
         try:
             return self._clean(extracted.statement.text, "none is known", writer, attempt)
         except QueryError:
-            return replace(extracted, corrections=())  # what was a statement before is not lost
+            return replace(extracted, corrections=())  # the statement that there was is kept
 
     def _clean(self, text: str, problem: str, writer: QueryWriter, attempt: Attempt) -> Corrected:
-        """Have the model clean a text. Raises QueryError where that is no statement."""
+        """Have the model clean a text. Raises QueryError if the result is no statement."""
         extracted = extract_query(writer.clean(text, problem))
         cleaned = extracted.statement.text
         if cleaned != text:

@@ -1,9 +1,9 @@
 """Direction correction: turn the hops that the schema forbids as they are written, and only those.
 
-A hop is forbidden if no labels that its ends may have are connected in its direction. Ends without labels get
-theirs from the other hops that must hold with it. Where the schema allows a hop in neither direction the
-query is reported, as every answer to it would be empty. The idea is that of the corrector that SynaptiQA
-(section III.B) uses; the rules here are our own.
+A hop is forbidden if the schema connects no labels that its ends may have in its direction. An end without
+labels gets them from the other hops that must hold at the same time. A hop that the schema allows in neither
+direction is reported, as the query could only return nothing. The idea is that of the corrector in SynaptiQA
+(section III.B); the rules are our own.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from clew.stores.cypher.tree import (
 from clew.stores.errors import IllegalHop
 from clew.stores.store import GraphSchema, HopSearch, SchemaHop
 
-# What a label expression admits, and which pairs of labels a hop may connect.
+# The labels that an expression admits, and the pairs of labels that a hop may connect.
 
 Pairs = frozenset[tuple[str, str]]
 
 LONGEST_HOP = 64
-"""Longer hops are looked at as if they were of this length; beyond it the labels that they reach repeat."""
+"""Longer hops are treated as having this length; beyond it, the labels that they reach repeat."""
 
 
 def admits_label(expression: LabelExpression, label: str, *, negated: bool = False) -> bool:
@@ -50,10 +50,10 @@ def admits_label(expression: LabelExpression, label: str, *, negated: bool = Fal
 
 
 def admits_all(parts: Sequence[LabelExpression], label: str) -> bool:
-    """Whether a node that the schema knows by `label` may satisfy all of some expressions.
+    """Whether a node that the schema knows by `label` may satisfy all these expressions.
 
-    A node may have more labels than the one that a hop of the schema names: `A&B` admits both A and B, while
-    what is excluded by `!` is excluded in any case.
+    A node may have more labels than the one that a hop of the schema names, so that `A&B` admits A and B. A
+    label that `!` excludes is never admitted.
     """
     including = [part for part in parts if part.operator not in ("!", "%")]
     return all(admits_label(part, label) for part in parts if part.operator == "!") and (
@@ -98,15 +98,15 @@ def _repeat_hops(single: Pairs, labels: Sequence[str], length: tree.Length) -> P
     return frozenset(pairs)
 
 
-# The hops of a statement, in groups that must hold together, with what it says about their ends.
+# The hops of a statement, in groups that must hold together, with the labels that it gives their ends.
 #
-# A group is what must all be matched for a row: the MATCH clauses of a query. What need not hold (OPTIONAL
-# MATCH, patterns in conditions, subqueries) is a group of its own, below the one whose variables it uses.
+# The hops of a group must all match for a row: those of the MATCH clauses of a query. Hops that need not
+# (of OPTIONAL MATCH, patterns in conditions, subqueries) are a group below the one whose variables they use.
 
 
 @dataclass(frozen=True, slots=True)
 class PatternHop:
-    """An edge of a pattern between the nodes `left` and `right` (numbers), as they stand in the text."""
+    """An edge of a pattern, between nodes with the numbers `left` and `right`, in the order of the text."""
 
     edge: Relationship
     left: int
@@ -117,7 +117,7 @@ class PatternHop:
 
 @dataclass(slots=True)
 class HopGroup:
-    """Hops that must hold together; `labels` and `types` are what the statement says of nodes and edges."""
+    """Hops that must hold together, with the `labels` of nodes and the `types` of edges by the statement."""
 
     parent: HopGroup | None
     hops: list[PatternHop] = field(default_factory=list[PatternHop])
@@ -127,7 +127,7 @@ class HopGroup:
 
 
 _Scope = dict[str, int | Relationship]
-"""Variables in sight: the number of a node, or an edge."""
+"""The variables in scope: name → number of a node, or an edge."""
 
 
 def _without(scope: _Scope, names: Iterable[tree.Name]) -> _Scope:
@@ -136,7 +136,7 @@ def _without(scope: _Scope, names: Iterable[tree.Name]) -> _Scope:
 
 
 class _HopFinder:
-    """Walks the clauses in their order; numbers the nodes. In `groups` a parent is before those below it."""
+    """Walks the clauses in order and numbers the nodes; `groups` has each parent before its children."""
 
     def __init__(self) -> None:
         self.groups: list[HopGroup] = []
@@ -147,7 +147,7 @@ class _HopFinder:
         return self.groups[-1]
 
     def query(self, query: CypherQuery, outer: _Scope, parent: HopGroup | None) -> _Scope:
-        """Walk the branches of a query; returns the variables that the last branch leaves."""
+        """Walk the branches of a query; return the variables in scope at the end of the last one."""
         scope = outer
         for branch in query.branches:
             scope = self._branch(branch, outer, self._group(parent))
@@ -177,7 +177,7 @@ class _HopFinder:
         return scope
 
     def _call(self, clause: tree.CallQuery, scope: _Scope, group: HopGroup) -> _Scope:
-        """Walk a subquery; what one without UNION matches must hold for the rows around it too."""
+        """Walk a subquery; without UNION and OPTIONAL, its hops must hold together with those around it."""
         inner, query = _Scope(), clause.query
         first = query.branches[0].clauses[0]
         begins_by_importing = isinstance(first, tree.Projection) and first.keyword == "WITH"
@@ -204,7 +204,7 @@ class _HopFinder:
         return result
 
     def _path(self, path: tree.PathPattern, scope: _Scope, group: HopGroup) -> None:
-        """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
+        """Add the hops of a path and number its nodes; a part that repeats is a group of its own."""
         numbers = [self._element(element, scope, group) for element in path.elements]
         for at, edge in enumerate(path.elements):
             if not isinstance(edge, Relationship):
@@ -220,7 +220,7 @@ class _HopFinder:
                 self._where(part, scope, group)
 
     def _element(self, element: Syntax, scope: _Scope, group: HopGroup) -> int:
-        """Walk a node or a part in parentheses; returns the number of a node, 0 for any other part."""
+        """Walk a node or a part in parentheses; return the number of a node, else 0."""
         if isinstance(element, tree.Parenthesised):
             inner_group = self._group(group) if element.length else group
             inner = dict(scope) if element.length else scope
@@ -241,7 +241,7 @@ class _HopFinder:
         return number
 
     def _where(self, where: Expression | None, scope: _Scope, group: HopGroup) -> None:
-        """Note what a condition says of labels and types; look for patterns in it."""
+        """Add the labels and types that a condition requires, and walk the patterns in it."""
         if where is None:
             return
         for part in terms(where, "AND"):
@@ -277,7 +277,7 @@ class _HopFinder:
 
 
 def terms(expression: Expression, operator: str) -> list[Expression]:
-    """Split a condition at its ANDs, or its ORs."""
+    """Split a condition at `operator` (AND or OR)."""
     waiting, parts = [expression], list[Expression]()
     while waiting:
         part = waiting.pop()
@@ -289,7 +289,7 @@ def terms(expression: Expression, operator: str) -> list[Expression]:
 
 
 def _label_condition(part: Expression) -> tuple[str, LabelExpression] | None:
-    """Read what a condition says of a variable's labels or type, None if nothing that is understood."""
+    """Read a condition as labels or types of a variable: *p:A*, *type(r) = 'X'*; None for any other."""
     match part:
         case tree.LabelCheck(subject=tree.Variable(name=name), labels=labels):
             return name.text, labels
@@ -323,6 +323,7 @@ def _label_condition(part: Expression) -> tuple[str, LabelExpression] | None:
 
 
 def _argument(call: Expression, function: str) -> str | None:
+    """The variable that is the only argument of a call of `function` (lower case); None for any other."""
     match call:
         case tree.Call(name=name, arguments=(tree.Variable(name=variable),)) if name.lower() == function:
             return variable.text
@@ -340,11 +341,11 @@ def _any_of(part: Syntax, labels: Sequence[LabelExpression]) -> LabelExpression:
 
 
 MOST_TURNS = 3
-"""So many hops that are legal one by one are turned together, at most, to make a whole pattern legal."""
+"""Most hops, each legal alone, that are turned to make a whole pattern legal."""
 MOST_LABELS_SHOWN = 4
 
 Domains = dict[int, frozenset[str]]
-"""Node number → labels of the schema that it may have."""
+"""Number of a node → labels of the schema that it may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +360,10 @@ class Correction:
 
 @dataclass(slots=True)
 class Directions:
-    """New texts for tokens, what was changed, and the hops that are legal in no direction, with reasons.
+    """New texts of tokens, the corrections that they make, and hops that no direction makes legal.
 
-    `missing_hops` are those that the schema does not have, and that would leave an edge as it is, or make it
-    legal.
+    `illegal` has the text of each such hop and the reason. `missing_hops` are hops that the schema lacks; if
+    the graph has one of them, an edge may stay as it is written, or is legal after all.
     """
 
     edits: dict[int, str] = field(default_factory=dict[int, str])
@@ -372,7 +373,7 @@ class Directions:
 
 
 def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
-    """Find the hops to turn, and those that are legal in no direction."""
+    """Find the hops to turn, and those that neither direction makes legal."""
     result, finder = Directions(), _HopFinder()
     finder.query(statement.query, {}, None)
     domains_by_group: dict[int, Domains] = {}
@@ -383,14 +384,14 @@ def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
 
 
 def require_legal(directions: Directions) -> None:
-    """Raise IllegalHop if a hop is legal in no direction."""
+    """Raise IllegalHop if neither direction makes a hop legal."""
     if directions.illegal:
         lines = "; ".join(f"{hop}: {reason}" for hop, reason in directions.illegal)
         raise IllegalHop(f"Illegal hop {lines}", tuple(hop for hop, _ in directions.illegal))
 
 
 class _Solver:
-    """Decides the directions of one group's hops, with the domains of the variables around it."""
+    """Decides the directions of a group's hops, given the domains of the groups around it."""
 
     def __init__(
         self,
@@ -404,7 +405,7 @@ class _Solver:
         self._labels = frozenset(schema.labels)
         self._domains = dict(outer_domains)
         self._several_label_nodes: set[int] = set()
-        """Those asked for two labels at once, so that different hops may know them by different ones."""
+        """Nodes that must have two labels or more: different hops may know them by different ones."""
         for node, expressions in group.labels.items():
             parts = [part for e in expressions for part in (e.parts if e.operator == "&" else (e,))]
             names = {part.name.text if part.name else str(part) for part in parts if part.operator != "!"}
@@ -414,17 +415,20 @@ class _Solver:
             # A label added further in does not contradict one from further out: a node may have both.
             self._domains[node] = (admitted & outer_domains.get(node, admitted)) or admitted
         self._pairs = [self._schema_pairs(hop.edge) for hop in group.hops]
-        """(head label, tail label) of each hop; of one without direction also the other way round."""
+        """The (head label, tail label) pairs of each hop; of an undirected one also reversed."""
 
     def _schema_pairs(self, edge: Relationship) -> Pairs:
-        """Each step of an edge without direction goes either way: two of *acted in* lead to an actor too."""
+        """The pairs that an edge may connect.
+
+        Each step of an undirected one goes either way: two of *acted in* lead from an actor to an actor.
+        """
         pairs = frozenset((hop.head, hop.tail) for hop in self._schema_hops(edge))
         if edge.direction == "both":
             pairs |= frozenset((tail, head) for head, tail in pairs)
         return pairs if edge.length is None else _repeat_hops(pairs, self.schema.labels, edge.length)
 
     def _schema_hops(self, edge: Relationship) -> list[SchemaHop]:
-        """The hops of the schema that are of the edge's types."""
+        """The hops of the schema that have the edge's types."""
         types = self.group.types.get(edge.start, [])
         return [hop for hop in self.schema.hops if all(admits_type(t, hop.type) for t in types)]
 
@@ -436,7 +440,7 @@ class _Solver:
         return frozenset((tail, head) for head, tail in pairs)
 
     def solve(self) -> Domains:
-        """Note the hops to turn and the illegal ones in `result`; return the domains that follow."""
+        """Add the hops to turn and the illegal ones to `result`; return the domains that follow."""
         turned: set[int] = set()
         legal = True
         for position, hop in enumerate(self.group.hops):
@@ -458,9 +462,9 @@ class _Solver:
         return self._domains if domains is None else self._domains | domains
 
     def _searches(self, hop: PatternHop, *, turned: bool) -> list[HopSearch]:
-        """What to look for in the graph to know that a hop is there as written, or also `turned`.
+        """The hops to look for in the graph: as written, if `turned` also reversed.
 
-        Nothing of a path of several edges.
+        None for a path of any length.
         """
         edge, ends = hop.edge, [self._domain(node) for node in (hop.left, hop.right)]
         expressions = self.group.types.get(edge.start, [])
@@ -482,9 +486,9 @@ class _Solver:
         return any(a in left and b in right for a, b in self._pairs_of(position, turned=turned))
 
     def _turn_further_hops(self, forced_turns: set[int]) -> tuple[set[int], Domains | None]:
-        """Find the fewest further hops to turn so that all hops can hold together; of equals, the last ones.
+        """Find the fewest further hops to turn so that all can hold together; of equally few, the last ones.
 
-        If no `MOST_TURNS` hops do, all stay as they are: the schema may not tell all labels of a node.
+        If turning `MOST_TURNS` hops is not enough, none is turned: the schema may lack labels of a node.
         """
         free_hops = [
             i
@@ -499,9 +503,9 @@ class _Solver:
         return set(), None
 
     def _narrow_domains(self, turned: set[int]) -> Domains | None:
-        """Domains from which every label has a partner in every hop; None if one is empty.
+        """Keep the labels that have a partner in every hop of their node; None if a node keeps none.
 
-        A node that is asked for several labels takes part in each hop by itself.
+        A node with several labels may have a different one in each hop.
         """
         domains, arcs = Domains(), list[tuple[int, int, Pairs]]()
         for position, hop in enumerate(self.group.hops):
@@ -543,7 +547,7 @@ class _Solver:
         )
 
     def _name_allowed_hops(self, hop: PatternHop) -> str:
-        """Name the hops of the schema that are of the edge's types, those at its ends first."""
+        """Name the schema's hops of the edge's types, those between labels of its ends first."""
         end_labels = self._domain(hop.left) | self._domain(hop.right)
         hops = sorted(
             self._schema_hops(hop.edge), key=lambda h: -((h.head in end_labels) + (h.tail in end_labels))

@@ -38,7 +38,8 @@ _NOT = 4
 _LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
 """What may have labels behind it."""
 _QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
-_SHORTEST = ("SHORTESTPATH", "ALLSHORTESTPATHS")
+SHORTEST_PATHS = ("SHORTESTPATH", "ALLSHORTESTPATHS")
+"""Functions around a pattern, as the parser has them."""
 
 
 class ExpressionParser:
@@ -369,7 +370,7 @@ class ExpressionParser:
         follows = self._is_path()
         if follows:
             self._path_expression()
-            follows = self.is_next("|") or self.is_next("WHERE")
+            follows = self.is_next("|", "WHERE")
         self.at = start
         return follows
 
@@ -405,7 +406,7 @@ class ExpressionParser:
             return tree.Subquery(start, self.at, word, query)
         if not self.is_next("(", ahead=1):
             return None
-        if word in _SHORTEST:
+        if word in SHORTEST_PATHS:
             path = self.path(expression=True)
             return tree.PatternExpression(start, self.at, path)
         if word in _QUANTIFIERS and self.is_name(2) and self.is_next("IN", ahead=3):

@@ -276,12 +276,13 @@ def _returned_columns(paths: Mapping[str, str], *, collect: bool) -> Iterator[st
 
 def groups(clause: tree.Projection) -> bool:
     """Whether a WITH or RETURN makes one row of many."""
-    return clause.distinct or any(_aggregates(item) for item in clause.items)
+    return clause.distinct or any(aggregates(item) for item in clause.items)
 
 
-def _aggregates(part: Syntax) -> bool:
+def aggregates(part: Syntax) -> bool:
+    """Whether a part has an aggregate that is not within a subquery."""
     if isinstance(part, tree.Subquery):
         return False
     if isinstance(part, tree.Call) and part.name.lower() in AGGREGATES:
         return True
-    return any(_aggregates(child) for child in part.children())
+    return any(aggregates(child) for child in part.children())

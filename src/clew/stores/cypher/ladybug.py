@@ -34,7 +34,7 @@ _RENAMED_FUNCTIONS = {
 _SAME_FUNCTIONS = frozenset(
     """
     count collect min max avg coalesce abs ceil floor sqrt sign trim ltrim rtrim replace reverse
-    nodes length range pi left right
+    nodes length pi
     """.split()
 )
 _CASTS = {
@@ -186,12 +186,44 @@ def _call(call: tree.Call, edits: LadybugEdits) -> None:
             _as_text(call.arguments[0], edits)
     elif name == "sum":
         edits.around(call, "coalesce(", ", 0)")
-    elif name == "substring" and len(call.arguments) in (2, 3):
-        _as_first(call.arguments[0], edits)
-        length = f", {_FAR_POSITION}" if len(call.arguments) == 2 else ""
-        edits.around(call.arguments[1], "(", f") + 1{length}")
     else:
         refuse(f"the function {call.name}")
+
+
+def _substring(call: tree.Call, edits: LadybugEdits) -> None:
+    """Ladybug counts positions from one, and wants a length; it has values for what is an error in Neo4j."""
+    if len(call.arguments) not in (2, 3):
+        refuse("substring() but of a text, a start and a length")
+    _as_first(call.arguments[0], edits)
+    edits.around(call.arguments[1], "(", ") + 1")
+    if len(call.arguments) == 2:
+        edits.before(call.stop - 1, f", {_FAR_POSITION}")
+    _check_lengths(call, edits)
+
+
+def _check_lengths(call: tree.Call, edits: LadybugEdits) -> None:
+    """Refuse a start or length below zero, which is an error in Neo4j."""
+    for number in call.arguments[1:]:
+        _keep_within(number, "UINT64", range(2**63), f"{call.name}() with a number below zero", edits)
+
+
+def _range(call: tree.Call, edits: LadybugEdits) -> None:
+    """Refuse far bounds: ladybug counts the items of *range(0, 9223372036854775807)* as a float."""
+    for bound in call.arguments[:2]:
+        _keep_within(bound, "INT32", range(-(2**31), 2**31), "range() with a bound of over 32 bits", edits)
+
+
+def _keep_within(part: Expression, kind: str, values: range, feature: str, edits: LadybugEdits) -> None:
+    """Refuse a whole number that is not among the `values` of ladybug's type `kind`.
+
+    A computed one is cast to that type, whose error ends the query. It is cast from a text, as a cast from a
+    float would round it.
+    """
+    number = _whole_number(part)
+    if number is None:
+        edits.around(part, "CAST(CAST(CAST((", f") + 0 AS STRING) AS {kind}) AS INT64)")
+    elif number not in values:
+        refuse(feature)
 
 
 def _to_whole(call: tree.Call, edits: LadybugEdits) -> None:
@@ -340,6 +372,7 @@ _REWRITES = {
     "size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days, "type": _label,
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
     "tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys,
+    "substring": _substring, "left": _check_lengths, "right": _check_lengths, "range": _range,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 

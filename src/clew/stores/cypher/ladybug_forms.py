@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import terms
-from clew.stores.cypher.guard import groups
+from clew.stores.cypher.guard import AGGREGATES, aggregates, groups
 from clew.stores.cypher.tree import (
     Expression,
     LabelExpression,
@@ -146,12 +146,45 @@ def rewrite_pattern(part: Syntax, edits: LadybugEdits) -> None:
             refuse("RETURN *. Name what shall be returned")
         if part.order and part.keyword == "WITH":
             _keep_order(part, edits)
+        if not part.star:
+            _check_aggregates(part)
     elif isinstance(part, (tree.NodePattern, Relationship)):
         expression = labels_of(part)
         if expression is not None and label_names(expression) is None:
             refuse("label expressions with & or !")
         if isinstance(part, Relationship):
             _check_loops(part, edits.facts.loops)
+
+
+def _check_aggregates(projection: tree.Projection) -> None:
+    """Refuse to compute with an aggregate and a variable that the rows are not grouped by, as Neo4j does.
+
+    Ladybug has a value where the variable is always the same: `WITH 7 AS k MATCH (n) RETURN count(n) + k`.
+    """
+    keys = [item for item in projection.items if not aggregates(item)]
+    grouping_names = {variable.name.text for key in keys for variable in key.find(tree.Variable)}
+    for item in projection.items:
+        names = _names_beside_aggregates(item.expression) if aggregates(item) else ()
+        if others := [name for name in names if name not in grouping_names]:
+            raise QueryRefused(
+                f"The query computes with an aggregate and {others[0]}, which its rows are not grouped by. "
+                "Name the aggregate by WITH first"
+            )
+
+
+def _names_beside_aggregates(part: Syntax) -> Iterator[str]:
+    """Yield the variables that an expression has outside aggregates; those of its own lists are left out."""
+    if isinstance(part, (tree.Subquery, tree.PatternExpression, tree.PatternComprehension)):
+        refuse("subqueries and patterns beside an aggregate")
+    if isinstance(part, tree.Call) and part.name.lower() in AGGREGATES:
+        return
+    if isinstance(part, tree.Variable):
+        yield part.name.text
+    children = list(part.children())
+    is_scope = isinstance(part, (tree.Iteration, tree.Reduce))
+    own_names = {child.text for child in children if is_scope and isinstance(child, tree.Name)}
+    for child in children:
+        yield from (name for name in _names_beside_aggregates(child) if name not in own_names)
 
 
 def _keep_order(projection: tree.Projection, edits: LadybugEdits) -> None:

@@ -6,7 +6,7 @@ Written from the Cypher 5 manual ("Clauses", "Subqueries"). `parse` is the way i
 from __future__ import annotations
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.expressions import ExpressionParser
+from clew.stores.cypher.expressions import SHORTEST_PATHS, ExpressionParser
 from clew.stores.cypher.tree import Expression, Name, tokenize
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
@@ -190,7 +190,7 @@ class Parser(ExpressionParser):
 
     def _selector(self) -> str:
         """`shortestPath`, `ANY [k]`, `ALL SHORTEST`, `SHORTEST [k] [GROUPS]`, with PATH or PATHS behind."""
-        if self.is_next("SHORTESTPATH", "ALLSHORTESTPATHS") and self.is_next("(", ahead=1):
+        if self.is_next(*SHORTEST_PATHS) and self.is_next("(", ahead=1):
             self.at += 1
             return "shortestPath" if self.tokens[self.at - 1].value == "SHORTESTPATH" else "allShortestPath"
         if not self.is_next("ANY", "ALL", "SHORTEST"):

@@ -1,4 +1,4 @@
-"""The names and values that a statement uses, each with its token, and what its columns come of."""
+"""The names and values that a statement uses, each with its token, and the origins of its columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _COMPARING = ("=", "CONTAINS", "STARTS WITH", "ENDS WITH")
 class NameUse:
     """A label, relation type or property at a token.
 
-    A property belongs to a node or relation (`owner`) of which the statement says the labels or types `of`.
+    A property belongs to a node or relation (`owner`); `of` are the labels or types that the statement gives
+    that one.
     """
 
     kind: NameKind
@@ -40,9 +41,9 @@ class NameUse:
 
 @dataclass(frozen=True, slots=True)
 class ValueUse:
-    """A text or number at a token that a property of a node or relation (its `owner`) is compared with.
+    """A text or number at a token, which a property of a node or relation (`owner`) is compared with.
 
-    `function` is `toLower` or `toUpper` where the property is compared by way of it.
+    `function` is `toLower` or `toUpper` if the property stands in one: *toLower(p.name) = 'x'*.
     """
 
     value: str | int | float
@@ -64,7 +65,7 @@ class Uses:
 
 
 def uses_of(statement: Statement) -> Uses:
-    """Find what a statement says of the graph."""
+    """Find the names and values that a statement uses."""
     finder = _UseFinder(statement)
     names = sorted(finder.names(), key=lambda use: use.token)
     values = sorted(finder.values(), key=lambda use: use.token)
@@ -81,7 +82,7 @@ class _UseFinder:
         for part in self._parts:
             self._note(part)
         for part in self._parts:
-            # `WITH p AS q`: q is what p is.
+            # `WITH p AS q`: q has the owner and labels of p.
             if (
                 isinstance(part, tree.ReturnItem)
                 and part.alias
@@ -193,28 +194,32 @@ def _variable(part: tree.NodePattern | Relationship) -> str:
 
 
 def _possible_labels(labels: LabelExpression | None) -> tuple[str, ...]:
-    """The labels of an expression that says which there may be, not which there are not."""
+    """The labels of `A`, `A|B` and `A&B`; none of an expression that excludes labels."""
     if labels is None or labels.operator not in ("label", "|", "&"):
         return ()
     return tuple(name.text for name in labels.names)
 
 
-# What a column of the result comes of: the graph, or the statement alone.
+# The origin of a column of the result: the graph, or the statement alone.
 
 Origin = Literal["graph", "graph and text", "statement"]
-"""*p.name* and *count(p)*; *CASE WHEN p.age > 65 THEN 'old' END*, which may be a text of its own; *42*."""
+"""*p.name* and *count(p)* are from the graph, *42* from the statement.
+
+*CASE WHEN p.age > 65 THEN 'old' END* is from graph and text: it depends on the graph, but may return a text
+of the statement.
+"""
 
 _FROM_LEAST: tuple[Origin, ...] = ("statement", "graph and text", "graph")
-"""That which proves least first."""
+"""In the order of how much they prove, the least first."""
 
 
 def origins_of(statement: Statement) -> tuple[dict[str, Origin], ...]:
-    """What the columns of each branch of a UNION come of, by the names of the columns."""
+    """Return the origin of each column, by its name; one mapping for each branch of a UNION."""
     return tuple(_origins(branch, {}) for branch in statement.query.branches)
 
 
 def _origins(branch: tree.Branch, known: Mapping[str, Origin]) -> dict[str, Origin]:
-    """What each variable comes of behind the last clause of a branch."""
+    """The origin of each variable after the last clause of a branch."""
     known, matched = dict(known), False
     for clause in branch.clauses:
         match clause:
@@ -245,7 +250,7 @@ def _origins(branch: tree.Branch, known: Mapping[str, Origin]) -> dict[str, Orig
 
 
 def _origin(expression: Expression, known: Mapping[str, Origin], matched: bool) -> Origin:
-    """What an expression comes of; `count(*)` counts what was `matched`."""
+    """The origin of an expression; `count(*)` is from the graph if anything was `matched` before it."""
     parts = list(expression.walk())
     of_variables = {known.get(p.name.text) for p in parts if isinstance(p, tree.Variable)} - {None}
     finds = any(

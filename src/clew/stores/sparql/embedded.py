@@ -74,8 +74,8 @@ class EmbeddedSparql:
             path = Path(folder.name) / "graph.nq"
             with path.open("w", encoding="utf-8", errors="replace", newline="") as lines:
                 lines.writelines(statements(graph))
-            with path.open("rb") as lines:  # at once, as blank nodes have their names within one load
-                store.bulk_load(lines, pyoxigraph.RdfFormat.N_QUADS)
+            # In one load, as blank nodes keep their names only within one.
+            store.bulk_load(path=path, format=pyoxigraph.RdfFormat.N_QUADS)
             path.unlink()
             store.flush()
         except (OSError, SyntaxError, ValueError) as error:
@@ -163,15 +163,19 @@ def _types(graph: Graph) -> Iterator[tuple[int, str]]:
         for node, number in stated.pairs.tolist():
             said.add((node, labels[number]))
             yield node, names[number]
+    type_iris = [
+        known[0] if len(known := iris.get(type_, [])) == 1 else _iri("t", name)
+        for type_, name in enumerate(graph.types.names)
+    ]
     for node, type_ in zip(graph.types.owners.tolist(), graph.types.type.tolist(), strict=True):
         if (node, type_) not in said:
-            known = iris.get(type_, [])
-            yield node, known[0] if len(known) == 1 else _iri("t", graph.types.names[type_])
+            yield node, type_iris[type_]
 
 
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
     """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
     ends = [f"<{RDF}{name}>" for name in ("subject", "predicate", "object")]
+    keys = {key: _iri("p", key) for key in graph.edge_properties.keys}
     for statement, ((head, relation, tail), properties) in enumerate(graph.edge_properties.rows()):
         if _is_rdf(graph, head):
             continue  # its sources say it
@@ -180,7 +184,7 @@ def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str
             yield f"{node} {end} {term} .\n"
         for key, text, kind, number in properties:
             value = f'"{number!r}"^^<{XSD}double>' if kind == ValueKind.NUMBER else quoted(text)
-            yield f"{node} {_iri('p', key)} {value} .\n"
+            yield f"{node} {keys[key]} {value} .\n"
 
 
 def _iri(prefix: str, name: str) -> str:

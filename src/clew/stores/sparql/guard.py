@@ -1,9 +1,9 @@
 """The guard of SPARQL: which queries are run, and the form in which they are sent.
 
-A query is cut into tokens, which SPARQL allows without reading its grammar: no word of the language is a name
-of anything else. Every word must be on the list of those of the query language, which has neither updates nor
-SERVICE and FROM, by which a server calls others; a function has a name of the language itself or is a cast.
-What is sent are the tokens, without comments and with a LIMIT; the database reads the grammar.
+A query is only cut into tokens, since no keyword of SPARQL can be the name of anything else; its grammar is
+left to the database. Every word must be a keyword on a list without updates, and without SERVICE and FROM, by
+which a server calls others. Every function must be one of the language or a cast to a type of XML Schema. The
+tokens are sent without comments and with a LIMIT.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _WORDS = frozenset(
     TZ NOW UUID STRUUID MD SHA COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC
     REGEX SUBSTR REPLACE TRIPLE SUBJECT PREDICATE OBJECT ISTRIPLE""".split()
 )
-"""Words of the query language, in capitals; digits behind them (SHA256) are a token of their own."""
+"""Keywords of queries, in capitals; of a name with digits (SHA256) the letters only, as tokens have them."""
 _CALLING_SCHEMES = ("java:", "bif:", "sql:", "loadjava:", "xpath:", "file:")
-"""IRIs that are code or files to some servers, as a function or as a relation."""
+"""Schemes of IRIs that some servers run as code or open as files."""
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<comment>\#[^\n\r]*)
@@ -56,21 +56,21 @@ _NAME_ESCAPE = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class SparqlToken:
-    """A piece of a query: its kind (a group of the expression above) and its text."""
+    """A piece of a query: its text, and its kind, which is the name of a group of `_TOKEN`."""
 
     kind: str
     text: str
 
     @property
     def keyword(self) -> str:
-        """The word in capitals; empty for all that is no word."""
+        """The word in capitals; empty for any other token."""
         return self.text.upper() if self.kind == "word" else ""
 
 
 def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Mapping[str, str] | None = None) -> Guarded:
     """Make a harmless query of a text, which returns at most `rows` rows, or refuse it.
 
-    `prefixes` are those that the store knows without being told; None if that is not known. Raises
+    `prefixes` are those that the store knows without a declaration, None if they are unknown. Raises
     QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     tokens = tokens_of(query)
@@ -82,10 +82,10 @@ def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Mapping[str, str]
 
 
 def tokens_of(text: str) -> list[SparqlToken]:
-    r"""Cut a query into tokens, comments dropped.
+    r"""Cut a query into tokens; a comment becomes a blank.
 
-    Escapes (`\\u0041`) are looked at by a SPARQL parser before anything else, wherever they stand, and may
-    hide a quote or a word: QueryRefused. QuerySyntaxError for a character that begins no token.
+    Raises QueryRefused for an escape (`\u0041`), which may hide a quote or a word: a SPARQL parser replaces
+    escapes before it reads anything. Raises QuerySyntaxError for a character that begins no token.
     """
     if len(text) > LONGEST_SPARQL:
         raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
@@ -105,12 +105,12 @@ def tokens_of(text: str) -> list[SparqlToken]:
 
 
 def form_of(text: str) -> str:
-    """Return SELECT, CONSTRUCT, DESCRIBE or ASK; empty if it is none of them."""
+    """Return SELECT, CONSTRUCT, DESCRIBE or ASK; empty for a text that has none of them."""
     return next((token.keyword for token in tokens_of(text) if token.keyword in _FORMS), "")
 
 
 def names_of(tokens: list[SparqlToken], prefixes: Mapping[str, str]) -> dict[str, str]:
-    """The IRIs that a query names, with how it writes them; not those of prefixes and datatypes."""
+    """The IRIs in a query, each with its text there; not those of declarations and datatypes."""
     parts = [token for token in tokens if token.kind != "space"]
     names: dict[str, str] = {}
     for number, iri, _ in _names(parts, prefixes):
@@ -124,7 +124,10 @@ def names_of(tokens: list[SparqlToken], prefixes: Mapping[str, str]) -> dict[str
 def _names(
     parts: Sequence[SparqlToken], prefixes: Mapping[str, str]
 ) -> Iterator[tuple[int, str, str | None]]:
-    """Yield where each name and IRI stands, its IRI, and its prefix if that is unknown; no declaration."""
+    """Yield the position and IRI of each IRI and prefixed name, and its prefix if that is not declared.
+
+    Names that are declared by PREFIX are left out.
+    """
     known = dict(prefixes)
     for number, token in enumerate(parts):
         before = parts[number - 1].keyword if number else ""
@@ -139,7 +142,10 @@ def _names(
 
 
 def _outside_brackets(tokens: list[SparqlToken], query: str) -> list[int]:
-    """Where the tokens outside of brackets are; refuse what is too deep, never closed, or writes."""
+    """Positions of the tokens outside brackets, blanks left out.
+
+    Raises QuerySyntaxError if brackets do not match, QueryRefused for deep nesting, updates and semicolons.
+    """
     depth, outside = 0, list[int]()
     for number, token in enumerate(tokens):
         depth += _opens(token)
@@ -159,6 +165,7 @@ def _outside_brackets(tokens: list[SparqlToken], query: str) -> list[int]:
 
 
 def _opens(token: SparqlToken) -> int:
+    """1 for an opening bracket, -1 for a closing one, else 0."""
     if token.kind != "sign":
         return 0
     return (token.text in "{([") - (token.text in "})]")
@@ -181,7 +188,7 @@ def _check_word(token: SparqlToken) -> None:
 
 
 def _check_names(tokens: list[SparqlToken], prefixes: Mapping[str, str] | None) -> None:
-    """Refuse names that a server may run, functions that are not the language's own, unknown prefixes."""
+    """Refuse IRIs that a server may run or call, except casts, and prefixes that are not declared."""
     parts = [token for token in tokens if token.kind != "space"]
     in_modifiers = [False]
     for token in parts:
@@ -206,7 +213,7 @@ def _check_names(tokens: list[SparqlToken], prefixes: Mapping[str, str] | None) 
 
 
 def _limit_rows(tokens: list[SparqlToken], outside: list[int], rows: int, query: str) -> Iterator[str]:
-    """Yield the texts of a query that returns one row more than `rows` at most."""
+    """Yield the texts of the tokens, with a LIMIT of at most `rows + 1` unless it is an ASK."""
     forms = [tokens[at].keyword for at in outside if tokens[at].keyword in _FORMS]
     if not forms:
         raise QuerySyntaxError("it is no query: SELECT, ASK, CONSTRUCT or DESCRIBE", query, 0)
@@ -218,8 +225,9 @@ def _limit_rows(tokens: list[SparqlToken], outside: list[int], rows: int, query:
     limits = [at for before, at in pairwise(outside) if tokens[before].keyword == "LIMIT"]
     if len(limits) > 1 or any(not tokens[at].text.isdigit() for at in limits):
         raise QueryRefused("LIMIT must be a whole number that is written out, once")
-    # Values stand behind the limit.
-    values = [at for at in outside if tokens[at].keyword == "VALUES" and any(map(_opens, tokens[:at]))][-1:]
+    # VALUES behind the pattern comes after LIMIT.
+    opened = next((at for at, token in enumerate(tokens) if _opens(token)), len(tokens))
+    values = [at for at in outside if at > opened and tokens[at].keyword == "VALUES"][-1:]
     for number, token in enumerate(tokens):
         if number in values and not limits:
             yield f"LIMIT {rows + 1} "
@@ -229,5 +237,5 @@ def _limit_rows(tokens: list[SparqlToken], outside: list[int], rows: int, query:
 
 
 def _count(digits: str) -> int:
-    """The number of digits that a query has, none above what any list is long."""
+    """The number that digits write; a huge one is cut, since Python limits the digits that it reads."""
     return int(digits) if len(digits) < 19 else 10**18
