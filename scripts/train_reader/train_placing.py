@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from concepts import Concepts, carries
 from counterfactuals import Changed, Pool, comparatives_in, is_noun, pool_of, superlatives_in
 from sets import ROOT, Question
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -27,6 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from train_certainty import ASKED, labels_of, plain, reader_of, write
 
 from clew.errors import ClewError
+from clew.graph.steps import relation_of
 from clew.query.execute import Executor
 from clew.query.tree import Query, mentions_of, steps_of
 from clew.reading.answer import meanings_of
@@ -41,8 +43,10 @@ MOST_QUESTIONS = 24
 """Questions of a graph that are taken."""
 DEGREES, LABELS = 4, 2
 """Other superlatives and comparatives that are put into a question, and labels of its graph."""
-WORDS = ("modifier", "verb", "noun", "superlative", "comparative", "label")
+WORDS = ("modifier", "verb", "noun", "superlative", "comparative", "label", "concept")
 """Kinds of neighbours in which one word is another; each question has one of each."""
+CONCEPTS = 3
+"""Words of other concepts that are put in the place of each word that says a label."""
 MOST_LIKE = 0.7
 """What is put into a question and is so like a label of its query graph may be carried by it."""
 
@@ -87,8 +91,27 @@ def other_labels(reader: QuestionReader, query: Query) -> list[str]:
     return sorted(label for label in labels if is_noun(label) and singular(label) not in said)
 
 
+def with_concepts(
+    concepts: Concepts,
+    reader: QuestionReader,
+    reading: Reading,
+    words: WordRows,
+    query: Query,
+    rng: random.Random,
+) -> Iterator[Changed]:
+    """A question with words of other concepts in the place of those that say a label of its query."""
+    vocabulary, text = reader.vocabulary, reading.question
+    labels = [vocabulary.relations[r] for r in sorted({relation_of(step) for step in steps_of(query)})]
+    labels += [vocabulary.types[t] for t in types_said(vocabulary, query)]
+    for place, row in zip(words.places, words.rows, strict=True):
+        if labels and carries(row[OF_WORD.index("exact")], row[OF_WORD.index("sense_own")]):
+            start, stop, _ = reading.likeness.words[place]
+            for other in concepts.others(text, (start, stop), labels, rng, CONCEPTS):
+                yield Changed("concept", other, ((start, stop + len(other) - len(text)),))
+
+
 def examples_of(
-    reader: QuestionReader, folder: str, questions: list[Question], pool: Pool
+    reader: QuestionReader, folder: str, questions: list[Question], pool: Pool, concepts: Concepts
 ) -> Iterator[Example]:
     """The questions of a graph and their neighbours."""
     answerable = [q for q in questions if q.gold]
@@ -120,6 +143,7 @@ def examples_of(
         labels = other_labels(reader, query)
         more += [pool.with_label(labels, reading.question, spans, rng) for _ in range(LABELS)]
         chosen += filter(None, more)
+        chosen += with_concepts(concepts, reader, reading, words, query, rng)
         if rng.random() < 0.3:
             chosen.append(Changed("lower", question.text.lower(), ()))
         for changed in chosen:
@@ -149,14 +173,14 @@ def example(
 
 def write_rows(out: Path, part: int, parts: int) -> None:
     """Write the examples of each `parts`-th graph."""
-    pool = pool_of(ASKED, SCHEMAS)
+    pool, concepts = pool_of(ASKED, SCHEMAS), Concepts()
     examples: list[Example] = []
     for folder in sorted(p for p in ASKED.iterdir() if p.is_dir())[part::parts]:
         types = folder / "types.tsv"
         rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
         questions = [Question(r["question"], frozenset(map(str, r["answers"])), "") for r in rows]
         reader = reader_of(folder.name, folder / "kg.tsv", types if types.exists() else None)
-        examples += examples_of(reader, folder.name, questions, pool)
+        examples += examples_of(reader, folder.name, questions, pool, concepts)
         print(folder.name, len(examples), flush=True)
         save(out, examples)
 

@@ -76,8 +76,13 @@ def _bases(word: str) -> frozenset[str]:
 @cache
 def shipped_thesaurus() -> Thesaurus:
     """The thesaurus of the package, read once a process. Raises EmbedderError."""
+    return Thesaurus(thesaurus_lines())
+
+
+def thesaurus_lines() -> list[str]:
+    """The concepts of the package, each as its words separated by a comma and a space. Raises EmbedderError."""
     try:
         text = gzip.decompress((MODEL / "thesaurus.txt.gz").read_bytes()).decode()
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise EmbedderError(f"thesaurus.txt.gz of the package is missing or damaged: {error}") from error
-    return Thesaurus(text.splitlines())
+    return text.splitlines()
