@@ -178,8 +178,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         clew = Clew.open(options.index or metaqa_graph(), cache_dir=Path(folder))
-        graph, rows = clew.index.graph, questions(options.data, options.hops, options.sample)
-        index_distances = IndexDistances(clew.index, clew.embedder)
+        graph, rows = clew.opened.graph, questions(options.data, options.hops, options.sample)
+        index_distances = IndexDistances(clew.opened, clew.embedder)
         pattern_rows: list[tuple[Pattern, int, set[str]]] = []
         for _, topic, kind, gold in rows:
             # As the paper's directed patterns have it: types of MetaQA's unknown nodes restrict nothing.

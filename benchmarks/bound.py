@@ -80,8 +80,8 @@ BOUNDS = (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
 def distances(clew: Clew, graph: str) -> tuple[list[float], list[float]]:
     """Distances of wordings from the relations that they mean, and of absent relations from the nearest."""
-    names = list(clew.index.graph.relations)
-    pattern = PatternDistances(clew.index, clew.embedder)
+    names = list(clew.opened.graph.relations)
+    pattern = PatternDistances(clew.opened, clew.embedder)
 
     def relation_distances(words: str) -> list[float]:
         return [float(d) for d in pattern.relation_distances(PatternEdge(0, words, 1))]

@@ -185,7 +185,7 @@ def made(opened: dict[str, Clew], count: int) -> Iterator[tuple[str, str, str]]:
 def measure_made(opened: dict[str, Clew], *, show: bool, count: int = 200) -> list[str]:
     """How many made claims are supported and refuted, by kind."""
     verdicts, totals = Counter[tuple[str, str]](), Counter[str]()
-    verifiers = {name: Verify(clew.index, clew.embedder) for name, clew in opened.items()}
+    verifiers = {name: Verify(clew.opened, clew.embedder) for name, clew in opened.items()}
     for kind, graph, claim in made(opened, count):
         verdict = verifiers[graph].verify(claim).verdict
         verdicts[kind, verdict] += 1
@@ -243,7 +243,7 @@ def main() -> None:
                 for name, path in GRAPHS.items()
                 if name not in opened
             }
-            verifiers = {name: Verify(clew.index, clew.embedder) for name, clew in opened.items()}
+            verifiers = {name: Verify(clew.opened, clew.embedder) for name, clew in opened.items()}
             sets = {"Development": DATA / "dev" / "claims.jsonl", "Check": DATA / "check" / "claims.jsonl"}
             for title, path in (*sets.items(), ("Factory", FACTORY / "claims.jsonl")):
                 text += ["", f"{title}:", "", *measure(path, verifiers, "factory", show=arguments.show)]

@@ -218,7 +218,7 @@ def measure(clew: Clew, claims: list[dict[str, Any]], *, wrong: bool) -> list[st
 
     Rows of accuracy by kind, of verdicts in an open world, and of time.
     """
-    verify = Verify(clew.index, clew.embedder)
+    verify = Verify(clew.opened, clew.embedder)
     verify.verify(claims[0]["claim"])
     right: dict[str, list[bool]] = defaultdict(list)
     verdicts: Counter[tuple[bool, str]] = Counter()
@@ -272,7 +272,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew,
     ):
-        index_graph = clew.index.graph
+        index_graph = clew.opened.graph
         text.append(
             f"The graph: {index_graph.triples} triples, {index_graph.nodes} nodes, "
             f"{len(index_graph.relations)} relations."

@@ -58,7 +58,7 @@ def speed(clew: Clew, repeats: int) -> None:
     """Candidate retrieval, top K, and building the vectors."""
     from clew.index.store.writing import writing
 
-    index = with_triple_vectors(clew.index, clew.embedder)
+    index = with_triple_vectors(clew.opened, clew.embedder)
     graph, vectors = index.graph, TripleVectors.of(index, clew.embedder)
     size = vectors.rows.nbytes + vectors.scales.nbytes
     print(f"triple vectors: {size / 1e6:.1f} MB, {size / graph.triples:.0f} bytes a triple")
@@ -125,11 +125,11 @@ def large(path: Path, triples: int) -> None:
             command = (sys.executable, "-m", "clew", "index", str(source), "-o", str(path), "--quiet")
             subprocess.run(command, check=True)
     clew = Clew.open(path)
-    embedded = TRIPLE_VECTORS in clew.index.sections
+    embedded = TRIPLE_VECTORS in clew.opened.sections
     peak_before, start, cpu = peak_gb(), time.perf_counter(), time.process_time()
     clew.embed_triples()
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-    graph, vectors = clew.index.graph, TripleVectors.of(clew.index, clew.embedder)
+    graph, vectors = clew.opened.graph, TripleVectors.of(clew.opened, clew.embedder)
     size, peak = vectors.rows.nbytes + vectors.scales.nbytes, f"{peak_before:.2f} -> {peak_gb():.2f} GB"
     print(f"{graph.triples:,} triples, {graph.nodes:,} nodes; load {os.getloadavg()[0]:.1f}")
     if not embedded:
@@ -137,8 +137,8 @@ def large(path: Path, triples: int) -> None:
     print(f"{size / 1e6:.0f} MB, {size / graph.triples:.0f} bytes a triple; peak {peak}")
     question, none = f"Who lives in {HUB}?", ScriptedModel(lambda _: "Answer: none")
     for method in (
-        Kaping(clew.index, clew.embedder, model=none),
-        KgRag(clew.index, clew.embedder, model=none),
+        Kaping(clew.opened, clew.embedder, model=none),
+        KgRag(clew.opened, clew.embedder, model=none),
     ):
         method.answer(question)
         start, cpu = time.perf_counter(), time.process_time()

@@ -96,7 +96,7 @@ def build(graph: Path, index: Path) -> dict[str, Any]:
 
 def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
     """Link names as written, and with two typos."""
-    rng, names, entities = random.Random(7), clew.index.names, clew.index.graph.entities
+    rng, names, entities = random.Random(7), clew.opened.names, clew.opened.graph.entities
     ids = [rng.randrange(len(entities)) for _ in range(count)]
     names.fuzzy("a warm start")
     exact, typos, right = Clocks(), Clocks(), 0
@@ -114,11 +114,11 @@ def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     from clew.index.vectors.backends import open_vectors
     from clew.index.vectors.entities import ENTITY_SCALES, ENTITY_SEARCH, ENTITY_VECTORS, FoundByFile
 
-    if ENTITY_SEARCH not in clew.index.files:
+    if ENTITY_SEARCH not in clew.opened.files:
         return {}
-    stored, scales = clew.index.array(ENTITY_VECTORS), clew.index.array(ENTITY_SCALES)
-    search = FoundByFile(open_vectors(clew.index.files[ENTITY_SEARCH]), stored, scales)
-    rng, entities = random.Random(8), clew.index.graph.entities
+    stored, scales = clew.opened.array(ENTITY_VECTORS), clew.opened.array(ENTITY_SCALES)
+    search = FoundByFile(open_vectors(clew.opened.files[ENTITY_SEARCH]), stored, scales)
+    rng, entities = random.Random(8), clew.opened.graph.entities
     names = [misspelt(entities[rng.randrange(len(entities))], rng) for _ in range(count)]
     queries = clew.embedder.embed(names)
     clocks, hits = Clocks(), 0.0
@@ -194,7 +194,7 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
     clew.match(pattern_from_json(records[0], "pattern"))
     for record in records:
         # A new object, so that no name is remembered.
-        distances = IndexDistances(clew.index, clew.embedder)
+        distances = IndexDistances(clew.opened, clew.embedder)
         pattern = pattern_from_json(record, "pattern")
         record_clocks = Clocks()
         result = record_clocks.run(
@@ -214,7 +214,7 @@ def questions(clew: Clew, count: int = 100) -> dict[str, Any]:
 
     `share_right`: the triple that was asked for is answered; lists that are cut count as right.
     """
-    rng, graph = random.Random(3), clew.index.graph
+    rng, graph = random.Random(3), clew.opened.graph
     first, later, right, wrong = Clocks(), Clocks(), 0, 0
     for number in range(count):
         head, relation, tail = graph.triple(rng.randrange(graph.triples))

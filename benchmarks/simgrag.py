@@ -138,7 +138,7 @@ def main() -> None:
         with Clew.open(index) as clew:
             clew.ask("who directed Inception")
             memory_before = memory()
-            method = SimGRAG(clew.index, clew.embedder, model=ScriptedModel([]))
+            method = SimGRAG(clew.opened, clew.embedder, model=ScriptedModel([]))
 
             def method_of(model: ScriptedModel) -> SimGRAG:
                 method.model = model

@@ -70,7 +70,7 @@ def embedded(source: Path) -> Iterator[dict[str, QueriedGraph]]:
         for name in GRAPHS:
             write_csvs(name, source, Path(folder) / name)
             with Clew.open(Path(folder) / name, cache_dir=Path(folder) / "cache") as clew:
-                graph = clew.index.graph
+                graph = clew.opened.graph
                 graphs[name] = QueriedGraph(embedded_store(graph), clew.embedder, graph)
         yield graphs
 

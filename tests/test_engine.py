@@ -94,13 +94,13 @@ def test_match_takes_json_and_patterns(clew):
 @pytest.mark.parametrize("type_", ["person", "Persons", "PERSON"])
 def test_a_typed_unknown_is_of_that_declared_type_or_a_close_one(clew, type_):
     result = clew.match({"triples": [["Heat", "UNKNOWN relation", f"UNKNOWN {type_} 1"]]}, all=True)
-    found = {clew.index.graph.entities[match.nodes[1]] for match in result.matches}
+    found = {clew.opened.graph.entities[match.nodes[1]] for match in result.matches}
     assert found == {"Michael Mann", "Al Pacino"}
 
 
 def test_a_type_may_be_asked_for_by_a_word_like_it(clew):
     result = clew.match({"triples": [["UNKNOWN movie 1", "UNKNOWN relation", "Al Pacino"]]}, all=True)
-    assert [clew.index.graph.entities[match.nodes[0]] for match in result.matches] == ["Heat"]
+    assert [clew.opened.graph.entities[match.nodes[0]] for match in result.matches] == ["Heat"]
 
 
 def test_a_type_like_no_other_matches_nothing(clew):
@@ -122,13 +122,13 @@ def test_info_counts_and_signs_relations(clew):
 
 def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
     done = []
-    with Clew.open(films, cache_dir=tmp_path / "vectors") as opened:
-        opened.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
-        opened.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
+    with Clew.open(films, cache_dir=tmp_path / "vectors") as clew:
+        clew.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
+        clew.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
         assert done == [("triples", 5, 5)]
-        assert "triple_vectors.q" in opened.index.sections
+        assert "triple_vectors.q" in clew.opened.sections
     with Clew.open(films, cache_dir=tmp_path / "vectors") as again:
-        assert "triple_vectors.q" in again.index.sections
+        assert "triple_vectors.q" in again.opened.sections
 
 
 def test_what_is_no_text_is_a_usage_error(clew):
@@ -160,7 +160,7 @@ def test_a_graph_of_triples_in_memory():
         ]
         films = [entity for entity in clew.entities() if entity.types]
         assert [(e.name, e.label, e.types) for e in films] == [("Memento", "Memento", ("film",))]
-        assert {hit.kind for hit in clew.index.names.exact("M")} == {"alias"}
+        assert {hit.kind for hit in clew.opened.names.exact("M")} == {"alias"}
         folder = clew.path.parent
         assert folder.is_dir()
         assert clew.ask("Who is the by of Memento?") is not None
@@ -207,7 +207,7 @@ def test_several_files_are_opened_as_one_graph(films, tmp_path):
     more.write_text("from,to,type\nTenet,Christopher Nolan,directed_by\n")
     cache = tmp_path / "cache"
     with Clew.open([films, str(more)], cache_dir=cache) as clew:
-        assert clew.index.graph.triples == 6
+        assert clew.opened.graph.triples == 6
         assert clew.built
     assert not Clew.open([films, more], cache_dir=cache).built
     index_sources([films], tmp_path / "a.clew")
@@ -271,7 +271,7 @@ def test_an_index_is_made_and_updated_where_it_is_open(films, tmp_path):
         assert (updated.report.added, updated.report.removed) == (2, 1)
         assert clew.ask("Who directed Tenet?").text == "Christopher Nolan"
         assert (clew.generation, clew.info().counts["triples"]) == (2, 6)
-        assert Clew.open(tmp_path / "films.clew").index.graph.triples == 6
+        assert Clew.open(tmp_path / "films.clew").opened.graph.triples == 6
         with pytest.raises(ClewError, match=r"gone\.tsv: no such file"):
             clew.update("gone.tsv")
         for wrong in (pandas.DataFrame({"head": ["a"]}), {"head": "a"}, 5):

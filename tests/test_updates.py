@@ -40,7 +40,7 @@ def test_a_new_entity_is_known_at_every_door(films):
     assert films.verify("Michael Mann directed Tenet.").verdict == "refuted"
     pattern = {"triples": [["Tenet", "directed_by", "UNKNOWN director 1"]]}
     assert films.match(pattern).matches[0].texts[0].tail == "Christopher Nolan"
-    assert films.index.graph.nodes == films.info().counts["entities"] == 8
+    assert films.opened.graph.nodes == films.info().counts["entities"] == 8
     found = films.query("MATCH (a)-[:shot_in]->(b) RETURN b.name")
     assert "Tallinn" in str(found)
     shown = [hit.entity for hit in films.find_entities("Tene")]
@@ -130,9 +130,9 @@ def test_forty_updates_open_as_one_build(films, tmp_path):
 def test_who_has_it_open_keeps_its_generation_and_the_newest_is_read_anew(films):
     with Clew.open(films.path) as before:
         films.update(add=[("Tenet", "directed_by", "Christopher Nolan")])
-        assert before.index.graph.triples == 4
+        assert before.opened.graph.triples == 4
         assert answers(before, "Who directed Heat?") == ["Michael Mann"]
-    assert films.index.graph.triples == 5
+    assert films.opened.graph.triples == 5
 
 
 STAFF = "id,name,works for\np1,Ann Bell,d1\np2,Bo Cole,d1\np3,Bo Cole,d2\n"
@@ -175,7 +175,7 @@ def test_a_label_that_is_replaced_renames(tmp_path):
     new, old = turtle("new", ':b rdfs:label "Robert" .'), turtle("old", ':b rdfs:label "Bob" .')
     clew.update(add=[new], remove=[old])
     assert answers(clew, "Who does Anne know?") == ["Robert"]
-    assert not clew.index.names.exact("Bob")
+    assert not clew.opened.names.exact("Bob")
     anew = turtle("anew", ':a rdfs:label "Anne" ; :knows :b . :b rdfs:label "Robert" . :c rdfs:label "Cy" .')
     Clew.index(anew, tmp_path / "anew.clew", corpus=WALKS, triple_vectors=True)
     assert_same_index(clew.path, tmp_path / "anew.clew")
@@ -202,7 +202,7 @@ def test_damage_below_the_file_system_is_told_where_it_makes_an_error(films, mon
     damaged = bytearray(file.read_bytes())
     damaged[-1] ^= 64
     file.write_bytes(damaged)
-    monkeypatch.setattr(type(films.index), "check_unchanged", lambda _: None)
+    monkeypatch.setattr(type(films.opened), "check_unchanged", lambda _: None)
 
     def fails(*_: object, **__: object) -> None:
         raise IndexError

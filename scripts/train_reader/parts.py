@@ -137,7 +137,7 @@ def counts_of(folder: Path) -> dict[str, Counter[str]]:
     with TemporaryDirectory() as cache:
         source, types = packed(folder / "kg.tsv"), types if types.exists() else None
         with Clew.open(source, types=types, cache_dir=Path(cache)) as graph:
-            question_reader = built_in_reader(graph.index, graph.embedder)
+            question_reader = built_in_reader(graph.opened, graph.embedder)
             counts_by_part = {"": _outcome_counts(question_reader, questions)}
             for part, (owner, name, replacement) in PARTS.items():
                 with patch.object(owner, name, replacement):

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from clew.errors import UsageError
 from clew.methods.registry import Asks, made_settings
@@ -61,40 +60,12 @@ def _is_path(source: object) -> bool:
     )
 
 
-class _IndexAttribute:
-    """`Clew.index(sources, out)` makes an index; of an open one, `clew.index` is what it has open."""
-
-    @overload
-    def __get__(self, clew: None, kind: type[Clew]) -> Callable[..., Clew]: ...
-    @overload
-    def __get__(self, clew: Clew, kind: type[Clew]) -> Index: ...
-    def __get__(self, clew: Clew | None, kind: type[Clew]) -> Callable[..., Clew] | Index:
-        if clew is None:
-            return MethodType(_make_index, kind)
-        if "index" not in vars(clew):
-            again = "Make it" if clew.in_memory else "Open it"
-            raise UsageError(f"{clew!r}. {again} again")
-        return vars(clew)["index"]
-
-    def __delete__(self, clew: Clew) -> None:
-        vars(clew).pop("index", None)
-
-    def __set__(self, clew: Clew, index: Index) -> None:
-        vars(clew)["index"] = index
-
-
 class Clew(GraphView, Asks):
-    """An open index. Make one with `Clew.open`; it may be used as a context manager.
+    """An open index. Make one with `Clew.open` or `Clew.index`; it may be used as a context manager.
 
-    `Clew.index(sources, out, **options)` makes an index of graph files (a name, or several) in the directory
-    `out` and opens it; `options` are those of `index_sources`, which says what is raised.
-
-    `index` is the graph with its names and vectors. `built` says that a plain file was indexed just now, in
-    `seconds`; `path` is where the index is, `note` says so if that is not the cache; `side_files` were read
-    beside the source.
+    `built` says that a plain file was indexed just now, in `seconds`; `path` is where the index is, `note`
+    says so if that is not the cache; `side_files` were read beside the source.
     """
-
-    index = _IndexAttribute()  # pyright: ignore[reportIncompatibleVariableOverride, reportAssignmentType]
 
     def __init__(self, index: Index, embedder: Embedder, *, cached: CachedIndex | None = None) -> None:
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
@@ -105,7 +76,6 @@ class Clew(GraphView, Asks):
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._temporary: weakref.finalize[..., Clew] | None = None
 
     @classmethod
     def open(
@@ -190,6 +160,27 @@ class Clew(GraphView, Asks):
             kinds = "a path, or several; data frames, also by their names; or a graph of NetworkX"
             raise UsageError(f"A source is {kinds}; this is {type(source).__name__}")
         return cls.from_frames(named, embedder=embedder, hints=hints)
+
+    @classmethod
+    def index(
+        cls,
+        sources: str | Path | Sequence[str | Path],
+        out: str | Path,
+        *,
+        embedder: str | Embedder | None = None,
+        **options: Unpack[IndexOptions],
+    ) -> Self:
+        """Index graph files (a name, or several) in the directory `out`, and open the index.
+
+        `options` are those of `clew.index.build.IndexOptions`; `clew.opening.graph_view.index_sources` says
+        what is raised.
+        """
+        if not _is_path(sources):
+            kind = type(sources).__name__
+            raise UsageError(f"An index is made of files, not of {kind}. See Clew.from_frames")
+        source_list = [sources] if isinstance(sources, str | Path) else sources
+        index_sources([Path(source) for source in source_list], Path(out), embedder=embedder, **options)
+        return cls.open(out, embedder=embedder)
 
     @classmethod
     def from_triples(
@@ -278,7 +269,7 @@ class Clew(GraphView, Asks):
         """
         from clew.foundation.system import physical_memory
 
-        if sum(file.bytes for file in self.index.manifest.files) > share * physical_memory():
+        if sum(file.bytes for file in self.opened.manifest.files) > share * physical_memory():
             return False
         self._reopen(held=True)
         return True
@@ -333,12 +324,12 @@ class Clew(GraphView, Asks):
             if reading is not None:
                 plain = cast("BuiltInReader", answerer)
                 return answer_alternative(plain, question, reading, id=id, entities=names)
-            known_names, last = self.index.names, cast("Thread", thread)
+            known_names, last = self.opened.names, cast("Thread", thread)
             return answer_follow_up(answerer, chat_model, known_names, question, last, id=id, entities=names)
 
         from clew.vocabulary.terms import with_meanings
 
-        answer = with_meanings(self.index, self._answered(answerer, question, id, work))
+        answer = with_meanings(self.opened, self._answered(answerer, question, id, work))
         if answer.thread is None:
             thread = Thread.after(answer, question) if answer.answers else thread
             answer = replace(answer, thread=thread)
@@ -367,17 +358,17 @@ class Clew(GraphView, Asks):
             return ()
         from clew.methods.question import names_of_graph
 
-        return names_of_graph(self.index.names, names)
+        return names_of_graph(self.opened.names, names)
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         from clew.methods.registry import make_method
 
-        return make_method(name, self.index, self.embedder, model, settings)
+        return make_method(name, self.opened, self.embedder, model, settings)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
         from clew.methods.registry import make_verifier
 
-        return make_verifier(name, self.index, self.embedder, model, settings)
+        return make_verifier(name, self.opened, self.embedder, model, settings)
 
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
@@ -387,7 +378,7 @@ class Clew(GraphView, Asks):
         """
         from clew.index.vectors.triples import with_triple_vectors
 
-        self.index = with_triple_vectors(self.index, self.embedder, progress)
+        self._opened = with_triple_vectors(self.opened, self.embedder, progress)
 
     def update(
         self,
@@ -413,14 +404,14 @@ class Clew(GraphView, Asks):
         """Check a claim as `Asks.verify`; terms of a vocabulary are shown as what they stand for."""
         from clew.vocabulary.terms import verified_with_meanings
 
-        return verified_with_meanings(self.index, super().verify(claim, **options))
+        return verified_with_meanings(self.opened, super().verify(claim, **options))
 
     @property
     def vocabulary(self) -> TeamVocabulary:
         """What a team calls things, as it was set; empty where nothing was."""
         from clew.vocabulary.terms import team_vocabulary
 
-        return team_vocabulary(self.index)
+        return team_vocabulary(self.opened)
 
     def draft_vocabulary(self, model: ChatModel | str | None = None) -> str:
         """Write the vocabulary as a file to correct: what is set, and what Clew infers behind #.
@@ -433,13 +424,13 @@ class Clew(GraphView, Asks):
         from clew.vocabulary.file import draft
 
         team = self.vocabulary
-        words = Vocabulary.of(self.index.graph, schema_of_index(self.index), terms=team.terms.keys())
+        words = Vocabulary.of(self.opened.graph, schema_of_index(self.opened), terms=team.terms.keys())
         chat_model = self._models.model(model)
         if chat_model is None:
             return draft(words, team, self.path.name)
         from clew.vocabulary.drafting import model_draft
 
-        drafted = model_draft(self.index, words, team, chat_model)
+        drafted = model_draft(self.opened, words, team, chat_model)
         return draft(words, team, self.path.name, drafted=drafted.team, note=drafted.note)
 
     def set_vocabulary(self, vocabulary: str | Path | TeamVocabulary) -> VocabularyReport:
@@ -483,11 +474,6 @@ class Clew(GraphView, Asks):
                     break
         return tuple(questions)
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether it was made of objects, and is gone when it is closed."""
-        return self._temporary is not None
-
     def let_go(self) -> None:
         """End what was made for asking: models, methods, processes. The next question makes it again."""
         super().close()
@@ -496,7 +482,7 @@ class Clew(GraphView, Asks):
     def close(self) -> None:
         """Let go of the index, and of what was made for asking; what is used later raises UsageError."""
         self.let_go()
-        del self.index
+        self._opened = None
         if self._temporary is not None:
             self._temporary()
 
@@ -505,26 +491,9 @@ class Clew(GraphView, Asks):
         from clew.index.store.directory import open_index
 
         self._forget()
-        self.index = open_index(self.path, access=milvus_access(), held=held)
+        self._opened = open_index(self.path, access=milvus_access(), held=held)
 
     def _forget(self) -> None:
         """Let go of what was made of the index that is open."""
         self._made.clear()
         super()._forget()
-
-
-def _make_index(
-    kind: type[Clew],
-    sources: str | Path | Sequence[str | Path],
-    out: str | Path,
-    **options: Any,  # noqa: ANN401
-) -> Clew:
-    """Index graph files (a name, or several) in the directory `out`, and open the index.
-
-    `options` are those of `clew.opening.graph_view.index_sources`, which says what is raised.
-    """
-    if not _is_path(sources):
-        raise UsageError(f"An index is made of files, not of {type(sources).__name__}. See Clew.from_frames")
-    source_list = [sources] if isinstance(sources, str | Path) else sources
-    index_sources([Path(source) for source in source_list], Path(out), **options)
-    return kind.open(out, embedder=options.get("embedder"))

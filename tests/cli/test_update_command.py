@@ -24,8 +24,8 @@ def test_triples_are_added_and_removed(index, run, files):
     told = json.loads(done.stdout)
     assert (told["update"]["added"], told["update"]["removed"], told["update"]["new_entities"]) == (1, 1, 1)
     assert told["generation"] == 2
-    with Clew.open(index) as opened:
-        assert opened.index.names.exact("Tenet")
+    with Clew.open(index) as clew:
+        assert clew.opened.names.exact("Tenet")
 
 
 def test_counts_have_the_names_that_info_gives_them(index, run, files):

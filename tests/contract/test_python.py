@@ -68,8 +68,9 @@ def test_what_is_closed_is_not_asked():
         lambda: films.ask(QUESTION),
         lambda: films.verify("Fritz Lang directed Metropolis."),
         films.info,
+        lambda: films.opened,
     ):
-        with pytest.raises(UsageError, match="closed"):
+        with pytest.raises(UsageError, match=r"closed>\. Make it again"):
             use()
     films.close()
 

@@ -38,7 +38,7 @@ def labels(clew: Clew, question: str) -> list[str]:
 
 def values(clew: Clew, relation: str) -> dict[str, float]:
     """Head → parsed value of a relation."""
-    graph = clew.index.graph
+    graph = clew.opened.graph
     number = list(graph.relations).index(relation)
     rows = zip(*(column.tolist() for column in graph.out.columns()), strict=True)
     return {graph.labels[h]: graph.values.value[t] for h, r, t in rows if r == number}
@@ -331,7 +331,7 @@ def test_what_cannot_be_read_says_why(opened, files, message):
 def test_what_can_be_read_of_odd_tables_is_read_and_noted(opened):
     text = "id,name,title,price,price\n1,Ann,,3,4\n\ufeff2,,Boss,x,5\n3,,,5,6\n"
     with opened({"a.csv": text}) as clew:
-        graph = clew.index.graph
+        graph = clew.opened.graph
         assert {"Ann", "Boss", "3"} <= set(graph.labels)
         assert "two columns are called price; one is read as price 2" in notes(clew)
         assert "byte order marks within the file are left out" in notes(clew)

@@ -24,7 +24,7 @@ def edges_of(tmp_path, name, text, **options):
     (tmp_path / name).write_text(text)
     with Clew.open(tmp_path / name, cache_dir=tmp_path / "cache") as clew:
         found = [((e.head, e.relation, e.tail), dict(e.properties[0])) for e in clew.edges(**options)]
-        return found, clew.index.manifest.about.report["notes"]
+        return found, clew.opened.manifest.about.report["notes"]
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,10 @@ def flights(tmp_path_factory):
 
 
 def test_columns_of_a_table_of_edges_are_properties(flights):
-    graph = flights.index.graph
+    graph = flights.opened.graph
     assert (graph.triples, len(graph.edge_properties)) == (3, 4)
     assert list(graph.edge_properties.keys) == ["airline", "since", "weight"]
-    assert "properties of edges = airline, since, weight" in flights.index.manifest.about.report["notes"][0]
+    assert "properties of edges = airline, since, weight" in flights.opened.manifest.about.report["notes"][0]
 
 
 @pytest.mark.parametrize(

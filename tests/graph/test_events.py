@@ -192,7 +192,7 @@ def test_versions_are_no_dates(opened):
 
 def test_one_text_of_two_columns_is_one_thing(opened):
     kin = opened(people=PEOPLE, marriages=MARRIAGES)
-    labels_ = [kin.index.graph.labels[node] for node in range(kin.index.graph.nodes)]
+    labels_ = [kin.opened.graph.labels[node] for node in range(kin.opened.graph.nodes)]
     assert labels_.count("Bergen") == 1
 
 

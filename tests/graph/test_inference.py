@@ -25,7 +25,7 @@ def opened(tmp_path, text, **hints):
 
 def inferred(clew):
     """(head, relation, tail) by labels of the triples that no source states."""
-    graph = clew.index.graph
+    graph = clew.opened.graph
     slots = np.arange(graph.triples)
     found = slots[graph.source[slots] == INFERRED]
     rows = (graph.triple(int(slot)) for slot in found)
@@ -33,8 +33,8 @@ def inferred(clew):
 
 
 def types(clew, entity):
-    (node,) = [i for i, label in enumerate(clew.index.graph.labels) if label == entity]
-    table = clew.index.graph.types
+    (node,) = [i for i, label in enumerate(clew.opened.graph.labels) if label == entity]
+    table = clew.opened.graph.types
     return {table.names[int(t)] for t in table.type[table.offsets[node] : table.offsets[node + 1]]}
 
 
@@ -68,14 +68,14 @@ def test_types_that_follow(tmp_path):
         assert types(clew, "m") == {"Merlot", "Red", "Wine", "Vin"}
         assert types(clew, "ann") == {"Parent"}
         assert types(clew, "cat") == set()
-        assert any("types follow from the ontology" in n for n in clew.index.manifest.about.report["notes"])
+        assert any("types follow from the ontology" in n for n in clew.opened.manifest.about.report["notes"])
 
 
 def test_a_triple_that_is_stated_is_not_inferred(tmp_path):
     text = ":made owl:inverseOf :madeBy . :Ann :made :Vase . :Vase :madeBy :Ann ."
     with opened(tmp_path, text) as clew:
         assert inferred(clew) == set()
-        assert clew.index.manifest.about.report["duplicates"] == 0
+        assert clew.opened.manifest.about.report["duplicates"] == 0
 
 
 def test_an_answer_says_what_is_inferred(tmp_path):
@@ -102,7 +102,7 @@ def test_what_follows_is_bounded(tmp_path):
     chain = "".join(f":n{i} :in :n{i + 1} . " for i in range(40))
     with opened(tmp_path, ":in a owl:TransitiveProperty . " + chain, most_inferred=50) as clew:
         assert 40 <= len(inferred(clew)) <= 50
-        assert any("more follows from the ontology" in n for n in clew.index.manifest.about.report["notes"])
+        assert any("more follows from the ontology" in n for n in clew.opened.manifest.about.report["notes"])
 
 
 def test_what_every_member_of_a_class_has_is_said_of_the_class(tmp_path):
@@ -150,9 +150,9 @@ def test_names_of_iris_are_aliases_in_words_unless_a_label_is_read(tmp_path):
     text = """:FetaCheese :on :RocketLeaf . :FetaCheese rdfs:label "Queijo"@pt . :RocketLeaf rdfs:label "Rocket"@en .
     :GreekSalad :on :RocketLeaf , :a1 . :a1 rdfs:label "AtomicPhysics" ."""
     with opened(tmp_path, text) as clew:
-        aliases = clew.index.graph.aliases
+        aliases = clew.opened.graph.aliases
         found = {
-            (clew.index.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
+            (clew.opened.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
         }
         assert found == {
             ("Queijo", "Feta Cheese"),

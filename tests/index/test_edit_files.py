@@ -40,9 +40,9 @@ def shop(turtle, tmp_path):
 
 
 def streets_of(path, name):
-    with Clew.open(path) as opened:
-        graph = opened.index.graph
-        triples = [opened.triple(i) for i in range(graph.triples)]
+    with Clew.open(path) as clew:
+        graph = clew.opened.graph
+        triples = [clew.triple(i) for i in range(graph.triples)]
     nodes = [t.tail for t in triples if t.head == name and t.relation.endswith("address")]
     return [t.tail for t in triples if t.head in nodes and t.relation.endswith("street")]
 
@@ -70,16 +70,16 @@ def test_what_the_first_source_said_its_file_removes(shop, turtle):
 
 def test_labels_in_other_languages_and_of_entities_that_are_there_are_aliases(shop, turtle):
     update_index_files(shop, EditFiles([turtle("more", MORE)]))
-    with Clew.open(shop) as opened:
-        graph, names = opened.index.graph, opened.index.names
+    with Clew.open(shop) as clew:
+        graph, names = clew.opened.graph, clew.opened.names
         called = {name: graph.labels[names.exact(name)[0].entity] for name in ("Neun", "Acme Limited")}
     assert called == {"Neun": "Nine", "Acme Limited": "Acme"}
 
 
 def test_types_have_the_names_that_the_index_gives_them(shop, turtle):
     update_index_files(shop, EditFiles([turtle("more", MORE)]))
-    with Clew.open(shop) as opened:
-        assert opened.info().types == {"Company": 2, "Product": 1}
+    with Clew.open(shop) as clew:
+        assert clew.info().types == {"Company": 2, "Product": 1}
 
 
 def test_a_label_of_what_is_no_entity_makes_none(shop, turtle):
@@ -91,8 +91,8 @@ def test_an_entity_of_a_node_file_is_made_without_a_triple(shop, tmp_path):
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("id,name\n7,Bolt\n")
     assert update_index_files(shop, EditFiles([nodes])).report.new_entities == 1
-    with Clew.open(shop) as opened:
-        assert opened.index.names.exact("Bolt")
+    with Clew.open(shop) as clew:
+        assert clew.opened.names.exact("Bolt")
 
 
 def test_notes_and_skipped_lines_are_told(shop, turtle, tmp_path):

@@ -133,7 +133,7 @@ def test_an_index_keeps_what_follows_through_updates(wines, tmp_path):
         done = update(clew, tmp_path, remove=":Red rdfs:subClassOf :Wine . :m :madeBy :Bo .")
         told = done.report.following
         assert (told.triples, told.triples_gone, told.types, told.types_gone) == (0, 1, 0, 2)
-        triples, types = said(clew.index.graph)
+        triples, types = said(clew.opened.graph)
         assert ("http://ex.org/Medoc", "http://ex.org/region", "http://ex.org/France", True) in triples
         assert {type_ for node, type_ in types if node == "http://ex.org/n"} == {"Merlot", "Red"}
         assert not any(relation == "http://ex.org/makes" for _, relation, _, _ in triples)
@@ -150,11 +150,11 @@ def test_an_inferred_triple_that_a_source_states_is_stated_and_follows_again_wit
     stated = ":Bo :makes :m ."
     triple = ("http://ex.org/Bo", "http://ex.org/makes", "http://ex.org/m")
     with wines as clew:
-        assert (*triple, True) in said(clew.index.graph)[0]
+        assert (*triple, True) in said(clew.opened.graph)[0]
         assert update(clew, tmp_path, add=stated).report.added == 1
-        assert (*triple, False) in said(clew.index.graph)[0]
+        assert (*triple, False) in said(clew.opened.graph)[0]
         assert update(clew, tmp_path, remove=stated).report.removed == 1
-        assert (*triple, True) in said(clew.index.graph)[0]
+        assert (*triple, True) in said(clew.opened.graph)[0]
         with pytest.raises(UsageError, match="inferred: no source states it"):
             update(clew, tmp_path, remove=stated)
 
@@ -171,7 +171,7 @@ def test_a_removed_entity_takes_what_followed_from_it(wines, tmp_path):
     (tmp_path / "gone.txt").write_text("http://ex.org/m\n")
     with wines as clew:
         clew.update(remove_entities=tmp_path / "gone.txt")
-        triples, types = said(clew.index.graph)
+        triples, types = said(clew.opened.graph)
         assert not any("http://ex.org/m" in (head, tail) for head, _, tail, _ in triples)
         assert not any(node == "http://ex.org/m" for node, _ in types)
 
@@ -180,7 +180,7 @@ def test_types_by_their_labels_are_removed_too(wines, tmp_path):
     (tmp_path / "types.tsv").write_text("http://ex.org/m\tMerlot\n")
     with wines as clew:
         clew.update(remove_types=tmp_path / "types.tsv")
-        assert not any(node == "http://ex.org/m" for node, _ in said(clew.index.graph)[1])
+        assert not any(node == "http://ex.org/m" for node, _ in said(clew.opened.graph)[1])
 
 
 def test_an_index_without_inference_infers_nothing_later(tmp_path):
@@ -188,7 +188,7 @@ def test_an_index_without_inference_infers_nothing_later(tmp_path):
     hints = Hints(most_inferred=0)
     with Clew.index(tmp_path / "a.ttl", tmp_path / "a.clew", embedder=EMBEDDER, hints=hints) as clew:
         done = update(clew, tmp_path, add=":b :in :c . :A rdfs:subClassOf :B .")
-        assert not any(inferred for *_, inferred in said(clew.index.graph)[0])
+        assert not any(inferred for *_, inferred in said(clew.opened.graph)[0])
         assert any("made with --no-inference" in note for note in done.report.notes)
 
 
@@ -201,7 +201,7 @@ def test_rdf_that_is_added_to_a_table_infers(tmp_path):
     (tmp_path / "a.tsv").write_text("http://ex.org/Ann\thttp://ex.org/made\thttp://ex.org/Vase\n")
     with Clew.index(tmp_path / "a.tsv", tmp_path / "a.clew", embedder=EMBEDDER) as clew:
         update(clew, tmp_path, add=":made owl:inverseOf :made_by .")
-        inferred = {triple[:3] for triple in said(clew.index.graph)[0] if triple[3]}
+        inferred = {triple[:3] for triple in said(clew.opened.graph)[0] if triple[3]}
         assert inferred == {("http://ex.org/Vase", "http://ex.org/made_by", "http://ex.org/Ann")}
 
 

@@ -39,13 +39,13 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(source: Path, tmp_path: Path) -> Clew:
+def clew(source: Path, tmp_path: Path) -> Clew:
     return Clew.open(source, cache_dir=tmp_path / "cache")
 
 
-def test_vectors_are_made_once_and_no_question_embeds_triples(opened: Clew):
-    embedder = Slow(opened.embedder)
-    index = with_triple_vectors(opened.index, embedder)
+def test_vectors_are_made_once_and_no_question_embeds_triples(clew: Clew):
+    embedder = Slow(clew.embedder)
+    index = with_triple_vectors(clew.opened, embedder)
     made = embedder.texts
     again = with_triple_vectors(open_index(index.path), embedder)
     TripleVectors.of(again, embedder).top("who wrote it", np.arange(3), 2)
@@ -56,9 +56,9 @@ def test_vectors_are_made_once_and_no_question_embeds_triples(opened: Clew):
 def test_an_index_made_anew_meanwhile_is_not_mixed_up(source: Path, tmp_path: Path, with_vectors: bool):
     out = tmp_path / "kb.clew"
     index_sources([source], out)
-    opened = Clew.open(out)
+    clew = Clew.open(out)
     source.write_text("A\tb\tC\n", "utf-8")
     index_sources([source], out, triple_vectors=with_vectors)
     with pytest.raises(IndexAccessError, match="made anew"):
-        with_triple_vectors(opened.index, opened.embedder)
+        with_triple_vectors(clew.opened, clew.embedder)
     assert list(open_index(out).graph.entities) == ["A", "C"]

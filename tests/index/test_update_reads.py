@@ -100,8 +100,8 @@ def test_triples_by_names_are_read_by_the_datatypes_of_rdf(tmp_path):
     index_sources([path], tmp_path / "firms.clew")
     with Clew.open(tmp_path / "firms.clew") as clew:
         clew.update([("Corto", "founded", "2004")])
-        values = clew.index.graph.values
-        assert [int(values.datatype[node]) for node in range(clew.index.graph.nodes)].count(0) == 3
+        values = clew.opened.graph.values
+        assert [int(values.datatype[node]) for node in range(clew.opened.graph.nodes)].count(0) == 3
 
 
 def test_a_table_of_another_thing_is_not_read_as_one_that_has_its_columns(tmp_path):

@@ -106,7 +106,7 @@ def _cycled(script: tuple[str, ...]) -> ScriptedModel:
 
 def _answered(clew: Clew, method: str, asked: Asked, model: ScriptedModel) -> dict[str, Any]:
     try:
-        answer = make_method(method, clew.index, clew.embedder, model).answer(asked.question, id="q")
+        answer = make_method(method, clew.opened, clew.embedder, model).answer(asked.question, id="q")
     except ClewError as error:
         return {"error": str(error)}
     prompts = [message.text for r in model.requests for message in r.messages]
@@ -122,7 +122,7 @@ def records(graph: str, clew: Clew, methods: tuple[str, ...] = tuple(METHODS)) -
     for _, claim, triple in (claim for claim in CLAIMS if claim[0] == graph):
         pattern = json.dumps({"divided": [claim], "triples": [list(triple)]})
         model = _cycled((pattern, json.dumps({"reason": "as shown", "verdict": "supported"})))
-        verified = make_verifier("simgrag", clew.index, clew.embedder, model, None).verify(claim)
+        verified = make_verifier("simgrag", clew.opened, clew.embedder, model, None).verify(claim)
         yield f"verify, model, {claim}", masked(verified.as_json(steps=True))
 
 

@@ -23,7 +23,7 @@ def ask(films):
 
     def run(question, *replies, **given):
         model = ScriptedModel(list(replies))
-        return make_auto(films.index, films.embedder, model=model).answer(question, **given), model
+        return make_auto(films.opened, films.embedder, model=model).answer(question, **given), model
 
     return run
 
@@ -129,7 +129,7 @@ def test_two_replies_that_cannot_be_read_leave_what_the_readers_say(ask):
 
 
 def test_a_confidence_of_one_leaves_what_the_rules_leave(films):
-    answer = make_auto(films.index, films.embedder, settings=AutoSettings(confidence=1.0)).answer(OPEN)
+    answer = make_auto(films.opened, films.embedder, settings=AutoSettings(confidence=1.0)).answer(OPEN)
     assert answer.abstained is not None
 
 

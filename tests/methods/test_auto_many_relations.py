@@ -35,4 +35,4 @@ def test_what_it_leaves_open_is_said(many: Clew) -> None:
 def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew) -> None:
     settings = SynaptiqaSettings(most_relations=RELATIONS)
     with pytest.raises(InputError, match=r"3,002 relations are too many: .* Ask with --method auto"):
-        make_synaptiqa(many.index, many.embedder, model=ScriptedModel(()), settings=settings)
+        make_synaptiqa(many.opened, many.embedder, model=ScriptedModel(()), settings=settings)

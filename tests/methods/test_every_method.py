@@ -33,7 +33,7 @@ def made(request, films):
 
     def make(reply=None):
         make.model = None if reply is None else ScriptedModel(lambda _: reply)
-        return make_method(name, films.index, films.embedder, make.model)
+        return make_method(name, films.opened, films.embedder, make.model)
 
     make.name = name
     return make

@@ -64,7 +64,7 @@ def test_a_model_that_obeys_the_graph_answers_nothing_that_is_not_in_it(hostile,
     if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
         pytest.skip("ladybug is not installed")
     model = ScriptedModel(lambda request: reply)
-    answer = make_method(name, hostile.index, hostile.embedder, model).answer(QUESTION, entities=["Alien"])
+    answer = make_method(name, hostile.opened, hostile.embedder, model).answer(QUESTION, entities=["Alien"])
     assert answer.grounded
     assert "Paris" not in [a.entity for a in answer.answers]
     if answer.abstained is None:
@@ -83,7 +83,7 @@ def test_a_reply_of_no_use_is_an_abstention(hostile, name, reply):
     if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
         pytest.skip("ladybug is not installed")
     model = ScriptedModel(lambda request: reply)
-    answer = make_method(name, hostile.index, hostile.embedder, model).answer(QUESTION, entities=["Alien"])
+    answer = make_method(name, hostile.opened, hostile.embedder, model).answer(QUESTION, entities=["Alien"])
     assert answer.abstained is not None
     assert not answer.answers
     json.dumps(answer.as_json())

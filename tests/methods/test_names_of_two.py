@@ -41,7 +41,7 @@ def directors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
 
 
 def ask(clew: Clew, question: str) -> Answer:
-    return make_method("auto", clew.index, clew.embedder, None).answer(question)
+    return make_method("auto", clew.opened, clew.embedder, None).answer(question)
 
 
 def test_what_both_may_be_asked_is_not_answered(directors: Clew):
@@ -79,7 +79,7 @@ def replied(clew: Clew, method: str, replies: list[str], question: str) -> Answe
     if method == "synaptiqa":
         pytest.importorskip("ladybug")
     model = ScriptedModel([*replies, replies[-1]])
-    return make_method(method, clew.index, clew.embedder, model).answer(question)
+    return make_method(method, clew.opened, clew.embedder, model).answer(question)
 
 
 @pytest.mark.parametrize("method", REPLIES)

@@ -44,7 +44,7 @@ def opened(request: pytest.FixtureRequest, cache: Path) -> tuple[str, Clew]:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_recorded_replies_are_read_as_they_were(opened: tuple[str, Clew], method: str):
     name, clew = opened
-    asked = make_method(method, clew.index, clew.embedder, replaying(method))
+    asked = make_method(method, clew.opened, clew.embedder, replaying(method))
     for trace in (trace for trace in traces(method) if trace["set"] == name):
         answer = asked.answer(trace["question"])
         assert sorted(a.label for a in answer.answers) == sorted(trace["answers"]), trace["question"]

@@ -46,7 +46,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
     ],
 )
 def test_what_is_said_to_be_of_a_relation_is_not_found_by_another(films: Clew, question: str):
-    answer = make_method("auto", films.index, films.embedder, None).answer(question)
+    answer = make_method("auto", films.opened, films.embedder, None).answer(question)
     assert answer.abstained is not None
     assert not answer.answers
 
@@ -62,5 +62,5 @@ def test_what_is_said_to_be_of_a_relation_is_not_found_by_another(films: Clew, q
 def test_what_is_of_the_kind_or_said_by_another_word_is_answered(
     films: Clew, question: str, expected: set[str]
 ):
-    answer = make_method("auto", films.index, films.embedder, None).answer(question)
+    answer = make_method("auto", films.opened, films.embedder, None).answer(question)
     assert {a.label for a in answer.answers} == expected

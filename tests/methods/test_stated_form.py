@@ -36,7 +36,7 @@ def answer_of(small: Clew, name: str, replies: tuple[str, ...]) -> Answer:
         pytest.importorskip("ladybug")
     said = list(replies)
     model = ScriptedModel(lambda _: said.pop(0) if len(said) > 1 else said[0])
-    return make_method(name, small.index, small.embedder, model).answer(QUESTION)
+    return make_method(name, small.opened, small.embedder, model).answer(QUESTION)
 
 
 def script(name: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def graphs(cache) -> dict[str, Clew]:
 
 def asked(graph: Clew, text: str):
     """A query in notation as it is answered, and said."""
-    columns = graph.index.graph
+    columns = graph.opened.graph
 
     def place(strings):
         names = list(strings)

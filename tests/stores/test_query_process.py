@@ -111,8 +111,8 @@ def test_threads_that_come_first_at_once_load_the_graph_once(cache):
 def test_a_closed_store_takes_no_query(cache):
     from clew.stores.ladybug import LadybugStore
 
-    with Clew.open(FILMS, cache_dir=cache) as opened:
-        one, other = (LadybugStore.of_graph(opened.index.graph) for _ in range(2))
+    with Clew.open(FILMS, cache_dir=cache) as clew:
+        one, other = (LadybugStore.of_graph(clew.opened.graph) for _ in range(2))
         expected = one.run(COUNTS[0]).rows
         one.close()
         assert other.run(COUNTS[0]).rows == expected

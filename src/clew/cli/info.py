@@ -104,7 +104,7 @@ def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
         _plot(index.graph, source, plot)
         return info_of(index)
     with open_source(source, reading) as clew:
-        _plot(clew.index.graph, source, plot)
+        _plot(clew.opened.graph, source, plot)
         return clew.info()
 
 

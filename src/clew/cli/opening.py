@@ -295,7 +295,7 @@ def open_source(
             warn(f"note: {clew.note}")
         if clew.built:
             warn(f"indexed {_with_side_files(clew, source)} once into {clew.path} ({clew.seconds:.1f} s)")
-            for line in reading_notes(clew.index.manifest.about.report):
+            for line in reading_notes(clew.opened.manifest.about.report):
                 warn(line)
     return clew
 

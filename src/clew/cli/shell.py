@@ -62,7 +62,7 @@ def shell(
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
             if not reading.quiet:
-                counts = describe_counts(clew.index.manifest.about.counts)
+                counts = describe_counts(clew.opened.manifest.about.counts)
                 warn(f"{counts}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):

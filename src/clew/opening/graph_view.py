@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, wraps
@@ -210,7 +211,7 @@ def sound(method: Callable[Concatenate[Any, _P], _T]) -> Callable[Concatenate[An
 
     @wraps(method)
     def checked(self: GraphView, *arguments: _P.args, **options: _P.kwargs) -> _T:
-        with self.index.sound():
+        with self.opened.sound():
             return method(self, *arguments, **options)
 
     return checked
@@ -228,23 +229,39 @@ class GraphView:
         from clew.index.store.directory import check_embedder
 
         check_embedder(index.path, index.manifest, embedder)
-        self.index, self.embedder, self.path = index, embedder, index.path
+        self._opened: Index | None = index
+        self._temporary: weakref.finalize[..., GraphView] | None = None
+        self.embedder, self.path = embedder, index.path
         self._tables: dict[tuple[object, ...], Table] = {}
         self._keeping_tables = threading.Lock()
         self._stores: dict[bool, EmbeddedStore] = {}
         self._opening_store = threading.Lock()
 
+    @property
+    def opened(self) -> Index:
+        """The open index: the graph with its names and vectors. Raises UsageError once it is closed."""
+        index = self._opened
+        if index is None:
+            again = "Make it" if self.in_memory else "Open it"
+            raise UsageError(f"{self!r}. {again} again")
+        return index
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it was made of objects, and is gone when it is closed."""
+        return self._temporary is not None
+
     @cached_property
     def _distances(self) -> Distances:
         from clew.index.vectors.entities import IndexDistances
 
-        return IndexDistances(self.index, self.embedder)
+        return IndexDistances(self.opened, self.embedder)
 
     @cached_property
     def _explorer(self) -> Explorer:
         from clew.index.explore import Explorer
 
-        return Explorer(self.index)
+        return Explorer(self.opened)
 
     @sound
     def match(
@@ -269,7 +286,7 @@ class GraphView:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        graph_distances, graph = distances or self._distances, self.index.graph
+        graph_distances, graph = distances or self._distances, self.opened.graph
         if any(edge.where for edge in pattern.edges):
             from clew.graph.match.patterns import match_where
 
@@ -312,7 +329,7 @@ class GraphView:
             None if tail is None else explorer.node(tail),
         )
         conditions = conditions_of(where or {}, "where")
-        edges = find_edges(self.index.graph, ends, conditions, order=order, smallest=smallest)
+        edges = find_edges(self.opened.graph, ends, conditions, order=order, smallest=smallest)
         return list(islice(edges, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> MatchesForm:
@@ -326,7 +343,7 @@ class GraphView:
                 **triples_json(each.texts),
             }
             if "ids" in form:
-                form["node_ids"] = [self.index.graph.entities[node] for node in each.nodes]
+                form["node_ids"] = [self.opened.graph.entities[node] for node in each.nodes]
             forms.append(form)
         return {
             "id": id,
@@ -346,10 +363,10 @@ class GraphView:
         if is_sparql_query(query):
             from clew.stores.sparql.embedded import EmbeddedSparql
 
-            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rows=rows)
+            return EmbeddedSparql.of_graph(self.opened.graph, seconds=seconds, rows=rows)
         from clew.stores.ladybug import LadybugStore
 
-        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rows=rows)
+        return LadybugStore.of_graph(self.opened.graph, seconds=seconds, rows=rows)
 
     @sound
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
@@ -377,7 +394,7 @@ class GraphView:
         """Count, and describe every relation by an example and the types at its ends."""
         from clew.index.info import info_of
 
-        return info_of(self.index)
+        return info_of(self.opened)
 
     @sound
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
@@ -430,13 +447,13 @@ class GraphView:
 
         if [type, query, entities].count(None) != 2:
             raise UsageError("Give one of: type, query, entities")
-        graph = self.index.graph
+        graph = self.opened.graph
         if entities is not None:
             nodes = np.array([self._explorer.node(entity) for entity in entities], np.int64)
             return Table(graph, nodes)
         try:
             if query is not None:
-                part = read_set(clean_query(query), lookup_of(graph, self.index.names))
+                part = read_set(clean_query(query), lookup_of(graph, self.opened.names))
             else:
                 part = all_of(graph, type or "")
             return Table(graph, Executor(graph).members(part))
@@ -453,22 +470,22 @@ class GraphView:
     @property
     def generation(self) -> int:
         """Number of the index's generation that is open."""
-        return self.index.manifest.generation
+        return self.opened.manifest.generation
 
     @sound
     def triple(self, id: int) -> TripleText:
         """Return a triple as people read it, with the ids of the source."""
-        return triple_text(self.index.graph, id)
+        return triple_text(self.opened.graph, id)
 
     def triples(self) -> Iterator[TripleText]:
         """All triples, as people read them, with the ids of the source."""
-        graph = self.index.graph
+        graph = self.opened.graph
         for head, relation, tail in zip(*graph.out.columns(), strict=True):
             yield named_triple(graph, int(head), int(relation), int(tail))
 
     def entities(self) -> Iterator[Entity]:
         """All entities with their labels and types; literals are none."""
-        graph, types = self.index.graph, self.index.graph.types
+        graph, types = self.opened.graph, self.opened.graph.types
         type_names = list(types.names)
         for node in range(graph.nodes):
             if graph.values.datatype[node] < 0:
@@ -476,9 +493,10 @@ class GraphView:
                 yield Entity(graph.entities[node], graph.labels[node], node_types)
 
     def __repr__(self) -> str:
-        if "index" not in vars(self):
+        index = self._opened
+        if index is None:
             return f"<{type(self).__name__} {self.path}: closed>"
-        counts = self.index.manifest.about.counts
+        counts = index.manifest.about.counts
         summary = ", ".join(
             f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations")
         )

@@ -72,6 +72,10 @@ _RANKS = re.compile(
     r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
     re.I,
 )
+_LASTS = re.compile(
+    r"(?<!\bthe )(?<!\bat )\blast(?=\W*$|\s+(?:for|until|more|less|longer|over|under|at)\b)", re.I
+)
+"""*Last* as a verb: *how long does it last*."""
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
@@ -521,7 +525,7 @@ class _Account:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
         for match in _RANKS.finditer(self.text):
-            if _is_superlative(match[0].lower()):
+            if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
         if self._lists_times() and not _WHEN.search(self.text):
             for match in _HOW_OLD.finditer(self.text):

@@ -255,7 +255,7 @@ class Service:
             {
                 "name": graph.name,
                 "generation": graph.clew.generation,
-                "counts": dict(graph.clew.index.manifest.about.counts),
+                "counts": dict(graph.clew.opened.manifest.about.counts),
                 "note": graph.failure,
             }
             for graph in self.graphs

@@ -26,7 +26,7 @@ WHO = "Who directed Alien?"
 
 
 def made(small: Clew, name: str, *replies: str) -> GraphMethod:
-    return make_method(name, small.index, small.embedder, ScriptedModel(replies))
+    return make_method(name, small.opened, small.embedder, ScriptedModel(replies))
 
 
 def none() -> ScriptedModel:
@@ -41,7 +41,7 @@ def evidence(answer: Answer) -> set[tuple[str, ...]]:
 def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
     question = "What movies did Christopher Nolan direct?"
     draws = [
-        TripleRag(metaqa.index, metaqa.embedder, model=none(), settings=TripleRagSettings(seed=seed))
+        TripleRag(metaqa.opened, metaqa.embedder, model=none(), settings=TripleRagSettings(seed=seed))
         .answer(question)
         .steps
         for seed in (0, 0, 1)
@@ -58,7 +58,7 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
     path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
     model = ScriptedModel(["Shepperton"])
     method = VectorRag(
-        small.index, small.embedder, model=model, settings=VectorRagSettings(1, read_documents([path]))
+        small.opened, small.embedder, model=model, settings=VectorRagSettings(1, read_documents([path]))
     )
     answer = method.answer("Where was the set of Alien built?")
     assert (answer.text, answer.grounded) == ("Shepperton", False)
@@ -69,7 +69,7 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
 def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
     """Vector-rag over texts, with a scripted model."""
     model, settings = ScriptedModel(replies), VectorRagSettings(1, read_documents([path]))
-    return VectorRag(small.index, small.embedder, model=model, settings=settings)
+    return VectorRag(small.opened, small.embedder, model=model, settings=settings)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,13 @@ def test_a_model_that_read_a_part_of_the_graph_is_complete_where_its_lists_are_w
         shown = "Alien" if "Alien" in request.messages[-1].text else "Blade Runner"
         return reply.format(shown=shown)
 
-    method = make_method("kaping", small.index, small.embedder, ScriptedModel(replied), KapingSettings(k=k))
+    method = make_method("kaping", small.opened, small.embedder, ScriptedModel(replied), KapingSettings(k=k))
     answer = method.answer("Which films did Ridley Scott direct?")
     assert (len(answer.answers), answer.complete) == (answers, complete)
 
 
 def test_what_a_limit_leaves_out_is_told(metaqa: Clew):
-    method = KgRetrieval(metaqa.index, metaqa.embedder, model=none(), settings=KgRetrievalSettings(6))
+    method = KgRetrieval(metaqa.opened, metaqa.embedder, model=none(), settings=KgRetrievalSettings(6))
     answer = method.answer("What did Christopher Nolan direct?", entities=["Christopher Nolan"])
     (note,) = answer.steps[0].detail["notes"]
     assert note.startswith("6 of ")
@@ -148,7 +148,7 @@ def test_kg_retrieval_takes_the_entities_that_the_model_lists(small: Clew):
 
 
 def test_kg_retrieval_shows_every_relation_of_a_hub(metaqa: Clew):
-    method = KgRetrieval(metaqa.index, metaqa.embedder, model=none(), settings=KgRetrievalSettings(6))
+    method = KgRetrieval(metaqa.opened, metaqa.embedder, model=none(), settings=KgRetrievalSettings(6))
     answer = method.answer("What did Christopher Nolan do?", entities=["Christopher Nolan"])
     assert {relation for _, relation, _ in evidence(answer)} == {"directed_by", "written_by"}
 
@@ -169,13 +169,13 @@ class Plain:
 
 def test_settings_are_for_methods_that_have_some(small: Clew):
     with pytest.raises(UsageError, match="no settings"):
-        make_method(Plain, small.index, small.embedder, settings=object())
+        make_method(Plain, small.opened, small.embedder, settings=object())
 
 
 def test_llm_may_have_worked_questions_in_its_prompt(small: Clew):
     for shots in (0, 12):
         model = ScriptedModel(["Ridley Scott"])
-        make_method("llm", small.index, small.embedder, model, LlmSettings(shots=shots)).answer(WHO)
+        make_method("llm", small.opened, small.embedder, model, LlmSettings(shots=shots)).answer(WHO)
         text = model.requests[0].messages[1].text
         assert (text.count("Question: "), text.count("Answer:")) == (shots + 1, shots + 1)
         assert text.endswith(f"Question: {WHO}\nAnswer:")

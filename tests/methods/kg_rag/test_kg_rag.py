@@ -20,7 +20,7 @@ from clew.types import Answer
 
 @pytest.fixture(scope="session")
 def method(metaqa: Clew) -> KgRag:
-    return KgRag(metaqa.index, metaqa.embedder, model=ScriptedModel([]))
+    return KgRag(metaqa.opened, metaqa.embedder, model=ScriptedModel([]))
 
 
 def told(answer: Answer) -> list[str]:
@@ -75,7 +75,7 @@ def test_by_the_papers_letter_replies_stop_where_the_paper_says(metaqa: Clew):
     first, *others = GOLDEN[0].replies[:2]
     model = ScriptedModel([first, *others, "What is the genre of The Crow movie", *GOLDEN[0].replies[2:]])
     letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
-    KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter).answer(GOLDEN[0].question)
+    KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter).answer(GOLDEN[0].question)
     assert [r.stop for r in model.requests] == [("<END>",), (), ("?",), (), ()]
 
 
@@ -109,7 +109,7 @@ def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
     letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
     plan, first, *others = GOLDEN[0].replies
     model = ScriptedModel([plan, first, "What is the genre of The Crow movie", *others])
-    method = KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter)
+    method = KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter)
     answer = method.answer(GOLDEN[0].question)
     assert answer.chain is not None
     assert [len(link.evidence) for link in answer.chain.links] == [30, 30]
@@ -118,7 +118,7 @@ def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
 
 def test_lists_are_read_whole(metaqa: Clew):
     model = ScriptedModel([plan("Which films did Woody Allen direct?"), "Facts: 1\nAnswer: all of 1"])
-    answer = KgRag(metaqa.index, metaqa.embedder, model=model).answer("Which films did Woody Allen direct?")
+    answer = KgRag(metaqa.opened, metaqa.embedder, model=model).answer("Which films did Woody Allen direct?")
     assert len(answer.answers) > 20
     assert answer.complete
 
@@ -164,7 +164,7 @@ def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
 
 def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:
     model = ScriptedModel(list(replies))
-    method = KgRag(small.index, small.embedder, model=model, settings=KgRagSettings(**chosen))
+    method = KgRag(small.opened, small.embedder, model=model, settings=KgRagSettings(**chosen))
     return method.answer("Which films did the director of Seven direct?"), model
 
 
@@ -208,9 +208,9 @@ def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
 
 def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
     reply = plan("Which films did David Fincher direct?"), said("Seven; Alien 3")
-    both = KgRag(small.index, small.embedder, model=ScriptedModel(reply))
+    both = KgRag(small.opened, small.embedder, model=ScriptedModel(reply))
     outwards = KgRag(
-        small.index, small.embedder, model=ScriptedModel(reply), settings=KgRagSettings(directed=True)
+        small.opened, small.embedder, model=ScriptedModel(reply), settings=KgRagSettings(directed=True)
     )
     question = "Which films did David Fincher direct?"
     assert len(both.answer(question).answers) == 2
@@ -251,7 +251,7 @@ def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(t
         model = ScriptedModel([*first, reworded, said("Comedy"), said("Comedy")])
         with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
             letter = KgRagSettings(handed="sentences")
-            method = KgRag(clew.index, clew.embedder, model=model, settings=letter)
+            method = KgRag(clew.opened, clew.embedder, model=model, settings=letter)
             answer = method.answer("What genre are the films of Ann?")
         assert answer.chain is not None
         assert answer.chain.links[1].asked == asked

@@ -38,7 +38,7 @@ from clew.methods.settings import KgRagSettings
 def test_decompositions_are_read(small: Clew, reply: str, reasoning: str, questions: list[str]):
     replies = iter([reply])
     model = ScriptedModel(lambda _: next(replies, "Answer: none"))
-    method = KgRag(small.index, small.embedder, model=model, settings=KgRagSettings(records="steps"))
+    method = KgRag(small.opened, small.embedder, model=model, settings=KgRagSettings(records="steps"))
     chain = method.answer("Q of Alien?").chain
     assert chain is not None
     assert chain.reasoning == reasoning

@@ -35,7 +35,7 @@ def parties() -> Iterator[Clew]:
 
 def ask(clew: Clew, question: str, *replies: str) -> tuple[Answer, ScriptedModel]:
     model, steps = ScriptedModel(list(replies)), KgRagSettings(records="steps")
-    return KgRag(clew.index, clew.embedder, model=model, settings=steps).answer(question), model
+    return KgRag(clew.opened, clew.embedder, model=model, settings=steps).answer(question), model
 
 
 def test_values_are_handed_on_with_what_has_them(parties: Clew):

@@ -35,7 +35,7 @@ def verify(firms):
     def run(claim, triple, reason, verdict, *, closed_world=False):
         pattern = json.dumps({"divided": [claim], "triples": [triple]})
         model = ScriptedModel([pattern, json.dumps({"reason": reason, "verdict": verdict})])
-        verifier = VerifyWithModel(firms.index, firms.embedder, model=model)
+        verifier = VerifyWithModel(firms.opened, firms.embedder, model=model)
         return verifier.verify(claim, closed_world=closed_world), model.requests[-1].messages[-1].text
 
     return run
@@ -116,7 +116,7 @@ def connected(graph, ends, **limits):
 def test_paths_are_those_of_a_slow_search(edges):
     triples = [(f"n{h}", f"r{r}", f"n{t}") for h, r, t in sorted(edges)]
     with Clew.from_triples(triples) as clew:
-        graph = clew.index.graph
+        graph = clew.opened.graph
         for last in range(1, min(3, len(graph.entities))):
             found, complete = connected(graph, [0, last], MOST_PATHS=1_000, MOST_OF_ONE_KIND=1_000)
             assert complete
@@ -126,8 +126,8 @@ def test_paths_are_those_of_a_slow_search(edges):
 def test_few_paths_are_shown_and_fewer_of_one_kind():
     of_one_kind = [(a, "knows", b) for middle in "xyz" for a, b in (("Ann", middle), (middle, "Bea"))]
     with Clew.from_triples([*of_one_kind, ("Ann", "likes", "Bea"), ("Bea", "helps", "Ann")]) as clew:
-        graph = clew.index.graph
-        ends = [clew.index.names.exact(name)[0].entity for name in ("Ann", "Bea")]
+        graph = clew.opened.graph
+        ends = [clew.opened.names.exact(name)[0].entity for name in ("Ann", "Bea")]
         (*direct, first, second), complete = connected(graph, ends, MOST_PATHS=4, MOST_OF_ONE_KIND=2)
         assert [len(path) for path in (*direct, first, second)] == [1, 1, 2, 2]
         assert complete
@@ -136,5 +136,5 @@ def test_few_paths_are_shown_and_fewer_of_one_kind():
 
 
 def test_a_third_step_around_hubs_is_left_out_and_said(firms):
-    ends = [firms.index.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
-    assert connected(firms.index.graph, ends, MOST_EDGES_AROUND=1) == ((), False)
+    ends = [firms.opened.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
+    assert connected(firms.opened.graph, ends, MOST_EDGES_AROUND=1) == ((), False)

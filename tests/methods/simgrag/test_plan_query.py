@@ -170,7 +170,9 @@ def test_one_call_answers_a_question_with_operations(shop):
     largest = {"op": "max", "node": N}
     reply = json.dumps({"divided": ["p"], "triples": [PRESSURE], "answer": M, "operations": [largest]})
     model = ScriptedModel([reply])
-    answer = SimGRAG(shop.index, shop.embedder, model=model).answer("Which machine has the highest pressure?")
+    answer = SimGRAG(shop.opened, shop.embedder, model=model).answer(
+        "Which machine has the highest pressure?"
+    )
     assert [a.entity for a in answer.answers] == ["TB-5"]
     assert answer.usage.calls == 1
     assert "pressure_bar → number 230 to 400" in model.requests[0].messages[-1].text
@@ -178,7 +180,7 @@ def test_one_call_answers_a_question_with_operations(shop):
 
 def test_a_model_that_finds_nothing_of_the_kind_is_not_asked_again(shop):
     model = ScriptedModel(['{"divided": [], "triples": []}'])
-    answer = SimGRAG(shop.index, shop.embedder, model=model).answer("What is the phone number of TB-5?")
+    answer = SimGRAG(shop.opened, shop.embedder, model=model).answer("What is the phone number of TB-5?")
     assert answer.abstained is not None
     assert answer.abstained.reason == "no_relation"
     assert len(model.requests) == 1

@@ -27,7 +27,7 @@ def ask(films):
 
     def run(question, script, **settings):
         model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
-        method = SimGRAG(films.index, films.embedder, model=model, settings=SimgragSettings(**settings))
+        method = SimGRAG(films.opened, films.embedder, model=model, settings=SimgragSettings(**settings))
         return method.answer(question, id="7"), model
 
     return run
@@ -123,7 +123,7 @@ def test_cuts_of_the_paper_are_told_apart(tmp_path):
         for types, tails in ((1, {"Bob"}), (2, {"Bob", "Rome"})):
             settings = SimgragSettings(k=9, candidates=1, candidate_types=types)
             model = ScriptedModel([asked, answers_reply("Bob")])
-            method = SimGRAG(clew.index, clew.embedder, model=model, settings=settings)
+            method = SimGRAG(clew.opened, clew.embedder, model=model, settings=settings)
             answer = method.answer("whom does Ann know?")
             shown = [t for row in answer.steps[1].detail["matches"] for t in row["triples"]]
             assert {relation for _, relation, _ in shown} == {"knows"}
@@ -232,7 +232,7 @@ def test_settings_are_checked(films):
         with pytest.raises(UsageError):
             SimgragSettings(**wrong)
     with pytest.raises(UsageError, match="--llm"):
-        SimGRAG(films.index, films.embedder)
+        SimGRAG(films.opened, films.embedder)
 
 
 HOSTILE_PATTERNS = {
@@ -335,7 +335,7 @@ def test_instructions_in_names_of_the_graph_are_shown_as_data_and_do_no_harm(tmp
 def verify(films):
     def run(claim, *script, closed_world=False):
         model = ScriptedModel(list(script))
-        verifier = VerifyWithModel(films.index, films.embedder, model=model)
+        verifier = VerifyWithModel(films.opened, films.embedder, model=model)
         return verifier.verify(claim, closed_world=closed_world)
 
     return run
@@ -412,7 +412,7 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
     films, verifier, script, calls, reason, detail, closed_world
 ):
     model = ManagedModel(ScriptedModel(script), Policy(per_question=Limits(calls=calls)))
-    checked = make_verifier(verifier, films.index, films.embedder, model, None).verify(
+    checked = make_verifier(verifier, films.opened, films.embedder, model, None).verify(
         "Memento keeps one in the seat of a slow clock, quux.", closed_world=closed_world
     )
     assert (checked.verdict, checked.abstained.reason) == ("not_enough_info", reason)
@@ -422,7 +422,7 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
 def test_auto_verifies_without_the_model_where_it_can(films):
     pattern = pattern_reply(("Memento", "runtime_minutes", "113"))
     model = good_model(pattern, lambda graphs: verdict_reply("True"))
-    verifier = make_verifier("auto", films.index, films.embedder, model, None)
+    verifier = make_verifier("auto", films.opened, films.embedder, model, None)
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)

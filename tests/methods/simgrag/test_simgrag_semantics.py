@@ -67,7 +67,7 @@ def test_answers_are_right_and_complete(films, triples, question, pattern, truth
     gold = solve(triples, truth)
     assert gold, "a question without an answer tests nothing"
     model = good_model(pattern_reply(*pattern), reader(truth))
-    answer = SimGRAG(films.index, films.embedder, model=model).answer(question)
+    answer = SimGRAG(films.opened, films.embedder, model=model).answer(question)
     assert {a.entity for a in answer.answers} == gold
     assert (answer.usage.calls, len(model.requests)) == (2, 2)
     assert {c.answer for c in answer.citations} == gold

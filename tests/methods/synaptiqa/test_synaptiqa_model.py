@@ -62,13 +62,13 @@ class Script:
 @pytest.fixture(scope="module")
 def graph(films):
     """The film graph in one store, for all questions."""
-    return QueriedGraph(embedded_store(films.index.graph), films.embedder, films.index.graph)
+    return QueriedGraph(embedded_store(films.opened.graph), films.embedder, films.opened.graph)
 
 
 @pytest.fixture(scope="module")
 def hurried(films):
     """The film graph in a store whose queries end soon."""
-    graph = films.index.graph
+    graph = films.opened.graph
     return QueriedGraph(LadybugStore.of_graph(graph, seconds=0.4, rows=100), films.embedder, graph)
 
 
@@ -388,7 +388,7 @@ def books():
     ]
     types = {"Kraken": ["Book"], "Low Tide": ["Book"], "Empty Shelf": ["Book"]}
     with Clew.from_triples(triples, types=types) as clew:
-        yield QueriedGraph(embedded_store(clew.index.graph), clew.embedder, clew.index.graph)
+        yield QueriedGraph(embedded_store(clew.opened.graph), clew.embedder, clew.opened.graph)
 
 
 @pytest.mark.parametrize(

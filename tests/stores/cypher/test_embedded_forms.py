@@ -37,7 +37,7 @@ def store():
         triples += [(name, "has_component", part) for part in parts]
         types |= {name: ["machine"], line: ["line"]} | {part: ["component"] for part in parts}
     with Clew.from_triples(triples, types=types) as clew:
-        opened = LadybugStore.of_graph(clew.index.graph)
+        opened = LadybugStore.of_graph(clew.opened.graph)
         yield opened
         opened.close()
 

@@ -73,7 +73,7 @@ def said(quads):
 
 def test_nothing_of_a_source_is_lost_and_what_follows_is_added(cities):
     source = said(pyoxigraph.parse(CITIES.encode(), pyoxigraph.RdfFormat.TRIG))
-    lines = "".join(statements(cities.index.graph)).encode()
+    lines = "".join(statements(cities.opened.graph)).encode()
     stored = said(pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS))
     assert source - stored == set()
     default = {row[:3] for row in source}

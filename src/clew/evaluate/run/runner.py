@@ -46,7 +46,7 @@ def open_graph(
             source.files, embedder=embedder, progress=progress, format=source.format, corpus=corpus
         )
     clew = Clew.open(first, embedder=embedder)
-    stored = None if corpus is None else open_corpus(clew.index)
+    stored = None if corpus is None else open_corpus(clew.opened)
     if corpus is not None and (stored is None or stored.settings != corpus):
         stored_walks = "no walks" if stored is None else f"the walks {stored.settings}"
         raise UsageError(
@@ -84,7 +84,7 @@ def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -
 
 def fingerprint(clew: Clew) -> str:
     """Name what an index was made from, wherever it is: checksums of its sources, and the embedder."""
-    about = clew.index.manifest.about
+    about = clew.opened.manifest.about
     sources = "+".join(source.sha256[:16] for source in about.sources)
     return f"{sources} {clew.embedder.fingerprint}"
 
@@ -248,8 +248,8 @@ def _record(plan: RunPlan, part: DatasetPart, task: AnswerTask, outcome: Outcome
 
 def ids_of(clew: Clew, names: Sequence[str]) -> list[str]:
     """The ids of the entities that have one of the names, in order, each once."""
-    entities = clew.index.graph.entities
-    hits = (hit for name in names for hit in clew.index.names.exact(name))
+    entities = clew.opened.graph.entities
+    hits = (hit for name in names for hit in clew.opened.names.exact(name))
     return list(dict.fromkeys(entities[hit.entity] for hit in hits))
 
 
@@ -262,11 +262,11 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, settings = plan.graphs[part.name, None], plan.settings
     ids_by_problem: dict[ProblemKind, list[str]] = {}
-    relations = frozenset(clew.index.graph.relations)
+    relations = frozenset(clew.opened.graph.relations)
     for question in settings.union(part):
         for kind in problems_of(clew, question, relations):
             ids_by_problem.setdefault(kind, []).append(question.id)
-    graph, seeds = clew.index.graph, () if settings.limit is None else settings.seeds
+    graph, seeds = clew.opened.graph, () if settings.limit is None else settings.seeds
     return {
         "task": part.task,
         "notes": list(part.notes),
