@@ -47,9 +47,9 @@ class Concepts:
         drawn: list[str] = []
         for concept in np.argsort(-near)[:NEAREST].tolist():
             if concept not in own:
-                drawn += [
-                    w for w in self.words[concept][part] if not own & self.thesaurus.concepts([w], 0)
-                ][:2]
+                drawn += [w for w in self.words[concept][part] if not own & self.thesaurus.concepts([w], 0)][
+                    :2
+                ]
         drawn = [w for w in dict.fromkeys(drawn) if w != word][:EACH]
         chosen = rng.sample(drawn, min(number, len(drawn)))
         return [text[:start] + _as(word, w, part) + text[stop:] for w in chosen]

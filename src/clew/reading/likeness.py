@@ -15,6 +15,7 @@ from clew.graph.steps import relation_of
 from clew.query.tree import OfType, Query, steps_of
 from clew.query.vocabulary import Vocabulary, is_short_for, written_out
 from clew.reading.english import FUNCTION
+from clew.reading.thesaurus import shipped_thesaurus
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
@@ -23,6 +24,8 @@ _BEFORE_STEM = 2
 """First letters that words of one stem share, but for a few that the lexicon has (*dying*, *die*)."""
 SHORT = 0.85
 """How like a word is to letters that may be short for it."""
+ONE_CONCEPT = 0.75
+"""How like words are that the thesaurus has for one concept."""
 SPELT = 0.79
 """From this likeness by spelling on a word is a label's."""
 SHARPNESS = 0.05
@@ -108,6 +111,8 @@ class WordMatcher:
         alike = {*self._meaning, *self._places_of_stem(base), self._place.get(base, -1)}
         for i in alike - {-1}:
             single[i] = self._word_likeness(base, self._words[i])
+        places = self._places_of_concepts(base)
+        single[places] = np.maximum(single[places], ONE_CONCEPT)
         single[self._short_for(base)] = SHORT
         exact = np.zeros(len(self._parts), np.float32)
         if len(self._content_labels):
@@ -128,6 +133,20 @@ class WordMatcher:
     def _meaning(self) -> list[int]:
         """The places of words that are like others by their meaning."""
         return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
+
+    def _places_of_concepts(self, word: str) -> list[int]:
+        """The places of words of the concepts that a word says."""
+        concepts = shipped_thesaurus().concepts([word], 0)
+        return sorted({i for concept in concepts for i in self._by_concept.get(concept, ())})
+
+    @cached_property
+    def _by_concept(self) -> dict[int, list[int]]:
+        """The places of all words, by the concepts that they say."""
+        thesaurus, places = shipped_thesaurus(), dict[int, list[int]]()
+        for i, word in enumerate(self._words):
+            for concept in thesaurus.concepts([word], 0):
+                places.setdefault(concept, []).append(i)
+        return places
 
     def _short_for(self, word: str) -> list[int]:
         """The places of what is no word, but may be short for one."""
