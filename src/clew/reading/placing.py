@@ -18,6 +18,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.graph.steps import End, relation_of
 from clew.query.tree import Compared, Counted, Either, Extreme, OfType, Query, Without, steps_of
+from clew.query.vocabulary import Vocabulary
 from clew.reading.background import OF_BACKGROUND
 from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING
 from clew.reading.fitted import MODEL, Trees, shipped_trees

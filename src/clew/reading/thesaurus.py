@@ -12,12 +12,13 @@ import gzip
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import combinations
+from pathlib import Path
 
 from clew.errors import EmbedderError
 from clew.reading.english import FUNCTION, LIGHT
-from clew.reading.fitted import MODEL
 from clew.text.lexicon import Lexicon
 
+FILE = Path(__file__).with_name("model") / "thesaurus.txt.gz"
 NEAR = 2
 """Content words beside a word with which it may make a phrase: *place of birth*."""
 LONGEST = 3
@@ -80,9 +81,9 @@ def shipped_thesaurus() -> Thesaurus:
 
 
 def thesaurus_lines() -> list[str]:
-    """The concepts of the package, each as its words separated by a comma and a space. Raises EmbedderError."""
+    """The concepts of the package, a line each, as `Thesaurus` reads them. Raises EmbedderError."""
     try:
-        text = gzip.decompress((MODEL / "thesaurus.txt.gz").read_bytes()).decode()
+        text = gzip.decompress(FILE.read_bytes()).decode()
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise EmbedderError(f"thesaurus.txt.gz of the package is missing or damaged: {error}") from error
     return text.splitlines()
