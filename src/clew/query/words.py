@@ -334,7 +334,10 @@ class _Words:
         """Where a step begins; of all from which it leads somewhere, only what they are."""
         if isinstance(source, OfType) and source.type < 0 and source.end == step:
             return _things(self._noun(step))
-        return self.phrase(source)
+        phrase, noun = self.phrase(source), self._noun(step)
+        if (phrase.one, phrase.many) == ("thing", "things") and noun != "thing":
+            return replace(phrase, one=noun, many=plural(noun))  # the step itself says what they are
+        return phrase
 
     def _leads_to_one(self, source: Part, step: Step) -> bool:
         """Whether a step leads from one thing to at most one."""
