@@ -45,6 +45,8 @@ DEGREES, LABELS = 4, 2
 """Other superlatives and comparatives that are put into a question, and labels of its graph."""
 WORDS = ("modifier", "verb", "noun", "superlative", "comparative", "label", "concept")
 """Kinds of neighbours in which one word is another; each question has one of each."""
+OF_CONCEPTS = 0.15
+"""What a neighbour by concepts weighs: there are more of them than of all others."""
 CONCEPTS = 3
 """Words of other concepts that are put in the place of each word that says a label."""
 MOST_LIKE = 0.7
@@ -214,6 +216,7 @@ def fit(files: list[Path], out: Path) -> None:
     states, carried = states.astype(np.float32), carried.astype(bool)
     owner = np.repeat(np.arange(len(counts)), counts)
     fold = np.array([fold_of(graph) for graph in graphs])[owner]
+    weights = np.where(kinds == "concept", OF_CONCEPTS, 1.0)[owner]
     heard, shares = np.zeros(len(carried)), np.zeros(len(carried))
     vectors = [linear(states[fold != number], carried[fold != number]) for number in range(FOLDS)]
     for number, fitted in enumerate(vectors):
@@ -221,7 +224,7 @@ def fit(files: list[Path], out: Path) -> None:
     known = with_heard(rows, heard)
     for number, fitted in enumerate(vectors):
         rest, here = fold != number, fold == number
-        of_rest = trees(known[rest], carried[rest])
+        of_rest = trees(known[rest], carried[rest], weights[rest])
         shares[here] = of_rest.predict_proba(known[here])[:, 1]
         save_model(of_rest, fitted, out.with_suffix(f".{number}.npz"))
     least = np.ones(len(counts))
@@ -229,7 +232,7 @@ def fit(files: list[Path], out: Path) -> None:
     for cut in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
         found = " ".join(f"{k} {100 * (least[kinds == k] < cut).mean():.1f}" for k in sorted(set(kinds)))
         print(f"a word less likely than {cut}, % of questions: {found}")
-    save_model(trees(known, carried), linear(states, carried), out)
+    save_model(trees(known, carried, weights), linear(states, carried), out)
 
 
 def fold_of(graph: str) -> int:
@@ -250,12 +253,12 @@ def linear(states: np.ndarray, carried: np.ndarray) -> LogisticRegression:
     return LogisticRegression(C=0.05, max_iter=200).fit(states, carried)
 
 
-def trees(rows: np.ndarray, carried: np.ndarray) -> HistGradientBoostingClassifier:
+def trees(rows: np.ndarray, carried: np.ndarray, weights: np.ndarray) -> HistGradientBoostingClassifier:
     """What all tells."""
     return HistGradientBoostingClassifier(
-        max_iter=200, learning_rate=0.06, max_leaf_nodes=16, min_samples_leaf=30, l2_regularization=3.0,
+        max_iter=400, learning_rate=0.06, max_leaf_nodes=24, min_samples_leaf=30, l2_regularization=3.0,
         early_stopping=False, random_state=1,
-    ).fit(rows, carried)  # fmt: skip
+    ).fit(rows, carried, weights)  # fmt: skip
 
 
 def main() -> None:

@@ -28,6 +28,8 @@ LEFT_OPEN = {
     "People in Kenya speak Swahili.",
     "Portugal and Brazil speak the same language.",
     "Uma Thurman and Tom Hanks both act in Pulp Fiction.",
+    "Russell Crowe plays a role in Gladiator.",
+    "You can pay with euros in Hungary.",
 }
 """In words that do not name what the graph has: they may be left open, and not turned around."""
 

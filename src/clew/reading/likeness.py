@@ -66,6 +66,7 @@ class WordMatcher:
         self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
         self._words = sorted({w for part in self._parts for w in part})
         self._place = {w: i for i, w in enumerate(self._words)}
+        self._alone = {part[0] for part in self._parts if len(part) == 1}
         label_words = [[self._place[w] for w in part if w not in FUNCTION] for part in self._parts]
         lengths = np.array([len(places) for places in label_words], np.int64)
         self._content_labels = np.flatnonzero(lengths)
@@ -135,7 +136,9 @@ class WordMatcher:
         return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
 
     def _places_of_concepts(self, word: str) -> list[int]:
-        """The places of words of the concepts that a word says."""
+        """The places of words of the concepts that a word says, if it is no label by itself."""
+        if word in self._alone:
+            return []
         concepts = shipped_thesaurus().concepts([word], 0)
         return sorted({i for concept in concepts for i in self._by_concept.get(concept, ())})
 
