@@ -56,6 +56,9 @@ SAYS_IT = 0.6
 """From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
 LEAST_OF_NAME = 0.97
 """How likely a word must be carried that is the name of a thing of which a query does not speak."""
+LEAST_OF_OTHER = 0.85
+"""And one that says what is asked for, of which the thesaurus has another concept than of any label of the
+query."""
 LEAST_OF_GOOD = 0.5
 """And *best* and its like, which do not say by what."""
 _GOOD = frozenset(("best", "worst", "better", "worse"))
@@ -79,6 +82,11 @@ _LASTS = re.compile(
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
+_ASKS_BY_VERB = re.compile(r"\W*(?:who|what)\s+", re.I)
+_ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
+_BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
+COMMONEST = 1_000
+"""The rank among words from which one says something by itself: *edited*; not *works*."""
 _DEGREE = re.compile(r"\w{3,}(?:est|er)|best|worst|better|worse")
 """Superlatives and comparatives that say by what is ranked or compared."""
 _PERIOD = (
@@ -756,6 +764,13 @@ class _Account:
             if m.candidates
         )
 
+    def _is_what_is_asked(self, token: Token) -> bool:
+        """Whether a word says by itself what is asked for: *who edited*, *what is the cost of*."""
+        before, behind = self.text[: token.start], self.text[token.stop :]
+        if _ASKS_BY_VERB.fullmatch(before):
+            return self.of.ranker.common_words.get(token.norm, COMMONEST) >= COMMONEST
+        return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
+
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
         rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
@@ -767,6 +782,7 @@ class _Account:
         by_start = {
             self.likeness.words[place][0]: share for place, share in zip(rows.places, carried, strict=True)
         }
+        elsewhere = {start for start, is_other in zip(starts, rows.say_another(), strict=True) if is_other}
         for token in self.tokens:
             inside = [s for start, s in by_start.items() if token.start <= start < token.stop]
             if token.start in self.placed or not inside:
@@ -775,6 +791,8 @@ class _Account:
             share, least = min(inside), shipped_placing().least
             if self._is_other_name(token):
                 least = LEAST_OF_NAME
+            elif token.start in elsewhere and self._is_what_is_asked(token):
+                least = LEAST_OF_OTHER
             elif token.norm in _GOOD:
                 least = LEAST_OF_GOOD
             near = 0.0 if token.norm in GOING else near

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.steps import End, relation_of
@@ -23,7 +24,7 @@ from clew.reading.background import OF_BACKGROUND
 from clew.reading.english import ANYONE, FUNCTION, LIGHT, NARROWS_NOTHING
 from clew.reading.fitted import MODEL, Trees, shipped_trees
 from clew.reading.framing import TALK
-from clew.reading.likeness import SHARPNESS, Likeness, types_said
+from clew.reading.likeness import SHARPNESS, SPELT, Likeness, types_said
 from clew.reading.mentions import Mention
 from clew.reading.ranker import GraphRanker
 from clew.reading.thesaurus import shipped_thesaurus
@@ -92,6 +93,14 @@ class WordRows:
     places: tuple[int, ...]
     rows: Float32
     states: Float32
+
+    def say_another(self) -> NDArray[np.bool_]:
+        """Which words the thesaurus knows, and every label of the query, but for no concept of both."""
+        known, own, labels, exact = (
+            self.rows[:, OF_WORD.index(name)]
+            for name in ("sense_known", "sense_own", "sense_labels", "exact")
+        )
+        return (known > 0) & (own == 0) & (labels >= 1) & (exact < SPELT)
 
 
 @dataclass(frozen=True, eq=False)
