@@ -82,11 +82,12 @@ _LASTS = re.compile(
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
-_ASKS_BY_VERB = re.compile(r"\W*(?:who|what)\s+", re.I)
+_ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
-COMMONEST = 1_000
-"""The rank among words from which one says something by itself: *edited*; not *works*."""
+COMMONEST = 3_000
+"""The number among the words of the encoder, the commonest first (from 2,000 on), from which one says something
+by itself: *edited*; not *works*."""
 _DEGREE = re.compile(r"\w{3,}(?:est|er)|best|worst|better|worse")
 """Superlatives and comparatives that say by what is ranked or compared."""
 _PERIOD = (
@@ -768,7 +769,9 @@ class _Account:
         """Whether a word says by itself what is asked for: *who edited*, *what is the cost of*."""
         before, behind = self.text[: token.start], self.text[token.stop :]
         if _ASKS_BY_VERB.fullmatch(before):
-            return self.of.ranker.common_words.get(token.norm, COMMONEST) >= COMMONEST
+            common, lexicon = self.of.ranker.common_words, Lexicon.load()
+            forms = (token.norm, *lexicon.lemmas(token.norm))
+            return lexicon.verb(token.norm) and min(common.get(f, COMMONEST) for f in forms) >= COMMONEST
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
 
     def _place_content(self) -> None:
