@@ -86,8 +86,8 @@ _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
 COMMONEST = 3_000
-"""The number among the words of the encoder, the commonest first (from 2,000 on), from which one says something
-by itself: *edited*; not *works*."""
+"""The number of a word among those of the encoder, the commonest first (from 2,000 on), from which it says
+something by itself: *edited*; not *works*."""
 _DEGREE = re.compile(r"\w{3,}(?:est|er)|best|worst|better|worse")
 """Superlatives and comparatives that say by what is ranked or compared."""
 _PERIOD = (
