@@ -107,6 +107,19 @@ def test_without_a_right_token_nothing_is_told(guarded, path, given):
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, 'Bearer realm="clew"')
 
 
+@pytest.mark.parametrize("size", [60_000, 900_000, 4_000_000])
+def test_a_refusal_arrives_while_a_body_is_sent(guarded, size):
+    for _ in range(5):
+        reply = guarded.client.post("/v1/films/ask", content=b"x" * size)
+        assert reply.status_code == 401
+
+
+def test_a_refusal_asks_for_no_body(films):
+    head = "POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n"
+    reply, _ = exchange(films, f"{head}Expect: 100-continue\r\n\r\n".encode())
+    assert reply.startswith(b"HTTP/1.1 413 ")
+
+
 @pytest.mark.parametrize("token", [TOKEN, OTHER])
 def test_each_right_token_is_taken(guarded, token):
     assert ask(guarded, authorization=f"Bearer {token}").json()["text"] == "Christopher Nolan"

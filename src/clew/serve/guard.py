@@ -25,11 +25,10 @@ from clew.foundation.forms import json_line
 from clew.foundation.system import require
 from clew.serve.settings import FOLDER, PROBLEM_MEDIA, Access, Problem, ServerLimits
 
-# What a server counts, for Prometheus.
+LINGER_BODIES, LINGER_SECONDS = 8, 2.0
+"""How many times the longest body is read of one that is refused, and for how long."""
 
-LINGER_BODIES = 8
-"""How many times the longest body is read of one that is refused."""
-LINGER_SECONDS = 2.0
+# What a server counts, for Prometheus.
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -244,35 +243,33 @@ class _Exchange:
         scope.setdefault("state", {})["request_id"] = self.id
 
     async def handle(self, receive: Receive) -> None:
-        app: ASGIApp = self._guard.app
+        answer: Response | None = None
         refused = self._guard.refusal(self._scope, self.headers)
         if refused is not None:
-            app = problem_response(refused, self.id)
+            answer = problem_response(refused, self.id)
         elif "access-control-request-method" in self.headers and self._scope["method"] == "OPTIONS":
-            app = Response(status_code=204, headers=_PREFLIGHT)
+            answer = Response(status_code=204, headers=_PREFLIGHT)
         else:
             try:
                 receive = await self._with_body(receive)
             except Problem as problem:
-                response = app = problem_response(problem, self.id)
-                response.headers["connection"] = "close"  # what is left of the body is not waited for
-        await app(self._scope, receive, self._send)
+                answer = problem_response(problem, self.id)
+                answer.headers["connection"] = "close"  # what is left of the body is not waited for
+        if answer is not None:
+            await self._discard(receive)
+        await (answer or self._guard.app)(self._scope, receive, self._send)
 
     async def _with_body(self, receive: Receive) -> Receive:
         """Read the body, which has to come in time and within its limit; then hear of the client's end."""
         most = self._guard.limits.body
         length = self.headers.get("content-length", "0")
         if length.isdigit() and (len(length) > 18 or int(length) > most):
-            await self._discard(receive)
             raise _too_long(most)
         if self._scope["method"] in ("GET", "HEAD") and length == "0":
             return receive
         try:
             async with asyncio.timeout(self._guard.limits.body_seconds):
                 body = await _read(receive, most)
-        except Problem:
-            await self._discard(receive)
-            raise
         except TimeoutError:
             raise Problem(408, "slow", "Too slow", "The body of the request did not come in time") from None
         pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -283,10 +280,13 @@ class _Exchange:
         return replay
 
     async def _discard(self, receive: Receive) -> None:
-        """Read on a little while from a body that is refused.
+        """Read on a little while from the body of a request that is answered without it.
 
-        A client that is still sending when its connection is closed may lose the response.
+        A client that is still sending when its connection is closed may lose the response; one that waits to
+        be told to go on sends nothing.
         """
+        if "expect" in self.headers:
+            return
         left = LINGER_BODIES * self._guard.limits.body
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(LINGER_SECONDS, self._guard.limits.body_seconds)):
