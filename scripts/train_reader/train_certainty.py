@@ -40,7 +40,7 @@ from clew.query.execute import Executor, OverBudget
 from clew.query.tree import Query, steps_of
 from clew.reading import account
 from clew.reading.answer import Meaning, answer_of, meanings_of
-from clew.reading.certainty import OF_MEANING, rows_of
+from clew.reading.certainty import OF_MEANING, accounted, rows_of
 from clew.reading.fitted import MODEL, Trees
 from clew.reading.mutual import both_ways
 from clew.reading.placing import shipped_placing
@@ -114,7 +114,7 @@ def meaning_rows(
         except ClewError:
             continue
         relations = tuple(frozenset(_relations(reader, m)) for m in meanings)
-        accounts = [reader.account(reading, meaning.query) for meaning in meanings]
+        meanings, accounts = accounted(reader, reading, meanings)
         rows = rows_of(reader.vocabulary, reading, meanings, accounts)
         yield MeaningRows(part, name, question.text, bool(gold), rows, right, relations)
 

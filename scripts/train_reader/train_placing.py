@@ -44,7 +44,7 @@ MOST_QUESTIONS = 24
 DEGREES, LABELS = 4, 2
 """Other superlatives and comparatives that are put into a question, and labels of its graph."""
 WORDS = ("modifier", "verb", "noun", "superlative", "comparative", "label", "concept")
-"""Kinds of neighbours in which one word is another; each question has one of each."""
+"""Kinds of neighbours in which one word is another."""
 OF_CONCEPTS = 0.15
 """What a neighbour by concepts weighs: there are more of them than of all others."""
 CONCEPTS = 3

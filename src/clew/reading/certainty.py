@@ -92,16 +92,31 @@ def likely_reading(
     meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
     if not meanings:
         return LikelyReading(reading)
-    accounts = [reader.account(reading, meaning.query, least) for meaning in meanings]
-    for i, meaning in enumerate(meanings):
-        for query in meaning.others if accounts[i].open_words else ():
-            account = reader.account(reading, query, least)
-            if account.open_words < accounts[i].open_words:
-                meanings[i], accounts[i] = replace(meaning, query=query), account
+    meanings, accounts = accounted(reader, reading, meanings, least)
     told = [account.without_open_words() for account in accounts] if partial else accounts
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)
     best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
     return LikelyReading(reading, meanings[best].query, accounts[best], float(certainties[best]), empty)
+
+
+def accounted(
+    reader: QuestionReader, reading: Reading, meanings: Sequence[Meaning], least: float = 0.0
+) -> tuple[list[Meaning], list[Account]]:
+    """Meanings with their accounts, each by that of its queries which leaves the fewest words open.
+
+    `least` as for an account. Raises EmbedderError if the shipped model cannot be opened.
+    """
+    chosen: list[Meaning] = []
+    accounts: list[Account] = []
+    for meaning in meanings:
+        account = reader.account(reading, meaning.query, least)
+        for query in meaning.others if account.open_words else ():
+            other = reader.account(reading, query, least)
+            if other.open_words < account.open_words:
+                meaning, account = replace(meaning, query=query), other
+        chosen.append(meaning)
+        accounts.append(account)
+    return chosen, accounts
 
 
 def certainties_of(

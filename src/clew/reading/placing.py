@@ -167,10 +167,11 @@ def word_rows(
     rows = np.zeros((len(words), len(OF_WORD)), np.float32)
     for row, (start, _, word) in enumerate(words):
         features = of_query | {name: column[row] for name, column in of_labels.items()}
-        features |= _room(by_step, row) | _of_word(word, ranker.common_words)
+        said = np.delete(by_step, row, 0).max(0, initial=0.0)  # by the other words, [steps]
+        features |= _room(by_step, row, said) | _of_word(word, ranker.common_words)
         features |= phrases.of(row) | {"capital": start > 0 and text[start].isupper()}
         features |= dict(zip(OF_WORLD, of_world[row], strict=True)) | {"types": all_types}
-        features |= senses.of(row, by_step)
+        features |= senses.of(row, said)
         rows[row] = [features[name] for name in OF_WORD]
     return WordRows(tuple(places), rows, states)
 
@@ -206,11 +207,13 @@ def _of_labels(
     }
 
 
-def _room(by_step: Float32, row: int) -> dict[str, float]:
-    """How far the step that other words say least is left unsaid, and how like it a word is."""
-    if not by_step.shape[1]:
+def _room(by_step: Float32, row: int, said: Float32) -> dict[str, float]:
+    """How far the step that other words say least is left unsaid, and how like it a word is.
+
+    `said`: how far other words say each step, float32 [steps].
+    """
+    if not len(said):
         return {"room": 0.0, "room_filled": 0.0}
-    said = np.delete(by_step, row, 0).max(0, initial=0.0)
     return {"room": float((1 - said).max(initial=0.0)), "room_filled": float(by_step[row, said.argmin()])}
 
 
@@ -231,13 +234,12 @@ class _Senses:
         self.own = [thesaurus.label_concepts(label) for label in own]
         self.others = [thesaurus.label_concepts(label) for label in others]
 
-    def of(self, row: int, by_step: Float32) -> dict[str, float]:
-        """Of one word; `by_step` as in `_room`."""
-        concepts, steps = self.words[row], by_step.shape[1]
-        least = int(np.delete(by_step, row, 0).max(0, initial=0.0).argmin()) if steps else -1
+    def of(self, row: int, said: Float32) -> dict[str, float]:
+        """Of one word; `said` as in `_room`."""
+        concepts = self.words[row]
         return {
             "sense_own": any(concepts & label for label in self.own),
-            "sense_room": steps > 0 and bool(concepts & self.own[least]),
+            "sense_room": len(said) > 0 and bool(concepts & self.own[int(said.argmin())]),
             "sense_other": any(concepts & label for label in self.others),
             "sense_known": bool(concepts),
             "sense_labels": sum(map(bool, self.own)) / max(1, len(self.own)),

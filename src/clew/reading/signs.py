@@ -141,10 +141,11 @@ def amounts_asked_for(vocabulary: Vocabulary, question: str) -> frozenset[int]:
     *How many minutes of delay* of `delay min`, *how many passengers* where that is a number.
     """
     match = _HOW_MANY.search(question)
-    noun = singular(match[1].lower()) if match else ""
-    if not noun or noun in map(singular, vocabulary.types):
+    word = match[1].lower() if match else ""
+    noun = singular(word)
+    if not word or noun in map(singular, vocabulary.types):
         return frozenset()
-    unit = UNITS.get(noun) or UNITS.get(match[1].lower() if match else "")
+    unit = UNITS.get(noun) or UNITS.get(word)
     return frozenset(
         relation
         for relation, label in enumerate(vocabulary.relations)
