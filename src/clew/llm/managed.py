@@ -251,13 +251,13 @@ class ManagedModel(TypedReplies):
         return reply
 
     async def _call_with_retries(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
-        from tenacity import AsyncRetrying, retry_if_exception, wait_exponential_jitter
+        from tenacity import AsyncRetrying, retry_if_exception, wait_exponential, wait_random
 
-        doubled = wait_exponential_jitter(initial=0.5, max=LONGEST_WAIT, jitter=0.5)
+        doubled = wait_exponential(multiplier=0.5, max=LONGEST_WAIT) + wait_random(0, 0.5)
 
         def wait(state: RetryCallState) -> float:
             asked = _asked_wait(state)
-            return doubled(state) if asked is None else asked
+            return min(doubled(state), LONGEST_WAIT) if asked is None else asked
 
         def enough(state: RetryCallState) -> bool:
             error = state.outcome and state.outcome.exception()
