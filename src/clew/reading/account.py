@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import opposite, relation_of
+from clew.graph.steps import opposite, relation_of, tail_end
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
@@ -34,7 +35,7 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import ORDINALS
-from clew.query.vocabulary import LEAF, THING, UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import LEAF, MOST_READ, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
@@ -79,6 +80,7 @@ _LASTS = re.compile(
     r"(?<!\bthe )(?<!\bat )\blast(?=\W*$|\s+(?:for|until|more|less|longer|over|under|at)\b)", re.I
 )
 """*Last* as a verb: *how long does it last*."""
+_NUMBERS = frozenset(("number", "numbers"))
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
@@ -355,6 +357,9 @@ class _Account:
             if mention >= 0:
                 self._place_name(anchor.node, self.mentions[mention])
         self._place_values()
+        self._place_choice()
+        self._place_true_of_names()
+        self._place_codes()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
             self.carried_words.add(token.start)
@@ -521,6 +526,76 @@ class _Account:
         span = self.mentions[mention]
         for token in self._inside(span.start, span.stop):
             self._put(token, "value", span.text)
+
+    def _place_choice(self) -> None:
+        """The values between which a question leaves the choice: *a tram or a bus*."""
+        match self.query:
+            case Query("list", Walk(Anchor(), step)) if english.EITHER.search(self.text):
+                nodes = set(self.vocabulary.some_tails(relation_of(step)).tolist())
+            case _:
+                return
+        choices = [m for i, m in self._unused_mentions() if any(c.node in nodes for c in m.candidates)]
+        between = [self.text[a.stop : b.start] for a, b in pairwise(choices)]
+        opening = _YES_OF.match(self.text)
+        if not between or not english.EITHER.search(between[-1]):
+            return
+        for mention in choices:
+            for token in self._inside(mention.start, mention.stop):
+                self._put(token, "value", mention.text)
+                self.carried_words.add(token.start)
+        for token in self._inside(*opening.span(1)) if opening is not None else ():
+            self._put(token, "frame", "")
+
+    def _place_true_of_names(self) -> None:
+        """What is recorded of a name that it is said of: *whose dog is Rex*, *is Rex Ann's dog*."""
+        names = [(self.mentions[m], a.node) for a, m in self.names.items() if m >= 0]
+        for _, said in self._unused_mentions():
+            nodes = {c.node for c in said.candidates if c.how <= PLURAL}
+            for name, node in names:
+                between = self.text[min(said.stop, name.stop) : max(said.start, name.start)].strip(_QUOTES)
+                is_beside = said.stop <= name.start and (not between or between.lower() in english.BEING)
+                is_predicate = (
+                    self.query.ask == "yes"
+                    and _YES_OF.fullmatch(self.text, 0, name.start) is not None
+                    and not self.text[said.stop :].strip(" ?.!")
+                )
+                if (is_beside or is_predicate) and nodes & self._values_of(node):
+                    for token in self._inside(said.start, said.stop):
+                        self._put(token, "value", said.text)
+                        self.carried_words.add(token.start)
+
+    def _unused_mentions(self) -> list[tuple[int, Mention]]:
+        """The mentions that the query does not use, nor their words."""
+        used = [self.mentions[i] for i in self.used]
+        return [
+            (i, m)
+            for i, m in enumerate(self.mentions)
+            if m.candidates and i not in self.used and not any(m.overlaps(u) for u in used)
+        ]
+
+    def _values_of(self, node: int) -> set[int]:
+        """The tails of an entity."""
+        out = self.vocabulary.graph.out
+        return set(out.neighbour[slice(*out.span(node))].tolist())
+
+    def _place_codes(self) -> None:
+        """*Number* behind what has values with digits: *phone number* of `phone`."""
+        relations = {relation_of(step) for step in steps_of(self.query)}
+        coded = {self.vocabulary.relations[r] for r in relations if self._has_digits(r)}
+        for before, token in pairwise(self.tokens):
+            if token.norm in _NUMBERS and self.text[before.stop : token.start] == " ":
+                kind, label, near, _ = self._best_label(before)
+                if kind == "relation" and label in coded and near >= SAYS_IT:
+                    self._put(token, kind, label)
+                    self.carried_words.add(token.start)
+
+    def _has_digits(self, relation: int) -> bool:
+        """Whether the values of a relation are texts or numbers with digits."""
+        labels = self.vocabulary.graph.labels
+        if self.vocabulary.ends[tail_end(relation)] == THING:
+            return False
+        tails = self.vocabulary.some_tails(relation)[:MOST_READ].tolist()
+        return all(any(c.isdigit() for c in labels[node]) for node in tails)
 
     def _place_restrictions(self) -> None:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
@@ -694,6 +769,12 @@ class _Account:
             query.ask == "list" and isinstance(part, Walk) and self.vocabulary.is_of_time(opposite(part.step))
         )
 
+    @cached_property
+    def _lists_people(self) -> bool:
+        """Whether what the query lists or counts is of a declared type that means persons."""
+        type_ = final_type(self.query.part, self.vocabulary)
+        return type_ >= 0 and self.of.ranker.kinds.are_people(type_)
+
     def _lists_numbers(self) -> bool:
         steps = steps_of(self.query)
         return bool(steps) and self.vocabulary.kinds_reached[steps[0]] not in (THING, LEAF)
@@ -789,6 +870,8 @@ class _Account:
         for token in self.tokens:
             inside = [s for start, s in by_start.items() if token.start <= start < token.stop]
             if token.start in self.placed or not inside:
+                continue
+            if token.norm in ANY_PEOPLE and self._lists_people:
                 continue
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least

@@ -34,7 +34,7 @@ from clew.query.tree import (
 )
 from clew.query.vocabulary import DATE, NUMBER, Vocabulary
 from clew.reading.candidates import Option
-from clew.reading.english import BEING, FUNCTION, NARROWS_NOTHING
+from clew.reading.english import ANY_PEOPLE, BEING, FUNCTION, NARROWS_NOTHING
 from clew.reading.likeness import SPELT, Likeness
 from clew.reading.mentions import Mention
 from clew.reading.which_way import LEAST_SCORE
@@ -129,7 +129,10 @@ LEAD = re.compile(
     r"|what|are|is|of|an?|some|names?|ids?)\s+)*",
     re.I,
 )
-_ASKS_WHO = re.compile(r"\W*(?:(?:and|so|but|then|please|tell|show|me)\W+)*whom?\b", re.I)
+_ASKS_WHO = re.compile(
+    rf"\W*(?:(?:and|so|but|then|please|tell|show|list|name|find|give|get|me|us)\W+)*(?:whom?|{'|'.join(ANY_PEOPLE)})\b",
+    re.I,
+)
 _JOINING = frozenset(("and", "or", "s"))
 _LABELS = frozenset("name names id ids".split())
 _WORD = re.compile(r"[^\W_]+")

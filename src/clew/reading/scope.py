@@ -36,6 +36,7 @@ from clew.query.tree import (
     Without,
     contents_of,
     key_of,
+    mapped,
 )
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading import english
@@ -105,8 +106,11 @@ class Scope:
 
     def as_said(self, query: Query) -> Query | None:
         """The query with its denials where the words have them; None where they cannot stand there."""
-        if not self.denials or query.ask in ("yes", "every", "share", "difference"):
+        if query.ask in ("yes", "every", "share", "difference"):
             return query
+        if not self.denials:
+            part = mapped(query.part, self._affirmed) if self.affirmed_flags else query.part
+            return query if part == query.part else replace(query, part=part)
         placing = _Placing(self, query)
         part = placing.put(query.part)
         if part is None or placing.is_ignored():
@@ -115,7 +119,7 @@ class Scope:
 
     def further(self, options: Sequence[Option]) -> Iterator[Option]:
         """Candidates with their denials where the words have them, of those that have them elsewhere."""
-        if not self.denials:
+        if not self.says_which:
             return
         known = {key_of(option.query) for option in options}
         for option in options:
@@ -126,7 +130,7 @@ class Scope:
 
     def with_what_is_said(self, options: Sequence[Option], places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The places of some candidates and of what denies as the words do in their place, ascending."""
-        if not self.denials:
+        if not self.says_which:
             return places
         known = {key_of(option.query): i for i, option in enumerate(options)}
         said = (self.as_said(options[i].query) for i in places.tolist())
@@ -138,7 +142,7 @@ class Scope:
 
         `scores` float32 [n + 1], that of none last, are changed.
         """
-        if not self.denials:
+        if not self.says_which:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
         for i, option in enumerate(options):
@@ -155,9 +159,47 @@ class Scope:
     # the words
 
     @cached_property
+    def says_which(self) -> bool:
+        """Whether the words say of some condition whether it is affirmed or denied."""
+        return bool(self.denials or self.affirmed_flags)
+
+    @cached_property
+    def affirmed_flags(self) -> frozenset[int]:
+        """What is recorded as yes or no and said as it is called, where no word denies: *step-free*."""
+        flags = self.vocabulary.flags
+        if self._leaves_out_otherwise or any(denial_spans(self.question, self.mentions)):
+            return frozenset()
+        labels = {flag: self.vocabulary.relations[flag] for flag in flags}
+        return frozenset(flag for flag, label in labels.items() if self._said.issuperset(label.split()))
+
+    def _affirmed(self, part: Part) -> Part:
+        match part:
+            case Walk(Anchor(node, -1), step) if relation_of(step) in self.affirmed_flags:
+                true, false = self.vocabulary.flags[relation_of(step)]
+                return replace(part, source=Anchor(true)) if node == false and true >= 0 else part
+            case _:
+                return part
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return frozenset(token.norm for token in tokens(self.question))
+
+    @cached_property
+    def _leaves_out_otherwise(self) -> bool:
+        """Whether words leave something out as *except* does, which are none of a label that is said."""
+        if excepts(self.question, self.mentions):
+            return True
+        for match in _DENIES_OTHERWISE.finditer(self.question):
+            labels = (label.split() for label in self.vocabulary.relations)
+            word = match[0].lower()
+            if not any(word in words and self._said.issuperset(words) for words in labels):
+                return True
+        return False
+
+    @cached_property
     def denials(self) -> tuple[_Denial, ...]:
         """The words that deny; none where other words leave something out too, or they deny of several."""
-        if excepts(self.question, self.mentions) or _DENIES_OTHERWISE.search(self.question):
+        if self._leaves_out_otherwise:
             return ()
         denials = tuple(self._denial(*span) for span in sorted(denial_spans(self.question, self.mentions)))
         words = (self.question[d.start : d.stop].split()[:1] for d in denials)

@@ -123,6 +123,9 @@ a few films that are called like their writers are no chain of writers."""
 _ARTICLES = frozenset("the a an".split())
 _LEADING = BEING | DOING | _ARTICLES | frozenset("has have had".split())
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
+MOSTLY_PERSONS = 0.9
+"""Share of the uses of a noun from which on it is for persons."""
+_OF_DOER = (["of"], ["for"], ["to"])
 _NOUN_AND_THAN = 2
 """Words after a comparative up to which *than* is of it: *broader than*, *a broader concept than*."""
 _WORD_OR_POSSESSIVE = re.compile(r"['’]s\b|[^\W_]+")
@@ -325,12 +328,14 @@ def _role_behind(before: Sequence[str], name: RelationName) -> NameRole | None:
     is_noun_here = at > 0 and before[at - 1] in _DETERMINERS
     between = [word for word in before[at + 1 :] if word not in _ARTICLES]
     if name.kind in ("noun", "noun of"):
+        if between == ["by"] and is_participle(before[at]):
+            return NameRole.OWNED  # *mentored by X*: X is the mentor
         if between == ["of"] or (between[-1:] == ["than"] and len(between) <= _NOUN_AND_THAN):
             return NameRole.OWNER
         is_whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
         return NameRole.OWNED if is_whose else None
     if is_noun_here:
-        return None
+        return NameRole.PATIENT if between in _OF_DOER and _does_it(before[at], name) else None
     if between == ["by"]:
         return NameRole.AGENT if name.preposition in ("", "by") else None
     if name.preposition in ("", "by"):
@@ -346,6 +351,8 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
     between, after = list(behind[:at]), list(behind[at + 1 :])
     last = next((word for word in reversed(before) if word not in _ARTICLES), "")
     plain = [word for word in between if word not in _ARTICLES]
+    if between == ["s"] and _does_it(behind[at], name):
+        return NameRole.PATIENT
     is_being = (not plain and last in BEING) or (len(plain) == 1 and plain[0] in BEING)
     followed = after[:1] == [name.preposition]
     if name.kind in ("noun", "noun of"):
@@ -360,6 +367,12 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
     if plain or (name.preposition not in ("", "by") and not followed):
         return None
     return NameRole.AGENT if last in DOING or last in RELATIVE else None
+
+
+def _does_it(noun: str, name: RelationName) -> bool:
+    """Whether a noun is for who does what a verb says, as the verb is: *understudy*, *coach*; not *play*."""
+    is_person = Lexicon.load().classes(noun).get("person", 0.0) >= MOSTLY_PERSONS
+    return name.kind == "verb" and not name.preposition and is_person
 
 
 def _walked(query: Query) -> list[Step]:
