@@ -81,7 +81,8 @@ LEAST_OF_ROLE, LEAST_HEARD = 0.97, 0.55
 """What a verb or a role that is no such word needs: of a role the probability that a label carries it, of
 both the share of its own relations among all that the encoder may hear in it. Without them 43 of 666 claims
 of the development graphs with another verb or noun (*the lawyer of*, *was sold in*) were supported, by the
-placing before this one."""
+placing before this one. Of a claim that one thing has something, which names nothing beside it, each word
+needs as much: *stayed within its budget* does not say that it has one."""
 STATED, LEAST_OF_STATED = 0.7, 0.7
 """Likeness by spelling of a word that is the name of a relation; share of it from which the word may be of
 another one."""
@@ -274,7 +275,7 @@ class _Reading:
         said = (*spans, *(hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)))
         likeness = self.exploration.likeness
         goes = not GOING.isdisjoint(word for _, _, word in likeness.words)
-        least = LEAST_OF_ROLE if goes else LEAST_PLACED
+        least = LEAST_OF_ROLE if goes or statement.kind == "exists" else LEAST_PLACED
         account = self.reader.accountant.account(
             self.piece.text, self.mentions, likeness, replace(query, said=said), least
         )

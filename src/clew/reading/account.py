@@ -39,7 +39,7 @@ from clew.query.vocabulary import LEAF, MOST_READ, THING, UNEXPLAINED, Vocabular
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
-from clew.reading.english import ANY_PEOPLE, ANYONE, FUNCTION, GOING, LIGHT
+from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, LIGHT
 from clew.reading.features import final_type
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import SPELT, Likeness
@@ -48,7 +48,7 @@ from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
-from clew.text.inflection import singular
+from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
@@ -60,6 +60,8 @@ LEAST_OF_NAME = 0.97
 LEAST_OF_OTHER = 0.85
 """And one that says what is asked for, of which the thesaurus has another concept than of any label of the
 query."""
+LEAST_OF_KIND = 0.5
+"""And such a one that says of which kind the answers are: *which school*."""
 LEAST_OF_GOOD = 0.5
 """And *best* and its like, which do not say by what."""
 _GOOD = frozenset(("best", "worst", "better", "worse"))
@@ -80,12 +82,19 @@ _LASTS = re.compile(
     r"(?<!\bthe )(?<!\bat )\blast(?=\W*$|\s+(?:for|until|more|less|longer|over|under|at)\b)", re.I
 )
 """*Last* as a verb: *how long does it last*."""
+_HOW_MANY_OF = re.compile(r"\W*how\s+many\s+(\w+)", re.I)
 _NUMBERS = frozenset(("number", "numbers"))
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
+_ASKS_BY_KIND = re.compile(r"\W*(?:which|what)\s+(?:\w+\s+)?", re.I)
+_ASKS_OF_EVENT = re.compile(
+    r"\W*(?:when|where|why|(?:(?:at|in|on|from|since)\s+)?(?:what|which)\s+(?:time|year|date|day|month)"
+    rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING)}|has|had|have)\b",
+    re.I,
+)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
 COMMONEST = 3_000
 """The number of a word among those of the encoder, the commonest first (from 2,000 on), from which it says
@@ -614,7 +623,7 @@ class _Account:
         if self._lists_times() and not _WHEN.search(self.text):
             for match in _HOW_OLD.finditer(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
-        if self.query.ask == "list" and not self._lists_numbers():
+        if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
 
@@ -779,6 +788,15 @@ class _Account:
         steps = steps_of(self.query)
         return bool(steps) and self.vocabulary.kinds_reached[steps[0]] not in (THING, LEAF)
 
+    def _is_of_each(self) -> bool:
+        """Whether *how many tickets* is read as a number that is not how many: the `ticket price`."""
+        match = _HOW_MANY_OF.match(self.text)
+        words = self.vocabulary.relations[relation_of(steps_of(self.query)[0])].split()
+        if match is None or singular(match[1].lower()) not in map(singular, words[:-1]):
+            return False
+        said = [w for w in words if w not in FUNCTION and not is_participle(w)]
+        return singular(said[-1]) != singular(match[1].lower()) and not english.AMOUNT.fullmatch(said[-1])
+
     def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
         inside = list(self._inside(start, stop))
         is_label = any(map(self._is_label, inside))
@@ -847,13 +865,22 @@ class _Account:
         )
 
     def _is_what_is_asked(self, token: Token) -> bool:
-        """Whether a word says by itself what is asked for: *who edited*, *what is the cost of*."""
+        """Whether a word says what is asked for: *who edited*, *when was she born*, *what is the cost of*."""
         before, behind = self.text[: token.start], self.text[token.stop :]
+        of_event = _ASKS_OF_EVENT.match(self.text)
+        if of_event is not None and token.start >= of_event.end():
+            return is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
         if _ASKS_BY_VERB.fullmatch(before):
             common, lexicon = self.of.ranker.common_words, Lexicon.load()
             forms = (token.norm, *lexicon.lemmas(token.norm))
             return lexicon.verb(token.norm) and min(common.get(f, COMMONEST) for f in forms) >= COMMONEST
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
+
+    def _is_kind_of_answers(self, token: Token) -> bool:
+        """Whether a word says of which kind the answers are."""
+        if not _ASKS_BY_KIND.fullmatch(self.text, 0, token.start) or english.DIFFERENT.fullmatch(token.norm):
+            return False
+        return bool(Lexicon.load().classes(token.norm))
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
@@ -879,6 +906,8 @@ class _Account:
                 least = LEAST_OF_NAME
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER
+            elif token.start in elsewhere and self._is_kind_of_answers(token):
+                least = LEAST_OF_KIND
             elif token.norm in _GOOD:
                 least = LEAST_OF_GOOD
             near = 0.0 if token.norm in GOING else near

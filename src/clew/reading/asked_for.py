@@ -243,6 +243,7 @@ def _class_vector(name: str) -> Float32:
 
 UNKNOWN = np.zeros(len(CLASSES), np.float32)
 _SOMEBODY = (_class_vector("person"), _class_vector("group"), _class_vector("animal"))
+_LIVING = (_class_vector("person"), _class_vector("animal"))
 _BY_WORD = {"who": _class_vector("person"), "where": _class_vector("location"), "when": _class_vector("time")}
 
 
@@ -256,7 +257,16 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
             return kind
     start = match.start("noun")
     of = _KIND_OF.match(question[start:])
-    return _noun_kind(_noun_behind(question, start + (of.end() if of else 0), mentions))
+    begin, end = _noun_behind(question, start + (of.end() if of else 0), mentions)
+    return _noun_kind(question[begin:end].lower())
+
+
+def asks_somebody(question: str, mentions: Sequence[Mention]) -> bool:
+    """Whether a question begins with *who*, or with a noun of persons or animals: *which animals*."""
+    if asks_who(question):
+        return True
+    kind = _noun_kind(noun_asked_for(question, mentions))
+    return max(float(kind @ one) for one in _LIVING) >= PEOPLE
 
 
 def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
@@ -268,23 +278,53 @@ def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
 
 def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
     """The noun that follows the word that asks, or that a question begins with; empty where there is none."""
+    start, stop = _place_of_noun(question, mentions)
+    return question[start:stop].lower()
+
+
+def category_asked_for(question: str, mentions: Sequence[Mention]) -> int:
+    """The mention of a value that is the noun asked for, -1 for none: *which dogs*, of a species."""
+    start, stop = _place_of_noun(question, mentions)
+    places = (i for i, m in enumerate(mentions) if m.candidates and m.start <= start < stop <= m.stop)
+    return next(places, -1) if start < stop else -1
+
+
+def of_category(part: Part, category: int) -> bool:
+    """Whether what is in a set has a value itself, of those that speak of it; *their owners* have not."""
+    match part:
+        case Walk(Anchor(_, mention), _):
+            return mention == category
+        case Walk():
+            return False
+        case Both(left, right):
+            return of_category(left, category) or of_category(right, category)
+        case Either(left, right):
+            return of_category(left, category) and of_category(right, category)
+        case Compared(source) | Counted(source) | Extreme(source) | Related(source) | Without(source):
+            return of_category(source, category)
+        case _:
+            return False
+
+
+def _place_of_noun(question: str, mentions: Sequence[Mention]) -> tuple[int, int]:
+    """Where the noun stands that is asked for: characters [start, stop), empty for none."""
     match = _WHICH_NOUN.match(question) or LEAD.match(question)
     start = match.end() if match else 0
-    return "" if _NO_NOUN.match(question, start) else _noun_behind(question, start, mentions)
+    return (0, 0) if _NO_NOUN.match(question, start) else _noun_behind(question, start, mentions)
 
 
-def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> str:
+def _noun_behind(question: str, start: int, mentions: Sequence[Mention]) -> tuple[int, int]:
     """The head of the first noun phrase from a place on; names before it are of it (*European countries*)."""
-    lexicon, noun = Lexicon.load(), ""
+    lexicon, noun = Lexicon.load(), (0, 0)
     for word in re.finditer(r"[^\W_]+", question[start:]):
         at = start + word.start()
         text = word[0].lower()
         is_named = any(m.strong and m.candidates and m.start <= at < m.stop for m in mentions)
-        if is_named or (not noun and text in _BEFORE_NOUN):
+        if is_named or (noun == (0, 0) and text in _BEFORE_NOUN):
             continue
         if text in FUNCTION or lexicon.mostly_verb(text) or not lexicon.classes(text):
             break
-        noun = text
+        noun = at, start + word.end()
     return noun
 
 

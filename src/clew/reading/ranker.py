@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
+from clew.query.tree import mentions_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.asked_for import (
@@ -30,7 +31,9 @@ from clew.reading.asked_for import (
     asked_kind,
     asked_type,
     asks_people,
-    asks_who,
+    asks_somebody,
+    category_asked_for,
+    of_category,
 )
 from clew.reading.background import Seen, shipped_background
 from clew.reading.candidates import Option
@@ -273,7 +276,7 @@ class GraphRanker:
         if type_asked_for >= 0:
             of_type = [rows.describer.of_type(option.query, type_asked_for) for option in candidates]
             answer_with_type(self.vocabulary, candidates, scores, type_asked_for, of_type)
-        elif asks_who(question):
+        elif asks_somebody(question, mentions):
             types = [rows.describer.answer_type(option.query) for option in candidates]
             nobody = [self.kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
             people = answer_with_people(self.vocabulary, self.kinds, candidates, scores, nobody)
@@ -283,6 +286,13 @@ class GraphRanker:
         scores = calibrated.copy()
         if type_asked_for < 0 and asks_people(question, mentions):
             scores[:-1] += math.log(OTHER) * np.array([self.kinds.are_codes(o.query) for o in candidates])
+        category = category_asked_for(question, mentions)
+        if category >= 0:
+            of_others = [
+                category in mentions_of(o.query) and not of_category(o.query.part, category)
+                for o in candidates
+            ]
+            scores[:-1] += math.log(OTHER) * np.array(of_others)
         scope.put_right(candidates, scores)
         WhichWay(self.vocabulary, question, mentions).put_right(candidates, scores)
         put_flags_right(self.vocabulary, question, candidates, scores)
