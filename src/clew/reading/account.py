@@ -877,10 +877,10 @@ class _Account:
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
 
     def _is_kind_of_answers(self, token: Token) -> bool:
-        """Whether a word says of which kind the answers are."""
+        """Whether a word says of which kind the answers are, and is no declared type."""
         if not _ASKS_BY_KIND.fullmatch(self.text, 0, token.start) or english.DIFFERENT.fullmatch(token.norm):
             return False
-        return bool(Lexicon.load().classes(token.norm))
+        return bool(Lexicon.load().classes(token.norm)) and not len(self._spelt(token)[1])
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""

@@ -53,7 +53,7 @@ _PLURALS = {
 }  # fmt: skip
 _UNCHANGED = frozenset(
     "series species staff equipment software hardware firmware aircraft spacecraft sheep fish deer"
-    " information data news furniture music police personnel".split()
+    " information data news furniture music police personnel headquarters barracks crossroads works".split()
 )
 _CODES = re.compile(r"[a-z]+\d+s")
 """Several of what a code names: *P1s*."""
