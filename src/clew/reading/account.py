@@ -38,11 +38,11 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, MOST_READ, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
+from clew.reading.asked_for import final_type
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, LIGHT
-from clew.reading.features import final_type
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
-from clew.reading.likeness import SPELT, Likeness
+from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
 from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
@@ -53,8 +53,6 @@ from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
-SAYS_IT = 0.6
-"""From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
 LEAST_OF_NAME = 0.97
 """How likely a word must be carried that is the name of a thing of which a query does not speak."""
 LEAST_OF_OTHER = 0.85
@@ -90,6 +88,7 @@ _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
 _ASKS_BY_KIND = re.compile(r"\W*(?:which|what)\s+(?:\w+\s+)?", re.I)
+_ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _ASKS_OF_EVENT = re.compile(
     r"\W*(?:when|where|why|(?:(?:at|in|on|from|since)\s+)?(?:what|which)\s+(?:time|year|date|day|month)"
     rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING)}|has|had|have)\b",
@@ -594,7 +593,7 @@ class _Account:
         for before, token in pairwise(self.tokens):
             if token.norm in _NUMBERS and self.text[before.stop : token.start] == " ":
                 kind, label, near, _ = self._best_label(before)
-                if kind == "relation" and label in coded and near >= SAYS_IT:
+                if kind == "relation" and label in coded and near >= ONE_CONCEPT:
                     self._put(token, kind, label)
                     self.carried_words.add(token.start)
 
@@ -856,7 +855,7 @@ class _Account:
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
         has_types = bool(self.vocabulary.types)
-        if not has_types or self._best_label(token)[2] >= SAYS_IT or token.norm in FUNCTION:
+        if not has_types or self._best_label(token)[2] >= SPELT or token.norm in FUNCTION:
             return False
         return any(
             m.start <= token.start and token.stop <= m.stop and m.candidates[0].how <= PLURAL
@@ -865,7 +864,7 @@ class _Account:
         )
 
     def _is_what_is_asked(self, token: Token) -> bool:
-        """Whether a word says what is asked for: *who edited*, *when was she born*, *what is the cost of*."""
+        """Whether a word says what is asked for: *who edited*, *when was she born*, *how many calories*."""
         before, behind = self.text[: token.start], self.text[token.stop :]
         of_event = _ASKS_OF_EVENT.match(self.text)
         if of_event is not None and token.start >= of_event.end():
@@ -874,11 +873,17 @@ class _Account:
             common, lexicon = self.of.ranker.common_words, Lexicon.load()
             forms = (token.norm, *lexicon.lemmas(token.norm))
             return lexicon.verb(token.norm) and min(common.get(f, COMMONEST) for f in forms) >= COMMONEST
+        if _ASKS_BY_COUNT.fullmatch(before):
+            return self._is_kind(token)
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
 
     def _is_kind_of_answers(self, token: Token) -> bool:
-        """Whether a word says of which kind the answers are, and is no declared type."""
-        if not _ASKS_BY_KIND.fullmatch(self.text, 0, token.start) or english.DIFFERENT.fullmatch(token.norm):
+        """Whether a word says of which kind the answers are."""
+        return _ASKS_BY_KIND.fullmatch(self.text, 0, token.start) is not None and self._is_kind(token)
+
+    def _is_kind(self, token: Token) -> bool:
+        """Whether a word is a noun that says of which kind things are, and no declared type."""
+        if english.DIFFERENT.fullmatch(token.norm):
             return False
         return bool(Lexicon.load().classes(token.norm)) and not len(self._spelt(token)[1])
 

@@ -32,7 +32,7 @@ from clew.query.tree import (
     Without,
     key_of,
 )
-from clew.query.vocabulary import DATE, NUMBER, Vocabulary
+from clew.query.vocabulary import DATE, MOST_READ, NUMBER, Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.english import ANY_PEOPLE, BEING, FUNCTION, NARROWS_NOTHING
 from clew.reading.likeness import SPELT, Likeness
@@ -64,11 +64,13 @@ def answer_with_type(
             places.get(key_of(Query(query.ask, Both(query.part, OfType(type_asked_for))))) if ends else None
         )
         score = scores[i]
-        if len(ends) == 1 and not vocabulary.schema.typed[ends[0], type_asked_for]:
+        is_of_others = isinstance(query.part, Both) and final_type(query.part, vocabulary) != type_asked_for
+        if is_of_others or (len(ends) == 1 and not vocabulary.schema.typed[ends[0], type_asked_for]):
             further = onward.get(key_of(query), [])
             target = further[0] if len(further) == 1 else None
             score += type_signs[i]
-        if target is not None and not all(vocabulary.all_of_type(end, type_asked_for) for end in ends):
+        is_mixed = not all(vocabulary.all_of_type(end, type_asked_for) for end in ends)
+        if target is not None and (is_of_others or is_mixed):
             scores[target] = max(scores[target], score)
             scores[i] = LEAST_SCORE
     scores[:-1] += type_signs
@@ -121,6 +123,23 @@ def _ends_of(part: Part) -> tuple[End, ...]:
             return (opposite(first_step), opposite(second_step))
         case _:
             return ()
+
+
+def final_type(part: Part, vocabulary: Vocabulary) -> int:
+    """The declared type of the members of a part, -1 where it has none."""
+    match part:
+        case OfType(type_, _):
+            return type_
+        case Walk(_, step) | Qualified(_, step, _):
+            return int(vocabulary.types_reached[step])
+        case Both(_, OfType(type_, _)) if type_ >= 0:
+            return type_
+        case Both(inner, _) | Either(inner, _) | Without(inner, _):
+            return final_type(inner, vocabulary)
+        case Compared(inner) | Counted(inner) | Extreme(inner) | Related(inner):
+            return final_type(inner, vocabulary)
+        case Anchor(node, _):
+            return vocabulary.type_of(node)
 
 
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
@@ -347,6 +366,7 @@ class AnswerKinds:
     vocabulary: Vocabulary
     _kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
     _relation_kinds: dict[int, Float32] = field(default_factory=dict[int, Float32])
+    _numbered: dict[int, bool] = field(default_factory=dict[int, bool])
 
     def features(self, queries: Sequence[Query], kind_asked_for: Float32) -> Float32:
         """How like what queries answer with is to what is asked for, float32 [n, KINDS]."""
@@ -379,12 +399,24 @@ class AnswerKinds:
 
     def is_nobody(self, type_: int) -> bool:
         """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
+        if self.are_numbered(type_):
+            return True
         kind = self._type_kind(type_)
         return bool(kind.any()) and max(float(kind @ one) for one in _SOMEBODY) < LEAST_LIKE
 
     def are_people(self, type_: int) -> bool:
         """Whether a declared type means persons."""
-        return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE
+        return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE and not self.are_numbered(type_)
+
+    def are_numbered(self, type_: int) -> bool:
+        """Whether the things of a type are rows without a name, told by their number: *team member 3*."""
+        if type_ not in self._numbered:
+            graph, label = self.vocabulary.graph, re.escape(self.vocabulary.types[type_])
+            slots = np.flatnonzero(graph.types.type == type_)[:MOST_READ]
+            nodes = np.searchsorted(graph.types.offsets, slots, side="right") - 1
+            is_number = re.compile(rf"{label} \d+", re.I).fullmatch
+            self._numbered[type_] = all(is_number(graph.labels[node]) for node in nodes.tolist())
+        return self._numbered[type_]
 
     def _part_kind(self, part: Part) -> Float32:
         match part:

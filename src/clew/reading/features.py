@@ -12,22 +12,11 @@ from clew.foundation.arrays import Float32, Float64, Int64
 from clew.graph.steps import opposite, relation_of
 from clew.query.tree import (
     Anchor,
-    Both,
-    Compared,
     Contents,
-    Counted,
-    Either,
-    Extreme,
-    OfType,
-    Part,
-    Qualified,
     Query,
-    Related,
-    Walk,
-    Without,
 )
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
-from clew.reading.asked_for import OTHER, UNTYPED
+from clew.reading.asked_for import OTHER, UNTYPED, final_type
 from clew.reading.candidates import Option
 from clew.reading.likeness import Likeness, content_share
 from clew.reading.mentions import PARTIAL, TYPO, Mention, spans_of
@@ -266,23 +255,6 @@ class Describer:
             words = np.flatnonzero(content_share(self.likeness, spans_of(self.mentions, used))).tolist()
             outside = self._outside[used] = _Outside(words, self._features_of_mentions(used))
         return outside
-
-
-def final_type(part: Part, vocabulary: Vocabulary) -> int:
-    """The declared type of the members of a part, -1 where it has none."""
-    match part:
-        case OfType(type_, _):
-            return type_
-        case Walk(_, step) | Qualified(_, step, _):
-            return int(vocabulary.types_reached[step])
-        case Both(_, OfType(type_, _)) if type_ >= 0:
-            return type_
-        case Both(inner, _) | Either(inner, _) | Without(inner, _):
-            return final_type(inner, vocabulary)
-        case Compared(inner) | Counted(inner) | Extreme(inner) | Related(inner):
-            return final_type(inner, vocabulary)
-        case Anchor(node, _):
-            return vocabulary.type_of(node)
 
 
 def _features_of_sizes(options: Sequence[Option]) -> Float64:
