@@ -79,11 +79,13 @@ _LESS = f"less|fewer|below|under|before|earlier|prior to|pre|{_DOWN}"
 _THEN_TOO, _SAME = "on|at|in|during", r"(?:equal|same)(?: to| as)?"
 _NO_LESS = (
     rf"at least|(?:no|not|never)(?: any)? (?:{_LESS})(?: than)?|minimum|since|starting(?: in)?"
+    r"|after(?: the)? (?:start|beginning) of"
     rf"|(?:{_THEN_TOO}) or after|after or (?:{_THEN_TOO})"
     rf"|(?:{_MORE})(?: than)? or {_SAME}|{_SAME} or (?:{_MORE})"
 )
 _NO_MORE = (
     rf"at most|(?:no|not|never)(?: any)? (?:{_MORE})(?: than)?|maximum|up to|until|till"
+    r"|before(?: the)? (?:end|close) of"
     rf"|(?:{_THEN_TOO}) or before|before or (?:{_THEN_TOO})"
     rf"|(?:{_LESS})(?: than)? or {_SAME}|{_SAME} or (?:{_LESS})"
 )
