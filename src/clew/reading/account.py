@@ -53,8 +53,13 @@ from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
+SAYS_IT = 0.6
+"""From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`; not
+where some of what is listed has it as a value: *dramas* of a type `play`."""
 LEAST_OF_NAME = 0.97
 """How likely a word must be carried that is the name of a thing of which a query does not speak."""
+NEVER = 2.0
+"""More than any word is likely."""
 LEAST_OF_OTHER = 0.85
 """And one that says what is asked for, of which the thesaurus has another concept than of any label of the
 query."""
@@ -854,14 +859,24 @@ class _Account:
 
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
-        has_types = bool(self.vocabulary.types)
-        if not has_types or self._best_label(token)[2] >= SPELT or token.norm in FUNCTION:
+        near = self._best_label(token)[2]
+        if not self.vocabulary.types or near >= SPELT or token.norm in FUNCTION:
             return False
-        return any(
-            m.start <= token.start and token.stop <= m.stop and m.candidates[0].how <= PLURAL
-            for m in self.mentions
-            if m.candidates
-        )
+        named = self._named_by(token)
+        return bool(named) and (near < SAYS_IT or self._some_have(named))
+
+    def _named_by(self, token: Token) -> set[int]:
+        """The things that a word is the name of."""
+        inside = (m for m in self.mentions if m.start <= token.start and token.stop <= m.stop)
+        return {m.candidates[0].node for m in inside if m.candidates and m.candidates[0].how <= PLURAL}
+
+    def _some_have(self, values: set[int]) -> bool:
+        """Whether some of what the query leads to has one of some values, and others have not."""
+        try:
+            members = Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
+        except OverBudget:
+            return False
+        return len({values.isdisjoint(self._values_of(node)) for node in members}) > 1
 
     def _is_what_is_asked(self, token: Token) -> bool:
         """Whether a word says what is asked for: *who edited*, *when was she born*, *how many calories*."""
@@ -883,9 +898,12 @@ class _Account:
 
     def _is_kind(self, token: Token) -> bool:
         """Whether a word is a noun that says of which kind things are, and no declared type."""
-        if english.DIFFERENT.fullmatch(token.norm):
+        lexicon = Lexicon.load()
+        if english.DIFFERENT.fullmatch(token.norm) or token.norm in ANY_PEOPLE | ANYONE:
             return False
-        return bool(Lexicon.load().classes(token.norm)) and not len(self._spelt(token)[1])
+        if lexicon.mostly_verb(token.norm) or is_participle(token.norm):
+            return False
+        return bool(lexicon.classes(token.norm)) and not len(self._spelt(token)[1])
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
@@ -908,7 +926,7 @@ class _Account:
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least
             if self._is_other_name(token):
-                least = LEAST_OF_NAME
+                least = LEAST_OF_NAME if near < SAYS_IT else NEVER
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER
             elif token.start in elsewhere and self._is_kind_of_answers(token):
