@@ -38,7 +38,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, MOST_READ, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import final_type
+from clew.reading.asked_for import final_type, living_asked_for
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -63,8 +63,6 @@ NEVER = 2.0
 LEAST_OF_OTHER = 0.85
 """And one that says what is asked for, of which the thesaurus has another concept than of any label of the
 query."""
-LEAST_OF_KIND = 0.5
-"""And such a one that says of which kind the answers are: *which school*."""
 LEAST_OF_GOOD = 0.5
 """And *best* and its like, which do not say by what."""
 _GOOD = frozenset(("best", "worst", "better", "worse"))
@@ -92,13 +90,12 @@ _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
-_ASKS_BY_KIND = re.compile(r"\W*(?:which|what)\s+(?:\w+\s+)?", re.I)
-_ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _ASKS_OF_EVENT = re.compile(
     r"\W*(?:when|where|why|(?:(?:at|in|on|from|since)\s+)?(?:what|which)\s+(?:time|year|date|day|month)"
     rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING)}|has|had|have)\b",
     re.I,
 )
+_ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
 COMMONEST = 3_000
 """The number of a word among those of the encoder, the commonest first (from 2,000 on), from which it says
@@ -616,6 +613,7 @@ class _Account:
         self._place_kin()
         self._place_yes_or_no()
         self._place_sexes()
+        self._place_living()
         self._place_types()
         self._place_pronouns()
         for pattern, carried in _PATTERNS:
@@ -727,6 +725,14 @@ class _Account:
                 is_anyone = token.norm in ANY_PEOPLE and not counts_others
                 is_said = self._is_used(token) or self._is_near(token) or is_anyone
                 if not is_said and not self._are_all_of(spelt):
+                    self._put(token, "unplaced", "")
+
+    def _place_living(self) -> None:
+        """*Which animals* is not answered with what is no living thing: rows of visits."""
+        type_ = final_type(self.query.part, self.vocabulary)
+        if type_ >= 0 and self.query.ask in ("list", "count") and self.of.ranker.kinds.is_nobody(type_):
+            for token in self._inside(*living_asked_for(self.text, self.mentions)):
+                if not self._spelt(token)[1].size:
                     self._put(token, "unplaced", "")
 
     def _counts_nobody(self) -> bool:
@@ -859,8 +865,8 @@ class _Account:
 
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
-        near = self._best_label(token)[2]
-        if not self.vocabulary.types or near >= SPELT or token.norm in FUNCTION:
+        near, exact = self._best_label(token)[2:]
+        if not self.vocabulary.types or exact >= SPELT or token.norm in FUNCTION:
             return False
         named = self._named_by(token)
         return bool(named) and (near < SAYS_IT or self._some_have(named))
@@ -879,31 +885,28 @@ class _Account:
         return len({values.isdisjoint(self._values_of(node)) for node in members}) > 1
 
     def _is_what_is_asked(self, token: Token) -> bool:
-        """Whether a word says what is asked for: *who edited*, *when was she born*, *how many calories*."""
+        """Whether a word says what is asked for: *who edited*, *when was she born*, *what is the fee for*."""
         before, behind = self.text[: token.start], self.text[token.stop :]
         of_event = _ASKS_OF_EVENT.match(self.text)
         if of_event is not None and token.start >= of_event.end():
-            return is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
+            is_verb = is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
+            return is_verb and not token.norm.endswith("ing")
         if _ASKS_BY_VERB.fullmatch(before):
             common, lexicon = self.of.ranker.common_words, Lexicon.load()
             forms = (token.norm, *lexicon.lemmas(token.norm))
             return lexicon.verb(token.norm) and min(common.get(f, COMMONEST) for f in forms) >= COMMONEST
         if _ASKS_BY_COUNT.fullmatch(before):
-            return self._is_kind(token)
+            return self._is_counted(token)
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
 
-    def _is_kind_of_answers(self, token: Token) -> bool:
-        """Whether a word says of which kind the answers are."""
-        return _ASKS_BY_KIND.fullmatch(self.text, 0, token.start) is not None and self._is_kind(token)
-
-    def _is_kind(self, token: Token) -> bool:
-        """Whether a word is a noun that says of which kind things are, and no declared type."""
+    def _is_counted(self, token: Token) -> bool:
+        """Whether a noun says what there are so many of, which is of a declared type or a number itself."""
         lexicon = Lexicon.load()
-        if english.DIFFERENT.fullmatch(token.norm) or token.norm in ANY_PEOPLE | ANYONE:
+        if token.norm in ANY_PEOPLE | ANYONE | {"times"} or lexicon.mostly_verb(token.norm):
             return False
-        if lexicon.mostly_verb(token.norm) or is_participle(token.norm):
-            return False
-        return bool(lexicon.classes(token.norm)) and not len(self._spelt(token)[1])
+        is_known = self.query.ask == "list" or final_type(self.query.part, self.vocabulary) >= 0
+        is_other_type = len(self._spelt(token)[1]) > 0
+        return is_known and not is_other_type and bool(lexicon.classes(token.norm))
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
@@ -929,8 +932,6 @@ class _Account:
                 least = LEAST_OF_NAME if near < SAYS_IT else NEVER
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER
-            elif token.start in elsewhere and self._is_kind_of_answers(token):
-                least = LEAST_OF_KIND
             elif token.norm in _GOOD:
                 least = LEAST_OF_GOOD
             near = 0.0 if token.norm in GOING else near

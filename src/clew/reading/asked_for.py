@@ -145,7 +145,7 @@ def final_type(part: Part, vocabulary: Vocabulary) -> int:
 _ASKED_TYPE = re.compile(r"\b(?:which|what|how many|whose)\s+((?:[\w-]+\s*){1,3})", re.I)
 LEAD = re.compile(
     r"^\W*(?:(?:and|so|please|list|show|find|give|return|display|count|get|me|us|all|the|our|my|your|any|every|each|number"
-    r"|what|are|is|of|an?|some|names?|ids?)\s+)*",
+    r"|what['’]?s|what|are|is|of|an?|some|names?|ids?)\s+)*",
     re.I,
 )
 _ASKS_WHO = re.compile(
@@ -282,10 +282,14 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
 
 def asks_somebody(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who*, or with a noun of persons or animals: *which animals*."""
-    if asks_who(question):
-        return True
-    kind = _noun_kind(noun_asked_for(question, mentions))
-    return max(float(kind @ one) for one in _LIVING) >= PEOPLE
+    return asks_who(question) or living_asked_for(question, mentions) != (0, 0)
+
+
+def living_asked_for(question: str, mentions: Sequence[Mention]) -> tuple[int, int]:
+    """Where the noun stands that is asked for, if it is of persons or animals: characters, or (0, 0)."""
+    start, stop = _place_of_noun(question, mentions)
+    kind = _noun_kind(question[start:stop].lower())
+    return (start, stop) if max(float(kind @ one) for one in _LIVING) >= PEOPLE else (0, 0)
 
 
 def asks_people(question: str, mentions: Sequence[Mention]) -> bool:

@@ -80,7 +80,7 @@ def mutual_words(label: str) -> frozenset[str]:
 
 
 COUNT = re.compile(r"\b(how (many|much|often)|numbers?|counts?|totals?|amount|quantity|size)\b", re.I)
-AMOUNT = re.compile(rf"{COUNT.pattern}|\b(?:capacity|limit|max\w*|min\w*|strength|score)\b", re.I)
+AMOUNT = re.compile(rf"{COUNT.pattern}|\b(?:capacity|value|limit|max\w*|min\w*|strength|score)\b", re.I)
 """Words for how much there is of something."""
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
 """Words by which also values that are equal for several are counted once."""
