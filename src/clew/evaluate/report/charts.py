@@ -1,22 +1,17 @@
-"""Charts and tables as data, drawn (extra `report`) and written to files."""
+"""Charts and tables as data, drawn as SVG (extra `report`) and written as CSV."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from clew.errors import InputError, UsageError
 from clew.foundation.system import require
-from clew.graph.graph import Graph
-from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +70,7 @@ MOST_LABELLED_POINTS = 12
 
 @dataclass(frozen=True)
 class PointChart:
-    """Points of several series, joined by lines (`lines`) or not; `log_x`, `log_y` for times and counts."""
+    """Points of several series, joined by lines (`lines`) or not."""
 
     name: str
     title: str
@@ -83,8 +78,6 @@ class PointChart:
     y_title: str
     series: tuple[tuple[str, tuple[Point, ...]], ...]
     lines: bool = False
-    log_x: bool = False
-    log_y: bool = False
     note: str = ""
 
     @property
@@ -134,13 +127,13 @@ class ChartTable:
 
     def csv(self) -> list[list[object]]:
         """Header and rows, with the small print in columns of its own where there is some."""
-        return [list(self.header), *([_write_cell(cell, str, "{}") for cell in row] for row in self.rows)]
+        return [list(self.header), *([*map(_cell_text, row)] for row in self.rows)]
 
 
 Chart = BarChart | PointChart
 
 
-# Draw charts with matplotlib (extra `report`), as SVG for the page and as files.
+# Draw charts with matplotlib (extra `report`).
 
 SERIES_COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7d00"),
@@ -160,11 +153,8 @@ _STYLE: dict[str, Any] = {
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def draw(chart: Chart, form: Literal["svg", "png"] = "svg") -> bytes:
-    """Draw a chart with its legend, as the bytes of an SVG or PNG file.
-
-    Raises MissingExtra (matplotlib is not installed).
-    """
+def inline_svg(chart: Chart) -> str:
+    """Draw a chart with its legend, as SVG for the page. Raises MissingExtra (matplotlib)."""
     matplotlib = require("matplotlib", "report")
     with matplotlib.rc_context(_STYLE):
         from matplotlib.figure import Figure
@@ -183,16 +173,9 @@ def draw(chart: Chart, form: Literal["svg", "png"] = "svg") -> bytes:
         if handles:
             figure.legend(handles=handles, loc="outside lower left", ncols=3)
         out = BytesIO()
-        facecolor = "white" if form == "png" else "none"
-        metadata = {"Date": None} if form == "svg" else {}
-        figure.savefig(out, format=form, dpi=160, facecolor=facecolor, metadata=metadata)
-    return out.getvalue()
-
-
-def inline_svg(chart: Chart) -> str:
-    """Draw a chart for the page, without what only a file needs."""
-    text = draw(chart).decode("utf-8")
-    return text[text.index("<svg") :]
+        figure.savefig(out, format="svg", facecolor="none", metadata={"Date": None})
+    text = out.getvalue().decode("utf-8")
+    return text[text.index("<svg") :]  # without what only a file needs
 
 
 def is_wide(chart: Chart) -> bool:
@@ -233,8 +216,6 @@ def _points(axes: Axes, chart: PointChart) -> None:
     for mark in chart.marks:
         axes.plot([], [], _marker(chart, mark), color=_SOFT, label=_clean(mark))
     axes.set_xlabel(_clean(chart.x_title))
-    axes.set_xscale("log" if chart.log_x else "linear")
-    axes.set_yscale("log" if chart.log_y else "linear")
 
 
 def _marker(chart: PointChart, label: str) -> str:
@@ -255,131 +236,13 @@ def _clean(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-# Charts and tables as files: CSV; SVG and PNG of charts (extra `report`); Markdown and LaTeX of tables.
-
-_LATEX = str.maketrans({
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "±": "$\\pm$",
-    "↑": "$\\uparrow$",
-    "↓": "$\\downarrow$",
-    "→": "$\\rightarrow$",
-    "←": "$\\leftarrow$",
-    "−": "$-$",
-    "≥": "$\\geq$",
-    "≤": "$\\leq$",
-    "×": "$\\times$",
-    "…": "\\dots{}",
-    "–": "--",
-    "—": "---",
-    "·": "$\\cdot$",
-})  # fmt: skip
-
-
-def markdown(table: ChartTable) -> str:
-    """A table of GitHub's Markdown, under its title; the best figures are bold."""
-    width = len(table.header)
-    rules = ["---"] * table.names + ["---:"] * (width - table.names)
-    lines = [f"**{_cell(table.title)}**", "", _line(map(_cell, table.header)), _line(rules)]
-    for row in table.rows:
-        cells = [_write_cell(cell, _cell, "**{}**") for cell in row]
-        lines.append(_line(cells + [""] * (width - len(cells))))
-    return "\n".join(lines + (["", _cell(table.note)] if table.note else [])) + "\n"
-
-
-def latex(table: ChartTable) -> str:
-    r"""A `table` with a `tabular`, for a document that loads `booktabs`; the best figures are bold."""
-    width = len(table.header)
-    body: list[str] = []
-    for row in table.rows:
-        cells = [_write_cell(cell, escaped, "\\textbf{{{}}}") for cell in row]
-        whole = f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{cells[0]}}}}}"
-        body.append((whole if len(row) == 1 < width else " & ".join(cells)) + r" \\")
-    lines = [
-        "\\begin{table}",
-        "\\centering",
-        f"\\begin{{tabular}}{{{'l' * table.names}{'r' * (width - table.names)}}}",
-        "\\toprule",
-        " & ".join(map(escaped, table.header)) + r" \\",
-        "\\midrule",
-        *body,
-        "\\bottomrule",
-        "\\end{tabular}",
-        f"\\caption{{{escaped(' '.join(filter(None, (table.title + '.', table.note))))}}}",
-        "\\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Text as LaTeX shows it."""
-    return text.translate(_LATEX)
-
-
-def _write_cell(cell: TableCell | str, escape: Callable[[str], str], bold: str) -> str:
+def _cell_text(cell: TableCell | str) -> str:
     if isinstance(cell, str):
-        return escape(cell)
-    text = bold.format(escape(cell.text)) if cell.best else escape(cell.text)
-    return f"{text} ({escape(cell.small)})" if cell.small else text
-
-
-def _cell(text: str) -> str:
-    """Text in a cell of Markdown."""
-    return re.sub(r"([\\|*_`<])", r"\\\1", text).replace("\n", " ")
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-TYPESET: Mapping[str, Callable[[ChartTable], str]] = {".md": markdown, ".tex": latex}
-"""Endings of the forms that only tables have."""
-DRAWN: Mapping[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
-"""Endings of the forms that only charts have."""
+        return cell
+    return f"{cell.text} ({cell.small})" if cell.small else cell.text
 
 
 def write_item(item: Chart | ChartTable, path: Path) -> None:
-    """Write a chart or table by the ending of the file: .csv, of `TYPESET` (tables) or `DRAWN` (charts).
-
-    Raises MissingExtra (the extra `report` is not installed, and a chart is to be drawn).
-    """
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(item.csv())
-    elif isinstance(item, ChartTable):
-        path.write_text(TYPESET[path.suffix](item), "utf-8", errors="replace")
-    else:
-        path.write_bytes(draw(item, DRAWN[path.suffix]))
-
-
-# How many triples each entity is in: KG-RAG's figure of the graph (section 4.1).
-
-CHART_ENDINGS = (".svg", ".png", ".csv")
-
-
-def degree_chart(graph: Graph, name: str) -> PointChart:
-    """How many entities are in 1, 2, 3 … triples, as head or as tail; literals are no entities."""
-    degrees = (graph.out.degrees() + graph.into.degrees())[graph.values.datatype < 0]
-    values, counts = np.unique(degrees[degrees > 0], return_counts=True)
-    points = tuple(Point(float(v), float(c)) for v, c in zip(values, counts, strict=True))
-    middle, most = (float(np.median(degrees)), int(degrees.max())) if len(degrees) else (0.0, 0)
-    entities = counted(len(degrees), "entity", "entities")
-    title = f"{name}: {entities}, in {middle:g} triples at the median, {most:,} at most"
-    series, titles = (("", points),), ("triples of an entity", "entities")
-    return PointChart("degrees", title, *titles, series, log_x=True, log_y=True)
-
-
-def check_plot(path: Path) -> None:
-    """Raise UsageError for a file whose ending is not that of a plot."""
-    if path.suffix not in CHART_ENDINGS:
-        raise UsageError(f"{path}: a plot is a file that ends with {', '.join(CHART_ENDINGS)}")
-
-
-def write_plot(chart: PointChart, path: Path) -> None:
-    """Write a chart by the ending of the file. Raises InputError, and MissingExtra for SVG and PNG."""
-    try:
-        write_item(chart, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --plot") from error
+    """Write the figures of a chart or table as CSV."""
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(item.csv())

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal
 
-from clew.evaluate.metrics import METRICS, ROAD_STEPS, percentile, risk_coverage, stages
+from clew.evaluate.metrics import METRICS, ROAD_STEPS, risk_coverage
 from clew.evaluate.records import ScoredRow
 from clew.evaluate.report.charts import (
     PAPER,
@@ -24,11 +24,9 @@ from clew.evaluate.report.charts import (
     TableRow,
 )
 from clew.evaluate.report.summary import (
-    COMPARED_METRICS,
     NO_FIGURE,
     LoadedRun,
     SummaryCell,
-    comparisons,
     figure_of,
     value_text,
 )
@@ -95,20 +93,6 @@ def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> Table
     return TableCell(value_text(figure.value, metric_info.unit), low_high, best=is_best)
 
 
-def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
-    """Draw a metric: a group for each part, a bar for each method."""
-    if not any(metric in cell.figures for cell in run.cells):
-        return None
-    rows = tuple(
-        tuple(bar_of(run.cell(part, method), metric) for part in run.parts) for method in run.methods
-    )
-    metric_info = METRICS[metric]
-    note = f"{metric_info.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
-    return BarChart(
-        f"bars-{metric}", metric_info.title, f"{metric_info.title} (%)", run.parts, run.methods, rows, note
-    )
-
-
 def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> ChartBar | None:
     """Draw a figure, with what it is sure of; None where there is none."""
     figure = None if cell is None else cell.figures.get(metric)
@@ -121,23 +105,6 @@ def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> Chart
     if interval is None:
         return ChartBar(scale * figure.value)
     return ChartBar(scale * figure.value, scale * interval.low, scale * interval.high)
-
-
-def pair_chart(
-    run: LoadedRun, name: str, title: str, x: str, y: str, note: str, *, log_x: bool = False
-) -> PointChart | None:
-    """Draw two metrics against each other: a series for each method, a point for each part."""
-    series: dict[str, list[Point]] = {method: [] for method in run.methods}
-    for cell in run.cells:
-        if {x, y} <= cell.figures.keys():
-            at = [cell.figures[m].value * (100 if METRICS[m].unit == "share" else 1) for m in (x, y)]
-            series[cell.method].append(Point(at[0], at[1], cell.part))
-    if not any(series.values()):
-        return None
-    units = {"share": "%", "milliseconds": "ms"}
-    titles = [f"{METRICS[m].title} ({units.get(METRICS[m].unit, '')})" for m in (x, y)]
-    points = tuple((method, tuple(of_method)) for method, of_method in series.items())
-    return PointChart(name, title, titles[0], titles[1], points, log_x=log_x, note=note)
 
 
 def risk_charts(run: LoadedRun) -> list[PointChart]:
@@ -159,21 +126,6 @@ def risk_charts(run: LoadedRun) -> list[PointChart]:
                 PointChart(name, title, "coverage (%)", "risk (%)", series, lines=True, note=note)
             )
     return point_charts
-
-
-def latency_table(run: LoadedRun) -> ChartTable:
-    """Tabulate p50 and p95 by stage."""
-    ordered = stages([row for cell in run.cells for row in cell.rows])
-    rows: list[TableRow] = []
-    for cell in run.cells:
-        line: list[TableCell | str] = [cell.part, cell.method]
-        for stage in ordered:
-            half, most = percentile(cell.rows, stage, 0.5), percentile(cell.rows, stage, 0.95)
-            has_times = half is not None and most is not None
-            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if has_times else TableCell(NO_FIGURE))
-        rows.append(tuple(line))
-    title = "Time by stage: median and 95th percentile (ms)"
-    return ChartTable("latency", title, ("part", "method", *ordered), rows, names=2)
 
 
 def error_table(run: LoadedRun) -> ChartTable | None:
@@ -228,29 +180,6 @@ def group_table(run: LoadedRun, grouping: Literal["kind", "shape"]) -> ChartTabl
     return ChartTable(f"{grouping}s", title, ("part", grouping, *run.methods), rows, note, names=2)
 
 
-def comparison_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate paired tests between methods."""
-    pairs = comparisons(run)
-    if not pairs:
-        return None
-    rows: list[TableRow] = []
-    for pair in pairs:
-        c = pair.comparison
-        span = f"{100 * c.interval.low:+.1f} to {100 * c.interval.high:+.1f}"
-        better = f"{c.first_better:,} : {c.second_better:,}"
-        p = "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}"
-        difference = TableCell(f"{100 * c.difference:+.1f}", span, best=pair.adjusted < 0.05)
-        metric, methods = METRICS[pair.metric].title, f"{pair.first} − {pair.second}"
-        rows.append((pair.part, metric, methods, difference, better, p))
-    note = (
-        "Two-sided paired randomisation test on the same questions (exact where few differ and, as"
-        " McNemar's test, for 0/1 scores), p after Holm's correction over the pairs of a part and metric;"
-        " bold: p < 0.05."
-    )
-    header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
-    return ChartTable("comparisons", "Comparison of methods", header, rows, note, names=3)
-
-
 def problem_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate what is odd about the questions."""
     rows: list[TableRow] = []
@@ -272,21 +201,6 @@ def metric_table() -> ChartTable:
         rows.append((metric.title, metric.definition, metric.source, span, metric.better))
     header = ("metric", "definition", "source", "range", "better")
     return ChartTable("metrics", "Metrics", header, rows)
-
-
-def charts(run: LoadedRun) -> list[Chart]:
-    """All charts of a run."""
-    metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
-    bars = [bars_of(run, metric) for metric in metrics]
-    truth = "As Walk&Retrieve, figure 3: up and to the left is better."
-    truth_titles = "truthfulness", "Missing against truthfulness"
-    time = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
-    pairs = (
-        pair_chart(run, *truth_titles, "missing", "truthfulness", truth),
-        pair_chart(run, "time", "Time against Hits@1", "mean_ms", "hits_at_1", time, log_x=True),
-    )
-    all_charts = (*risk_charts(run), *bars, *pairs)
-    return [chart for chart in all_charts if chart is not None]
 
 
 # Tables and figures as a paper prints them, its figures beside ours.
