@@ -214,7 +214,7 @@ def ask(
     start = partial(
         open_to_ask,
         *source_on_nodes(ray, source, reading),
-        rank_triples=ranks_triples(every_setting),
+        rank_triples=ranks_triples(names),
         bounds=bounding.bounds,
     )
     if len(names) != 1:

@@ -54,10 +54,9 @@ def shell(
         raise UsageError("The shell reads its lines from stdin. Give it an index or a graph file")
     settings = options.settings(method)
     debug = bool(context.find_root().params.get("debug"))
-    ranks = ranks_triples({method: settings})
     with (
         opened_model(llm, calling) as model,
-        open_source(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
+        open_source(source, reading, rank_triples=ranks_triples([method]), bounds=bounding.bounds) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
