@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics import built_in
 from clew.evaluate.records import Record, ScoredRow, name_form
-from clew.evaluate.report.charts import Chart, ChartTable, inline_svg, is_wide, write_item
+from clew.evaluate.report.charts import Chart, ChartTable, inline_svg, write_item
 from clew.evaluate.report.summary import LoadedRun, load
 from clew.evaluate.report.views import (
     error_table,
@@ -154,7 +154,6 @@ def page(
         told=note,
         rules=_asset("style.css"),
         script=_asset("browser.js"),
-        is_wide=is_wide,
         svg=inline_svg if can_draw() else None,
     )
 

@@ -9,89 +9,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clew.foundation.system import require
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # Charts and tables as data, of which drawings, the page and CSV are made.
 
 
-@dataclass(frozen=True, slots=True)
-class ChartBar:
-    """One bar: its value, and from where to where its error bar reaches, if it has one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
 @dataclass(frozen=True)
-class BarChart:
-    """Bars in groups; `bars[s][g]` belongs to series s and group g, None leaves a gap."""
-
-    name: str
-    title: str
-    y_title: str
-    groups: tuple[str, ...]
-    series: tuple[str, ...]
-    bars: tuple[tuple[ChartBar | None, ...], ...]
-    note: str = ""
-
-    def csv(self) -> list[list[object]]:
-        """Header and rows."""
-        rows: list[list[object]] = [["series", "group", "value", "low", "high"]]
-        for name, bars in zip(self.series, self.bars, strict=True):
-            for group, bar in zip(self.groups, bars, strict=True):
-                if bar is not None:
-                    rows.append([name, group, bar.value, bar.low, bar.high])
-        return rows
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point of a series; `label` is written beside it."""
-
-    x: float
-    y: float
-    label: str = ""
-
-
-PAPER = "paper: "
-"""How the names of series of a paper's figures begin."""
-LONG_TEXT = 24
-"""A cell of more characters makes a column one of texts."""
-MOST_LABELLED_POINTS = 12
-"""More labelled points than these have shapes in place of labels."""
-
-
-@dataclass(frozen=True)
-class PointChart:
-    """Points of several series, joined by lines (`lines`) or not."""
+class Chart:
+    """Curves: each the name of a series and its points (x, y)."""
 
     name: str
     title: str
     x_title: str
     y_title: str
-    series: tuple[tuple[str, tuple[Point, ...]], ...]
-    lines: bool = False
+    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
     note: str = ""
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Labels that are shown as shapes, since there are too many points to write them beside."""
-        labels = [p.label for _, points in self.series for p in points if p.label]
-        return tuple(dict.fromkeys(labels)) if len(labels) > MOST_LABELLED_POINTS else ()
 
     def csv(self) -> list[list[object]]:
         """Header and rows."""
-        rows: list[list[object]] = [["series", "x", "y", "low", "high", "label"]]
-        for name, points in self.series:
-            rows.extend([name, p.x, p.y, "", "", p.label] for p in points)  # only bars have bounds
-        return rows
+        rows: list[list[object]] = [["series", "x", "y"]]
+        return rows + [[name, x, y] for name, points in self.series for x, y in points]
+
+
+LONG_TEXT = 24
+"""A cell of more characters makes a column one of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +73,6 @@ class ChartTable:
         return [list(self.header), *([*map(_cell_text, row)] for row in self.rows)]
 
 
-Chart = BarChart | PointChart
-
-
 # Draw charts with matplotlib (extra `report`).
 
 SERIES_COLOURS = (
@@ -140,7 +80,6 @@ SERIES_COLOURS = (
     *("#7f7f7f", "#7b3fa0", "#9acd32", "#a0522d", "#5b74d8", "#ff8fab", "#00796b"),
 )
 """Colours that people with any colour vision tell apart (Okabe & Ito, then more), on any ground."""
-_MARKERS = "osv^D*XP"
 _SOFT = "#7f868d"
 _STYLE: dict[str, Any] = {
     **{name: _SOFT for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color")},
@@ -159,76 +98,20 @@ def inline_svg(chart: Chart) -> str:
     with matplotlib.rc_context(_STYLE):
         from matplotlib.figure import Figure
 
-        width = (
-            min(15.0, 2 + 0.55 * len(chart.groups) * (1 + len(chart.series)))
-            if isinstance(chart, BarChart)
-            else 7.0
-        )
-        figure = Figure(figsize=(max(6.0, width), 4.0), layout="constrained")
+        figure = Figure(figsize=(7.0, 4.0), layout="constrained")
         axes = figure.add_subplot()
-        _bars(axes, chart) if isinstance(chart, BarChart) else _points(axes, chart)
+        for at, (name, points) in enumerate(chart.series):
+            colour = SERIES_COLOURS[at % len(SERIES_COLOURS)]
+            axes.plot(*zip(*points, strict=True), marker=".", color=colour, label=_clean(name))
         axes.set_title(_clean(chart.title))
+        axes.set_xlabel(_clean(chart.x_title))
         axes.set_ylabel(_clean(chart.y_title))
-        handles, _ = axes.get_legend_handles_labels()
-        if handles:
-            figure.legend(handles=handles, loc="outside lower left", ncols=3)
+        if chart.series:
+            figure.legend(loc="outside lower left", ncols=3)
         out = BytesIO()
         figure.savefig(out, format="svg", facecolor="none", metadata={"Date": None})
     text = out.getvalue().decode("utf-8")
     return text[text.index("<svg") :]  # without what only a file needs
-
-
-def is_wide(chart: Chart) -> bool:
-    """Whether a chart needs the whole width of the page."""
-    return isinstance(chart, BarChart) and len(chart.groups) * (1 + len(chart.series)) > 10
-
-
-def _bars(axes: Axes, chart: BarChart) -> None:
-    width = 0.8 / max(1, len(chart.series))
-    for at, (name, bars) in enumerate(zip(chart.series, chart.bars, strict=True)):
-        shown = [(group, bar) for group, bar in enumerate(bars) if bar is not None]
-        places = [group + (at - (len(chart.series) - 1) / 2) * width for group, _ in shown]
-        values = [bar.value for _, bar in shown]
-        lower = [bar.value - (bar.value if bar.low is None else bar.low) for _, bar in shown]
-        upper = [(bar.value if bar.high is None else bar.high) - bar.value for _, bar in shown]
-        style = _series_style(at, name, bars=True)
-        axes.bar(places, values, width * 0.9, yerr=[lower, upper], label=_clean(name), ecolor="#555", **style)
-    slanted: dict[str, Any] = {"rotation": 28, "ha": "right"} if len(chart.groups) > 6 else {}
-    axes.set_xticks(range(len(chart.groups)), [_clean(group) for group in chart.groups], **slanted)
-
-
-def _points(axes: Axes, chart: PointChart) -> None:
-    for at, (name, points) in enumerate(chart.series):
-        style = _series_style(at, name, bars=False)
-        alone: dict[str, Any] = {**style, "linestyle": "", "label": _clean(name)}
-        x, y = [p.x for p in points], [p.y for p in points]
-        if chart.lines:
-            axes.plot(x, y, marker="." if len(chart.series) > 4 else "o", label=_clean(name), **style)
-        elif not chart.marks:
-            axes.plot(x, y, marker="o", **alone)
-        else:
-            axes.plot([], [], marker="o", **alone)
-            for point in points:
-                axes.plot([point.x], [point.y], marker=_marker(chart, point.label), **style)
-        if not chart.marks:
-            for point in points:
-                axes.annotate(_clean(point.label), (point.x, point.y), (6, 5), textcoords="offset points")
-    for mark in chart.marks:
-        axes.plot([], [], _marker(chart, mark), color=_SOFT, label=_clean(mark))
-    axes.set_xlabel(_clean(chart.x_title))
-
-
-def _marker(chart: PointChart, label: str) -> str:
-    return _MARKERS[chart.marks.index(label) % len(_MARKERS)] if label in chart.marks else "o"
-
-
-def _series_style(at: int, name: str, *, bars: bool) -> dict[str, Any]:
-    """Colour of a series; the paper's figures are outlines."""
-    colour, hollow = SERIES_COLOURS[at % len(SERIES_COLOURS)], name.startswith(PAPER)
-    line, inside = ("--" if hollow else "-"), ("none" if hollow else colour)
-    if bars:
-        return {"color": inside, "edgecolor": colour, "linestyle": line}
-    return {"color": colour, "markerfacecolor": inside, "linestyle": line}
 
 
 def _clean(text: str) -> str:
