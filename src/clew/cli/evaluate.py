@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import Bar, Interrupted, escape, out, put, warn, write, write_json
+from clew.cli.console import FAILED, Bar, Interrupted, escape, out, put, warn, write, write_json
 from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, RayAddress, opened_cluster, stage_progress
 from clew.cli.options import comma_names, option, with_options
@@ -70,8 +70,6 @@ def write_report(runs: Sequence[Path], page: Path, *, json: bool, quiet: bool) -
         write(f"{page} ({byte_size(page.stat().st_size)}); tables and plots: {folder}/")
 
 
-QUESTIONS_FAILED = 1
-"""Exit code of a run in which a question or a judgement ended in an error."""
 HEADLINE = (
     *("accuracy", "hallucination", "missing", "hits_at_1", "exact_set", "f1"),
     *("claim_accuracy", "coverage", "p50_ms", "p95_ms"),
@@ -171,7 +169,7 @@ def evaluate(
     if report is not None:
         write_report([request.out], report, json=False, quiet=quiet or json)
     if failed:
-        raise typer.Exit(QUESTIONS_FAILED)
+        raise typer.Exit(FAILED)
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import Bar, escape, explained_wait, out, put, write, write_json
+from clew.cli.console import FAILED, Bar, escape, explained_wait, out, put, write, write_json
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import (
     Json,
@@ -295,7 +295,7 @@ def doctor(
         for check in checks:
             write(escape(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def _model(llm: str) -> list[Mapping[str, str]]:
