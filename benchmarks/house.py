@@ -53,6 +53,32 @@ def constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
                         yield target.id, value
 
 
+def numbers(tree: ast.Module) -> Iterator[str]:
+    """Constants of a module, public or not, that are numbers; of several in one line each counts."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named = [each for t in targets for each in (t.elts if isinstance(t, ast.Tuple) else [t])]
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            if len(named) == len(values) and all(map(is_number, values)):
+                yield from (name.id for name in named if isinstance(name, ast.Name) and name.id.isupper())
+
+
+def is_number(value: ast.expr) -> bool:
+    """Whether an expression is a number, or computed of numbers that stand in it."""
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left) and is_number(value.right)
+    if isinstance(value, ast.UnaryOp):
+        return is_number(value.operand)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+
+
+def dataclasses(tree: ast.Module) -> int:
+    """How many dataclasses a module has."""
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return sum(any("dataclass" in ast.unparse(d) for d in node.decorator_list) for node in classes)
+
+
 def sentence_lengths(page: str) -> list[int]:
     """Words of each sentence, list item and cell of a table of a page; code counts as one word or none."""
     text = re.sub(r"```.*?```|^:::.*$", "", page, flags=re.S | re.M)
@@ -92,6 +118,8 @@ def main() -> None:
         f"{sum(f[1] > 40 for f in function_rows)},"
     )
     print(f"  of {MANY} and more parameters {sum(f[2] >= MANY for f in function_rows)}")
+    print(f"constants that are numbers {sum(len([*numbers(tree)]) for tree in trees)},", end=" ")
+    print(f"dataclasses {sum(map(dataclasses, trees))}")
     print("names of two types:", *sorted(name for name, count in type_counts.items() if count > 1))
     print(f"constants in two modules {sum(n > 1 for n in module_counts.values())}, of two values", end=" ")
     print(sum(n > 1 for n in value_counts.values()))

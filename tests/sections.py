@@ -11,6 +11,7 @@ Film: Heat, Ran                        what is of a type
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from clew import Clew
@@ -30,8 +31,14 @@ class Section:
 
     def open(self, cache: Path) -> Clew:
         if self.sources:
-            return Clew.open([*self.sources], cache_dir=cache)
+            return opened(self.sources, cache)
         return Clew.from_triples(self.triples, types=self.types)  # pyright: ignore[reportArgumentType]
+
+
+@cache
+def opened(sources: tuple[Path, ...], cache: Path) -> Clew:
+    """A graph of files, which all tests of a process ask."""
+    return Clew.open([*sources], cache_dir=cache)
 
 
 def read_sections(path: Path, marks: str = ">") -> dict[str, Section]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Clew
+from sections import opened
 
 ROOT = Path(__file__).resolve().parents[2]
 DEV = ROOT / "tests" / "data" / "dev"
@@ -36,10 +36,7 @@ LEFT_OPEN = {
 
 @pytest.fixture(scope="module")
 def graphs(cache):
-    opened = {name: Clew.open(path, cache_dir=cache) for name, path in GRAPHS.items()}
-    yield opened
-    for clew in opened.values():
-        clew.close()
+    return {name: opened((path,), cache) for name, path in GRAPHS.items()}
 
 
 @pytest.mark.parametrize("row", CLAIMS, ids=[row["claim"] for row in CLAIMS])

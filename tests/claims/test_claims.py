@@ -6,7 +6,6 @@ same graph and its answer. `not` is before what must not come of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,11 +20,8 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def graphs(cache: Path) -> Iterator[dict[str, Clew]]:
-    opened = {name: section.open(cache) for name, section in SECTIONS.items()}
-    yield opened
-    for clew in opened.values():
-        clew.close()
+def graphs(cache: Path) -> dict[str, Clew]:
+    return {name: section.open(cache) for name, section in SECTIONS.items()}
 
 
 @pytest.mark.parametrize(("graph", "mark", "said", "expected"), CASES)

@@ -95,14 +95,6 @@ def test_a_seed_changes_what_is_drawn(films: str):
     }
 
 
-def test_texts_are_for_vector_rag(films: str, tmp_path: Path):
-    (tmp_path / "notes.txt").write_text("Alien was shot at Shepperton.", "utf-8")
-    assert (
-        run("ask", films, WHO, "--method", "kg-rag", "--set", f"texts={tmp_path / 'notes.txt'!s}").exit_code
-        == 2
-    )
-
-
 def test_a_batch_takes_the_options_of_its_method(films: str, tmp_path: Path):
     path = tmp_path / "questions.jsonl"
     path.write_text(json.dumps({"id": "a", "question": "Which films did Ridley Scott direct?"}), "utf-8")

@@ -1,7 +1,6 @@
 """Indexing and looking into an index."""
 
 import json
-from xml.etree.ElementTree import parse
 
 import pytest
 
@@ -159,16 +158,3 @@ def test_columns_of_a_table_are_said(run, tmp_path):
     result = run("index", "routes.dat", "--columns", "head=3", "-o", "y.clew")
     assert result.exit_code == 2
     assert "need a head and a tail" in result.stderr
-
-
-def test_a_plot_of_degrees(run, index, tmp_path):
-    assert run("info", index, "--plot", tmp_path / "d.csv").exit_code == 0
-    rows = [line.split(",") for line in (tmp_path / "d.csv").read_text().splitlines()[1:]]
-    assert {float(x): float(y) for _, x, y, *_ in rows} == {1.0: 106.0, 2.0: 3.0, 100.0: 1.0}
-    assert run("info", index, "--plot", tmp_path / "d.svg").exit_code == 0
-    drawn = parse(tmp_path / "d.svg").getroot()  # noqa: S314 - our own
-    assert any("110 entities" in (text.text or "") for text in drawn.iter("{http://www.w3.org/2000/svg}text"))
-    wrong = run("info", index, "--plot", tmp_path / "d.gif")
-    assert (wrong.exit_code, "ends with .svg, .png, .csv" in wrong.stderr) == (2, True)
-    missing = run("info", index, "--plot", tmp_path / "no" / "d.svg")
-    assert (missing.exit_code, "cannot be written" in missing.stderr) == (2, True)

@@ -1,7 +1,6 @@
 """Metrics against examples computed by hand, and against slow and obvious references."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from made import record, row
 from clew.errors import UsageError
 from clew.evaluate import metrics
 from clew.evaluate.metrics import METRICS, QUESTION_METRICS, metric_named
-from clew.evaluate.report.summary import bootstrap, compare, figures, holm, score, shape_of
+from clew.evaluate.report.summary import bootstrap, figures, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
 checked = settings(max_examples=60)
@@ -225,42 +224,6 @@ def test_bootstrap_is_repeatable_and_holds_the_mean():
     assert interval.high - interval.low == pytest.approx(2 * 1.96 * math.sqrt(0.0016), rel=0.15)
     with pytest.raises(ValueError, match="no values"):
         bootstrap([])
-
-
-@checked
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
-def test_the_paired_test_is_mcnemars_exact_test_on_yes_and_no(pairs):
-    first, second = [float(a) for a, _ in pairs], [float(b) for _, b in pairs]
-    up, down = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    n, least = up + down, min(up, down)
-    tail = sum(math.comb(n, k) for k in range(least + 1)) / 2**n
-    assert compare(first, second).p == pytest.approx(min(1.0, 2 * tail) if n else 1.0)
-
-
-def test_the_paired_test_against_all_signs():
-    first, second = [0.9, 0.4, 0.7, 0.1, 0.5], [0.2, 0.5, 0.1, 0.1, 0.1]
-    differences = [a - b for a, b in zip(first, second, strict=True)]
-    observed = abs(sum(differences))
-    sums = [
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
-        for signs in product((1, -1), repeat=5)
-    ]
-    assert compare(first, second).p == pytest.approx(sum(s >= observed - 1e-12 for s in sums) / 32)
-
-
-def test_the_paired_test_of_many_pairs():
-    first, second = [1.0] * 60 + [0.0] * 40, [1.0] * 40 + [0.0] * 60
-    # 20 questions differ, all one way: McNemar's test, without a floor of so many resamples
-    assert compare(first, second).p == pytest.approx(2 / 2**20)
-    assert compare([*first, 0.5, 0.5], [*second, 0.25, 0.5]).p < 0.001
-    assert compare(first, first).p == 1.0
-    with pytest.raises(ValueError, match="paired"):
-        compare([1.0], [])
-
-
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([]) == ()
 
 
 def test_every_metric_says_what_it_is():

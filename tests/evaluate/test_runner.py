@@ -208,13 +208,6 @@ def test_a_bug_in_a_method_fails_its_question_and_is_counted_and_asked_again(run
     assert metric(tmp_path / "r", "failures", "broken") == 3
 
 
-def test_methods_are_compared_on_the_same_questions(run, plain, tmp_path):
-    run("eval", plain, "--method", "knows,broken", "--out", tmp_path / "r")
-    lines = (tmp_path / "r" / "comparisons.csv").read_text().splitlines()
-    assert len(lines) == 5
-    assert lines[1].startswith("plain/films,hits_at_1,knows,broken,0.4,")
-
-
 def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
     run("eval", plain, "--method", "knows", "--limit", 3, "--seed", "0,1,2,3", "--out", tmp_path / "r")
     rows = [line.split(",") for line in (tmp_path / "r" / "metrics.csv").read_text().splitlines()]

@@ -6,7 +6,6 @@ notes say, or why it is left open. An answer is of every word of its question, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +24,8 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def graphs(cache: Path) -> Iterator[dict[str, Clew]]:
-    opened = {name: section.open(cache) for name, section in SECTIONS.items()}
-    yield opened
-    for clew in opened.values():
-        clew.close()
+def graphs(cache: Path) -> dict[str, Clew]:
+    return {name: section.open(cache) for name, section in SECTIONS.items()}
 
 
 @pytest.mark.parametrize(("graph", "question", "expected"), CASES)

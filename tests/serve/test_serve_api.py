@@ -106,7 +106,6 @@ def test_a_method_is_told_what_it_takes(scripted):
     ("method", "settings", "detail"),
     [
         ("kaping", {"nonsense": 1}, 'no setting "nonsense"'),
-        ("vector-rag", {"texts": "/etc/passwd"}, 'no setting "texts"'),
         ("simgrag", {"examples": "/etc/passwd"}, 'no setting "examples"'),
         ("auto", {"confidence": "high"}, "is a number"),
         ("auto", {"confidence": True}, "is a number"),

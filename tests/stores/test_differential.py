@@ -22,7 +22,7 @@ def stores(request, neo4j_address, tmp_path_factory):
     import neo4j
     from neo4j_server import PASSWORD
 
-    from clew.stores.export import export_neo4j, open_folder
+    from clew.stores.export import export_neo4j
     from clew.stores.ladybug import LadybugStore
     from clew.stores.neo4j import Neo4jStore
 
@@ -30,9 +30,8 @@ def stores(request, neo4j_address, tmp_path_factory):
         load(driver, request.param)
     folder = tmp_path_factory.mktemp(request.param)
     with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rows=ROWS)) as server:
-        imported = open_folder(folder, "a server")
-        export_neo4j(server, imported)
-        graph = build_graph([imported.data])[0]
+        export_neo4j(server, folder)
+        graph = build_graph([folder])[0]
         with closing(LadybugStore.of_graph(graph, seconds=30, rows=ROWS)) as embedded:
             yield request.param, server, embedded
 

@@ -1,4 +1,4 @@
-"""`export`: a whole Neo4j graph, in shards that are not read twice."""
+"""`export`: a whole Neo4j graph."""
 
 from contextlib import closing
 
@@ -6,7 +6,7 @@ import pytest
 
 from clew.graph.build import build_graph
 from clew.stores.errors import StoreError
-from clew.stores.export import export_neo4j, open_folder, write_nodes
+from clew.stores.export import export_neo4j, write_nodes
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def store(neo4j_address):
 
 
 def triples(folder):
-    graph, report = build_graph([folder.data])
+    graph, report = build_graph([folder])
     found = {
         (graph.labels[h], graph.relations[r], graph.labels[t])
         for h, r, t in (graph.triple(i) for i in range(graph.triples))
@@ -51,11 +51,11 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("hub", [10, 10_000])
-def test_all_of_a_graph_is_read(store, tmp_path, hub):
-    folder, shown = open_folder(tmp_path / "import", "x"), []
-    export_neo4j(store, folder, lambda *state: shown.append(state), hub=hub)
-    found, graph, report = triples(folder)
+@pytest.mark.parametrize(("hub", "shard_ids"), [(10, 50_000), (10_000, 10)])
+def test_all_of_a_graph_is_read(store, tmp_path, hub, shard_ids):
+    shown = []
+    export_neo4j(store, tmp_path, lambda *state: shown.append(state), hub=hub, shard_ids=shard_ids)
+    found, graph, report = triples(tmp_path)
     assert found | {("other", "title", "other")} == EXPECTED
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
     assert report.duplicates == 1
@@ -64,28 +64,10 @@ def test_all_of_a_graph_is_read(store, tmp_path, hub):
     assert [held.of(statement) for statement in range(len(held))] == [(("since", "5"),)]
 
 
-def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path):
-    folder = open_folder(tmp_path / "import", "x")
-
-    def interrupt(what, done, total):
-        if sum(folder.finished.values()) > 0:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        export_neo4j(store, folder, interrupt, shard_ids=10)
-    folder = open_folder(tmp_path / "import", "x")
-    finished = dict(folder.finished)
-    assert sum(finished.values()) > 0
-    counts = []
-    export_neo4j(store, folder, lambda what, done, total: counts.append(done), shard_ids=10)
-    assert min(counts) > sum(finished.values())
-    assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
-
-
 def test_an_empty_database_is_said(store, tmp_path, monkeypatch):
     monkeypatch.setattr("clew.stores.export._numbers", lambda *_: [0, 0])
     with pytest.raises(StoreError, match="no nodes that this user may read"):
-        export_neo4j(store, open_folder(tmp_path / "import", "x"))
+        export_neo4j(store, tmp_path)
 
 
 def test_a_text_in_a_column_of_lists_stays_one(tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.batch import BatchRun, refuse_batch_options
-from clew.cli.console import UNANSWERED, escape, out, put, warn, write_csv, write_json
+from clew.cli.console import FAILED, UNANSWERED, escape, out, put, warn, write_csv, write_json
 from clew.cli.model import AskedModelOptions
 from clew.cli.opening import (
     AskedSource,
@@ -214,7 +214,7 @@ def ask(
     start = partial(
         open_to_ask,
         *source_on_nodes(ray, source, reading),
-        rank_triples=ranks_triples(every_setting),
+        rank_triples=ranks_triples(names),
         bounds=bounding.bounds,
     )
     if len(names) != 1:
@@ -273,7 +273,7 @@ def _compare(
     else:
         _print(compared.rows)
     if all(row.error is not None for row in compared.rows):
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 # `clew verify`: one claim, or a file of them.

@@ -202,8 +202,8 @@ def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WA
 
 # The one place where errors become messages and exit codes.
 
-UNANSWERED = 3
-"""Exit code where there is no answer, no verdict, no row or no match."""
+FAILED, UNANSWERED = 1, 3
+"""Exit codes where something failed, and where there is no answer, no verdict, no row or no match."""
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """128 + SIGINT and 128 + SIGPIPE, as shells report them."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import Bar, Interrupted, escape, out, put, warn, write, write_json
+from clew.cli.console import FAILED, Bar, Interrupted, escape, out, put, warn, write, write_json
 from clew.cli.model import ManyOptions, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, RayAddress, opened_cluster, stage_progress
 from clew.cli.options import comma_names, option, with_options
@@ -52,29 +52,16 @@ def print_datasets(json: Json = False) -> None:
 # `clew eval RUN… --report FILE.html`: one page with the tables and plots of runs.
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFiles:
-    """Which files are written."""
-
-    report: Path | None = option(None, "Write a page with the figures of the runs.", "FILE.html")
-    png: bool = option(False, "Also write each plot as PNG (needs clew[report]).")
-    markdown: bool = option(False, "Also write each table as Markdown.")
-    latex: bool = option(False, "Also write each table as LaTeX (booktabs).")
-
-
-def write_report(runs: Sequence[Path], files: ReportFiles, *, json: bool, quiet: bool) -> None:
+def write_report(runs: Sequence[Path], page: Path, *, json: bool, quiet: bool) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
     from clew.evaluate.report.build import build_report, can_draw
 
-    page = files.report or runs[0] / "report.html"
     with Bar(quiet=quiet) as bar:
 
         def tell(what: str, done: int, total: int) -> None:
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
-        choices = ((".png", files.png), (".md", files.markdown), (".tex", files.latex))
-        endings = [ending for ending, is_chosen in choices if is_chosen]
-        folder = build_report(runs, page, also=endings, progress=tell)
+        folder = build_report(runs, page, progress=tell)
     if not can_draw() and not quiet:
         warn("the page has no charts. Draw them: pip install 'clew[report]'")
     if json:
@@ -83,8 +70,6 @@ def write_report(runs: Sequence[Path], files: ReportFiles, *, json: bool, quiet:
         write(f"{page} ({byte_size(page.stat().st_size)}); tables and plots: {folder}/")
 
 
-QUESTIONS_FAILED = 1
-"""Exit code of a run in which a question or a judgement ended in an error."""
 HEADLINE = (
     *("accuracy", "hallucination", "missing", "hits_at_1", "exact_set", "f1"),
     *("claim_accuracy", "coverage", "p50_ms", "p95_ms"),
@@ -130,7 +115,7 @@ def evaluate(
     judges: list[str] | None = option(None, "A judging model; again for more.", "MODEL", "--judge"),
     bert: str | None = option(None, "Model of BERTScore.", "onnx:PATH"),
     calling: RunModelOptions,
-    files: ReportFiles,
+    report: Path | None = option(None, "Write a page with the figures of the runs.", "FILE.html"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -144,8 +129,8 @@ def evaluate(
         return
     if not targets:
         raise UsageError("Nothing to ask. Give your own files, or a data set; see: clew eval --datasets")
-    if files.report is not None and all((path / "config.resolved.toml").is_file() for path in targets):
-        write_report(targets, files, json=json, quiet=quiet)
+    if report is not None and all((path / "config.resolved.toml").is_file() for path in targets):
+        write_report(targets, report, json=json, quiet=quiet)
         return
     from clew.evaluate.run.plans import RunRequest, run_name
 
@@ -181,10 +166,10 @@ def evaluate(
         write_json(run.as_json())
     else:
         _print(run)
-    if files.report is not None:
-        write_report([request.out], files, json=False, quiet=quiet or json)
+    if report is not None:
+        write_report([request.out], report, json=False, quiet=quiet or json)
     if failed:
-        raise typer.Exit(QUESTIONS_FAILED)
+        raise typer.Exit(FAILED)
 
 
 def _seeds(text: str) -> tuple[int, ...]:
@@ -213,7 +198,7 @@ def _run(
     quiet: bool,
 ) -> tuple[LoadedRun, int]:
     """Ask, judge and score; and how many questions and judgements ended in an error."""
-    from clew.evaluate.report.summary import load, write_tables
+    from clew.evaluate.report.summary import load, write_metrics
     from clew.evaluate.run.plans import make_plan
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import run
@@ -237,7 +222,7 @@ def _run(
         raise Interrupted(f"interrupted; the same command goes on in {request.out}") from error
     with Bar(quiet=quiet) as bar:
         loaded = load(directory, partial(bar.update, "scoring", unit="questions"))
-    write_tables(loaded)
+    write_metrics(loaded)
     return loaded, outcome.failed + failed_judgements
 
 

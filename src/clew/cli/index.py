@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -26,7 +26,8 @@ from clew.cli.opening import (
     store_stdin,
 )
 from clew.cli.options import option, with_options
-from clew.errors import ClewError, UsageError
+from clew.errors import UsageError
+from clew.index.store.files import disk_errors
 from clew.opening.environment import neo4j_login, vector_choice
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 from clew.text.normalise import byte_size, counted
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from clew.index.build import Built
     from clew.index.update.update import Updated, UpdateStage
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
-    from clew.stores.export import ImportFolder
     from clew.workers import Workers
 
 
@@ -178,8 +178,8 @@ def index(
     if corpus != "none":
         stored = CorpusSettings(corpus, depth, walks, max_walks, directed, plain=plain_vectors)
     with (
-        import_sources(sources, output, quiet=quiet) as inputs,
         _explain_interruption(),
+        import_sources(sources, output, quiet=quiet) as inputs,
         Bar(quiet=quiet) as bar,
     ):
         out = output or Path(f"{stem(inputs.paths[0])}.clew")
@@ -239,55 +239,33 @@ class Imported:
 
 @contextmanager
 def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
-    """Yield paths for all sources; what was read from a database is removed once it is indexed.
-
-    After an interruption the folder stays, and the same command goes on from it.
-    """
+    """Yield paths for all sources; what is read from a database lies beside the index until it is built."""
     inputs = Imported([], {})
-    folders: list[Path] = []
-    for source in sources:
-        if not is_address(source) and source != STDIN:
-            inputs.paths.append(Path(source))
-            continue
-        if output is None:
-            address = shown_address(source)
-            raise UsageError(f"Say where the index shall be, as in: clew index {address} -o NAME.clew")
-        if source == STDIN:
-            inputs.paths.append(store_stdin())
-            inputs.addresses[inputs.paths[-1]] = "stdin"
-            continue
-        path = output.with_name(f"{output.stem}.import-{len(folders)}")
-        with Bar(quiet=quiet) as bar:
-            data = _read(source, path, bar)
-        folders.append(path)
-        inputs.paths.append(data)
-        inputs.addresses[data] = shown_address(source)
-    yield inputs
-    for path in folders:
-        shutil.rmtree(path)
+    with ExitStack() as stack:
+        for source in sources:
+            if not is_address(source) and source != STDIN:
+                inputs.paths.append(Path(source))
+                continue
+            if output is None:
+                address = shown_address(source)
+                raise UsageError(f"Say where the index shall be, as in: clew index {address} -o NAME.clew")
+            if source == STDIN:
+                inputs.paths.append(store_stdin())
+                inputs.addresses[inputs.paths[-1]] = "stdin"
+                continue
+            with disk_errors(output):
+                output.parent.mkdir(parents=True, exist_ok=True)
+                made = TemporaryDirectory(prefix=f"{output.stem}.import-", dir=output.parent)
+            folder = Path(stack.enter_context(made))
+            with Bar(quiet=quiet) as bar:
+                data = _export(source, folder, bar)
+            inputs.paths.append(data)
+            inputs.addresses[data] = shown_address(source)
+        yield inputs
 
 
-def _read(source: str, path: Path, bar: Bar) -> Path:
-    """Read a graph into a folder; returns what is to be indexed."""
-    from clew.stores.export import open_folder
-
-    folder = open_folder(path, shown_address(source))
-    try:
-        return _export(source, folder, bar)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"interrupted; what was read is kept in {path}, and the same command goes on from there"
-        ) from None
-    except ClewError as error:
-        if len(folder.finished) > 1:
-            error.add_note(f"What was read is kept in {path}; the same command goes on from there")
-        else:
-            shutil.rmtree(path)
-        raise
-
-
-def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
-    """Read what a database has into the folder; returns what of it is to be indexed."""
+def _export(source: str, folder: Path, bar: Bar) -> Path:
+    """Read what a database has into files of the folder; returns what of it is to be indexed."""
     from clew.stores.export import export_neo4j, export_sparql
     from clew.stores.sparql.endpoint import address_of
 
@@ -297,11 +275,13 @@ def _export(source: str, folder: ImportFolder, bar: Bar) -> Path:
         bar.update(f"reading {what}", done, total, unit)
 
     if is_sparql(source):
-        export_sparql(address_of(source), folder, tell)
-        return folder.data / "graph.nt"
+        path = folder / "graph.nt"
+        with path.open("wb") as file:
+            export_sparql(address_of(source), file, tell)
+        return path
     with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
         export_neo4j(store, folder, tell)
-    return folder.data
+    return folder
 
 
 def _json(built: Built, seconds: float) -> dict[str, object]:

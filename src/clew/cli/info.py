@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import Bar, escape, explained_wait, out, put, write, write_json
+from clew.cli.console import FAILED, Bar, escape, explained_wait, out, put, write, write_json
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import (
     Json,
@@ -29,7 +29,6 @@ from clew.stores.opening import is_address, shown_address
 from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
-    from clew.graph.graph import Graph
     from clew.index.info import Info, RelationInfo, TypeShare
 
 
@@ -46,18 +45,11 @@ def info(
     *,
     reading: SourceOptions,
     verify: bool = option(False, "Read all files of the index and compare their checksums."),
-    plot: Path | None = option(
-        None, "Plot how many triples entities are in: FILE.svg, .png or .csv.", "FILE"
-    ),
     json: Json = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
-    if plot is not None:
-        from clew.evaluate.report.charts import check_plot
-
-        check_plot(plot)
     files = _verify(source) if verify else 0
-    description = _describe(source, reading, plot)
+    description = _describe(source, reading)
     if json:
         write_json(description.as_json() | ({"verified_files": files} if verify else {}))
         return
@@ -92,27 +84,17 @@ def _verify(source: str) -> int:
     return len(open_index(Path(source), verify=True).manifest.files)
 
 
-def _describe(source: str, reading: SourceOptions, plot: Path | None) -> Info:
-    """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
+def _describe(source: str, reading: SourceOptions) -> Info:
+    """Describe the source; an index whose embedder is not at hand can be described too."""
     from clew.opening.graph_view import is_index
 
     if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.info import info_of
         from clew.index.store.directory import open_index
 
-        index = open_index(Path(source))
-        _plot(index.graph, source, plot)
-        return info_of(index)
+        return info_of(open_index(Path(source)))
     with open_source(source, reading) as clew:
-        _plot(clew.opened.graph, source, plot)
         return clew.info()
-
-
-def _plot(graph: Graph, source: str, plot: Path | None) -> None:
-    if plot is not None:
-        from clew.evaluate.report.charts import degree_chart, write_plot
-
-        write_plot(degree_chart(graph, Path(source).name), plot)
 
 
 def _facts(description: Info) -> list[str]:
@@ -313,7 +295,7 @@ def doctor(
         for check in checks:
             write(escape(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def _model(llm: str) -> list[Mapping[str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from clew.cli.console import report_error, warn
+from clew.cli.console import FAILED, report_error, warn
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import (
     STDIN,
@@ -27,8 +27,6 @@ from clew.methods.registry import ranks_triples
 
 if TYPE_CHECKING:
     from clew.cli.shell_commands import Session
-
-COMMAND_FAILED = 1
 
 
 @with_short_help(first=("quiet",))
@@ -54,10 +52,9 @@ def shell(
         raise UsageError("The shell reads its lines from stdin. Give it an index or a graph file")
     settings = options.settings(method)
     debug = bool(context.find_root().params.get("debug"))
-    ranks = ranks_triples({method: settings})
     with (
         opened_model(llm, calling) as model,
-        open_source(source, reading, rank_triples=ranks, bounds=bounding.bounds) as clew,
+        open_source(source, reading, rank_triples=ranks_triples([method]), bounds=bounding.bounds) as clew,
     ):
         session = Session(clew, method, model, settings, quiet=reading.quiet)
         if sys.stdin.isatty() and sys.stdout.isatty():
@@ -66,7 +63,7 @@ def shell(
                 warn(f"{counts}. Type a question, or help. Tab completes names, Ctrl-D leaves")
             _talk(session, Path(source).stem, debug=debug)
         elif _run(session, sys.stdin, debug=debug):
-            raise typer.Exit(COMMAND_FAILED)
+            raise typer.Exit(FAILED)
 
 
 def _talk(session: Session, name: str, *, debug: bool) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-import numpy as np
-
-from clew.errors import EmbedderError, LlmError, UsageError
+from clew.errors import LlmError, UsageError
 from clew.evaluate.metrics import MATCH_PREFIX, OUTCOMES, needs_judge
 from clew.evaluate.records import Key, Record, holds_name, name_form
 from clew.evaluate.run.asking import in_threads
@@ -22,7 +20,7 @@ from clew.foundation.forms import fields_json
 from clew.llm.managed import ManagedModel, Prompt, data_line, prompt_named, run_sync
 from clew.llm.reply import without_thoughts
 from clew.llm.types import BudgetReached, ask
-from clew.text.embedders import TOKEN_OUTPUTS, open_session, unit_rows
+from clew.text.embedders import OnnxEmbedder
 from clew.workers import Stopped
 
 # Judging a run by models that compare an answer with the gold; resumable, kept in `judgements.jsonl`.
@@ -223,87 +221,30 @@ def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
 # joined as the answer text is.
 
 JOINED_BY = " · "
-MOST_COMPARED_TOKENS = 512
-"""Tokens of a text that are read where the tokenizer file states no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class BertScore:
-    """Precision, recall and F1 of one answer."""
+def bert_score(answer: Float32, reference: Float32) -> tuple[float, float, float]:
+    """Precision, recall and F1 of token vectors [n, d] against [m, d].
 
-    precision: float
-    recall: float
-    f1: float
-
-
-def bert_score(answer: Float32, reference: Float32) -> BertScore:
-    """Score token vectors [n, d] against [m, d]; without tokens on one side all are 0, on both sides 1."""
+    Without tokens on one side all are 0, on both sides 1.
+    """
     if not len(answer) or not len(reference):
         value = float(len(answer) == len(reference))
-        return BertScore(value, value, value)
+        return value, value, value
     cosines = answer @ reference.T
     precision, recall = float(cosines.max(1).mean()), float(cosines.max(0).mean())
     total = precision + recall
-    return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+    return precision, recall, 2 * precision * recall / total if total > 0 else 0.0
 
 
-class TokenEmbedder:
-    """The token output of a model exported to ONNX, with `tokenizer.json` beside it."""
-
-    def __init__(self, session: Any, tokenizer: Any, name: str) -> None:  # noqa: ANN401
-        self.name, self._session, self._tokenizer = name, session, tokenizer
-        outputs = [node.name for node in session.get_outputs()]
-        token_outputs = [output for output in TOKEN_OUTPUTS if output in outputs]
-        if not token_outputs:
-            expected = " or ".join(TOKEN_OUTPUTS)
-            raise EmbedderError(f"{name}: has no output {expected}, but {', '.join(outputs)}")
-        self._output = token_outputs[0]
-        self._inputs = {node.name for node in session.get_inputs()}
-        tokenizer.no_padding()
-        if tokenizer.truncation is None:
-            tokenizer.enable_truncation(MOST_COMPARED_TOKENS)
-
-    def tokens(self, text: str) -> Float32:
-        """Embed the tokens of a text: float32 [tokens, dimension], unit rows, without special tokens.
-
-        One text at a time: in a quantised model the others of a batch would change the vectors.
-        """
-        encoded = self._tokenizer.encode(text)
-        ids = {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
-        ids["attention_mask"] = encoded.attention_mask
-        feed = {name: np.array([row], np.int64) for name, row in ids.items() if name in self._inputs}
-        try:
-            vectors = self._session.run([self._output], feed)[0][0]
-        except Exception as error:  # onnxruntime's errors have no common base but Exception
-            raise EmbedderError(f"{self.name}: the model failed ({error})") from error
-        plain = np.array(encoded.special_tokens_mask, np.int64) == 0
-        return unit_rows(vectors[plain].astype(np.float32))
-
-
-def open_tokens(spec: str) -> TokenEmbedder:
-    """Open a model with token output: `onnx:PATH`, a file or its directory.
-
-    Raises UsageError (another kind of spec), EmbedderError (the model cannot be opened, or has no token
-    output).
-    """
-    from tokenizers import Tokenizer
-
-    kind, _, path = spec.partition(":")
-    if kind != "onnx" or not path:
+def open_tokens(spec: str) -> OnnxEmbedder:
+    """Open a model with token output, `onnx:PATH`. Raises UsageError for another spec, and EmbedderError."""
+    if not spec.removeprefix("onnx:") or not spec.startswith("onnx:"):
         raise UsageError(f"--bert {spec}: not a model with token output. Write --bert onnx:PATH")
-    model = Path(path) if Path(path).is_file() else Path(path) / "model.onnx"
-    tokenizer = model.parent / "tokenizer.json"
-    if not model.is_file() or not tokenizer.is_file():
-        raise EmbedderError(f"{path}: there is no model.onnx with a tokenizer.json beside it")
-    try:
-        session = open_session(model)
-        opened = Tokenizer.from_file(str(tokenizer))
-    except Exception as error:  # both libraries raise bare Exceptions of their own
-        raise EmbedderError(f"{model}: cannot open the model ({error})") from error
-    return TokenEmbedder(session, opened, spec)
+    return OnnxEmbedder.open(Path(spec.removeprefix("onnx:")))
 
 
-def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[[int, int], None]) -> None:
+def score_run(directory: RunDirectory, model: OnnxEmbedder, progress: Callable[[int, int], None]) -> None:
     """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
     with directory.locked():
         scored_keys = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
@@ -314,12 +255,12 @@ def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[
         ]
         with closing(LineFile(directory.path / BERT)) as file:
             for done, record in enumerate(unscored, 1):
-                score = score_record(record, model)
-                file.add({**asdict(record.key), "model": model.name, **asdict(score)})
+                scores = dict(zip(("precision", "recall", "f1"), score_record(record, model), strict=True))
+                file.add({**asdict(record.key), "model": model.name, **scores})
                 progress(done, len(unscored))
 
 
-def score_record(record: Record, model: TokenEmbedder) -> BertScore:
+def score_record(record: Record, model: OnnxEmbedder) -> tuple[float, float, float]:
     """Score an answer against the gold, which is written as an answer would be."""
     gold = JOINED_BY.join(answer.name for answer in record.question.gold)
     return bert_score(model.tokens(record.text), model.tokens(gold))

@@ -487,12 +487,6 @@ def percentile(rows: ScoredRows, stage: str, share: float) -> float | None:
     return float(np.percentile(times, 100 * share)) if times else None
 
 
-def stages(rows: ScoredRows) -> tuple[str, ...]:
-    """Name the stages in order of first appearance, `total` last."""
-    names = dict.fromkeys(stage for r in rows for stage in r.timings)
-    return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
-
-
 @_amount("p50", "milliseconds")
 def p50_ms(rows: ScoredRows) -> float | None:
     """Median time of a question."""

@@ -135,8 +135,7 @@ class ModelMethod(Generic[SettingsT]):
     ) -> None:
         self.model = needs_model(model, self.name)
         self.settings: Any = self.settings_class() if settings is None else settings
-        ranking = ranks_triples({self.name: self.settings})
-        self.index = with_triple_vectors(index, embedder) if ranking else index
+        self.index = with_triple_vectors(index, embedder) if ranks_triples([self.name]) else index
         self.graph, self.embedder = self.index.graph, embedder
         self.reader = reader_of(self.index, embedder)
         self.find_topic_entities, self.judge = FindTopicEntities(self.reader), Judge(self.reader)

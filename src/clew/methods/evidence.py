@@ -409,8 +409,8 @@ LONG_LIST, SAMPLE = 20, 5
 """So many triples that lead to one thing are one line, with so many names and their number."""
 SHORTEST_LIST = 5
 """Triples at one known entity and of one relation that become one line with a list."""
-LONGEST_NAME_IN_FACT = 200
-"""Characters of a name in a line."""
+LONGEST_NAME_READ = 200
+"""Characters of a name that a model reads."""
 
 
 _Key = tuple[int, int, int]
@@ -474,11 +474,11 @@ def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fa
 
 
 def _name(graph: Graph, node: int) -> str:
-    return data_line(readable(graph.labels[node]), LONGEST_NAME_IN_FACT)
+    return data_line(readable(graph.labels[node]), LONGEST_NAME_READ)
 
 
 def _relation(graph: Graph, relation: int) -> str:
-    return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_FACT)
+    return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_READ)
 
 
 def other_names(graph: Graph, called: Called) -> str:
@@ -487,6 +487,6 @@ def other_names(graph: Graph, called: Called) -> str:
     for mention, entities in called.items():
         names = [readable(graph.labels[e]) for e in entities]
         if names and normalise(mention) not in {normalise(name) for name in names}:
-            graph_names = " or ".join(data_line(name, LONGEST_NAME_IN_FACT) for name in names)
-            statements.append(f'"{data_line(mention, LONGEST_NAME_IN_FACT)}" is {graph_names}')
+            graph_names = " or ".join(data_line(name, LONGEST_NAME_READ) for name in names)
+            statements.append(f'"{data_line(mention, LONGEST_NAME_READ)}" is {graph_names}')
     return f"Names: {'; '.join(statements)}\n" if statements else ""

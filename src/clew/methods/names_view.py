@@ -44,6 +44,7 @@ MOST_COMPARED = 20_000
 LONGEST_WORDING = 5
 """Words of a question that may say a value."""
 LONGEST_NAME = 80
+"""Characters of a name that a prompt shows beside others."""
 _NUMBER = re.compile(r"(?<![\w.,-])\d{3,}(?![\w.,-])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"

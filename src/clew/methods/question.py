@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
@@ -15,7 +14,6 @@ from clew.index.names import NamesIndex
 from clew.query.execute import Executor
 from clew.query.tree import Extreme, Query, parts_of
 from clew.reading.answer import answer_of, meanings_of
-from clew.reading.asked_for import AnswerKinds
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
@@ -321,22 +319,18 @@ class AskedSteps:
     entities: tuple[int, ...] = ()
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Judge:
     """Judges answers over one graph."""
 
     reader: QuestionReader
-
-    @cached_property
-    def _kinds(self) -> AnswerKinds:
-        return AnswerKinds(self.reader.vocabulary)
 
     def misfit(self, asked: Asked, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""
         graph = self.reader.graph
         (start, stop), types = graph.out.span(entity), graph.types.of(entity)
         is_value = start == stop and graph.values.kind[entity] != ValueKind.NONE
-        is_nobody = asked == "a person" and bool(types) and all(map(self._kinds.is_nobody, types))
+        is_nobody = asked == "a person" and bool(types) and all(map(self.reader.kinds.is_nobody, types))
         return misfit_of_label(asked, readable(graph.labels[entity]), is_value=is_value or is_nobody)
 
     def steps(self, question: str) -> AskedSteps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, cast
@@ -181,12 +181,9 @@ def shown_name(name: str) -> str:
     return str(getattr(method_named(name), "name", name)) if is_plugin(name) else name
 
 
-def ranks_triples(settings: Mapping[str, object]) -> bool:
-    """Tell whether one of some methods, each with its settings or None, compares vectors of triples."""
-    return any(
-        name in METHODS and METHODS[name].ranks_triples and getattr(method_settings, "ranks_triples", True)
-        for name, method_settings in settings.items()
-    )
+def ranks_triples(names: Iterable[str]) -> bool:
+    """Tell whether one of some methods compares vectors of triples."""
+    return any(name in METHODS and METHODS[name].ranks_triples for name in names)
 
 
 def make_store_method(

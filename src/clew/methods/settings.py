@@ -269,30 +269,13 @@ class TripleRagSettings(MethodSettings):
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text of the user's own, or a part of one, and what it is called."""
-
-    name: str
-    text: str
-
-
 @dataclass(frozen=True)
 class VectorRagSettings(MethodSettings):
-    """Documents that are read; `texts` are read instead of the graph."""
+    """Documents that are read."""
 
     METHOD = "vector-rag"
     k: int = option(3, "documents that are read", least=1)
-    texts: tuple[Document, ...] = option(
-        (), "a text file or a folder of them, to read instead of the graph", kind=list,
-        reads="clew.methods.baselines.method:read_documents",
-    )  # fmt: skip
     allow_ungrounded: bool = option(False, _UNGROUNDED)
-
-    @property
-    def ranks_triples(self) -> bool:
-        """Whether vectors of triples are compared."""
-        return not self.texts
 
 
 @dataclass(frozen=True)

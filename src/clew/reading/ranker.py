@@ -230,10 +230,8 @@ class GraphRanker:
 
     ranker: Ranker
     vocabulary: Vocabulary
+    kinds: AnswerKinds
     _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
-
-    def __post_init__(self) -> None:
-        self.kinds = AnswerKinds(self.vocabulary)
 
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]

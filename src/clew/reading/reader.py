@@ -24,6 +24,7 @@ from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
 from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
+from clew.reading.asked_for import AnswerKinds
 from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.countries import named_countries
 from clew.reading.edge_words import EdgeKeys
@@ -111,6 +112,11 @@ class QuestionReader:
         return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys(), denies)
 
     @cached_property
+    def kinds(self) -> AnswerKinds:
+        """What kinds of things answers are."""
+        return AnswerKinds(self.vocabulary)
+
+    @cached_property
     def lookup(self) -> NameLookup:
         """What the notation of queries looks names up in."""
         return lookup_of(self.graph, self.names)
@@ -135,7 +141,7 @@ class QuestionReader:
 
     @cached_property
     def _ranker(self) -> GraphRanker:
-        return GraphRanker(self.ranker or shipped(), self.vocabulary)
+        return GraphRanker(self.ranker or shipped(), self.vocabulary, self.kinds)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
         """Read one question; `entities` are names that it is known to be about.

@@ -3,91 +3,36 @@
 from __future__ import annotations
 
 import csv
-import json
-import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
-from clew.errors import InputError
-from clew.foundation.system import replace_file
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import StoreError
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.sparql.endpoint import GRAPHS, Address, HttpReply, opened_reply, rows_of
 from clew.stores.store import ITEM_SEPARATOR, StoredTerm, joined, naming_property
 
-# The folder that the graph of a database is written to, shard by shard. After an interruption the finished
-# shards are kept.
-
-DATA, MARKER = "data", "import.json"
-
-
 ImportProgress = Callable[[str, int, int], None]
 """Called with what is being read (*triples*), how many of them have been, and how many there are."""
 
 
-@dataclass
-class ImportFolder:
-    """A folder with `data`, and a file that names the finished shards; made with `open_folder`.
-
-    `finished` maps each finished shard to a number that its writer needs to go on: how many nodes and edges
-    it has, or where the file ends.
-    """
-
-    path: Path
-    source: str
-    finished: dict[str, int] = field(default_factory=dict[str, int])
-
-    @property
-    def data(self) -> Path:
-        """The folder of the graph's files."""
-        return self.path / DATA
-
-    def finish(self, shard: str, state: int) -> None:
-        """Note that a shard is complete, so that it is not read again."""
-        self.finished[shard] = state
-        text = json.dumps({"source": self.source, "finished": self.finished})
-        replace_file(self.path / MARKER, text, synced=True)
-
-
-def open_folder(path: Path, source: str) -> ImportFolder:
-    """Open the folder of an import; one of another `source` is emptied first.
-
-    Raises InputError if the path holds anything but an import, and leaves that alone.
-    """
-    folder, marker = ImportFolder(path, source), path / MARKER
-    if marker.exists():
-        left = json.loads(marker.read_text("utf-8"))
-        if left["source"] == source:
-            folder.finished.update(left["finished"])
-        else:
-            shutil.rmtree(path)
-    elif path.exists() and any(path.iterdir()):
-        raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
-    folder.data.mkdir(parents=True, exist_ok=True)
-    if not folder.finished:
-        folder.finish("", 0)
-    return folder
-
-
 # A Neo4j graph → a folder of node and edge CSVs that `clew index` reads.
 #
-# A shard has the nodes of a range of ids, and the edges that leave them. Finished shards are not read again
-# when the same command is given after an interruption. Nodes and edges come in lists of up to `LISTED_NODES`
-# nodes, since each record costs the driver more than its content; edges of a hub come one by one. Properties
-# of edges are columns of the table of edges.
+# A shard has the nodes of a range of ids, and the edges that leave them. Nodes and edges come in lists of up
+# to `LISTED_NODES` nodes, since each record costs the driver more than its content; edges of a hub come one
+# by one. Properties of edges are columns of the table of edges.
 
 LISTED_NODES = 1_000
 MOST_KEYS = 1_000
 """Most keys of properties of edges; each is a column."""
 _OF_LIST = f"{{delimiter:{ITEM_SEPARATOR}}}"
 """Behind the header of a column of lists."""
-_IDS = f"UNWIND range(start, start + {LISTED_NODES - 1}) AS i MATCH (a) WHERE id(a) = i"
+_LAST = f"CASE WHEN start + {LISTED_NODES} > $high THEN $high ELSE start + {LISTED_NODES - 1} END"
+_IDS = f"UNWIND range(start, {_LAST}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = (
     f"UNWIND range($low, $high, {LISTED_NODES}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
 )
@@ -103,16 +48,16 @@ HUB_EDGES = (
 
 def export_neo4j(
     store: Neo4jStore,
-    folder: ImportFolder,
+    folder: Path,
     progress: ImportProgress = lambda what, done, total: None,
     *,
     shard_ids: int = 50_000,
     hub: int = 10_000,
 ) -> None:
-    """Write all nodes and edges, going on where an earlier call was interrupted.
+    """Write all nodes and edges into files of a folder.
 
     A shard has the nodes of `shard_ids` ids; a node with at least `hub` edges has them read one by one.
-    Raises StoreError if the server fails or the database is empty; finished shards are kept.
+    Raises StoreError if the server fails or the database is empty.
     """
     nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
     if not nodes:
@@ -121,19 +66,13 @@ def export_neo4j(
             "user's rights"
         )
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
-    done = sum(folder.finished.values())
+    done = 0
     keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
     for low in range(0, last + 1, shard_ids):
-        shard = f"{low:012}"
         bounds = {"low": low, "high": low + shard_ids - 1, "hub": hub}
-        if shard in folder.finished:
-            continue
-        shard_count = 0
-        for count in _read_rows(store, folder, shard, bounds, keys):
-            shard_count += count
-            progress("nodes and edges", done + shard_count, total)
-        done += shard_count
-        folder.finish(shard, shard_count)
+        for count in _read_rows(store, folder, f"{low:012}", bounds, keys):
+            done += count
+            progress("nodes and edges", done, total)
 
 
 def _numbers(store: Neo4jStore, query: str) -> list[int]:
@@ -141,7 +80,7 @@ def _numbers(store: Neo4jStore, query: str) -> list[int]:
 
 
 def _read_rows(
-    store: Neo4jStore, folder: ImportFolder, shard: str, bounds: Mapping[str, object], keys: Sequence[str]
+    store: Neo4jStore, folder: Path, shard: str, bounds: Mapping[str, object], keys: Sequence[str]
 ) -> Iterator[int]:
     """Write a shard, with the `keys` of properties of edges as columns.
 
@@ -152,8 +91,8 @@ def _read_rows(
         nodes += rows
         yield len(rows)
     if nodes:
-        write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
-    with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
+        write_nodes(folder / f"nodes-{shard}.csv", nodes)
+    with (folder / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
         writer, types = csv.writer(lines), dict.fromkeys(keys, "")
         writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
@@ -221,10 +160,9 @@ def _cell(value: Any, type_: str = "") -> str:  # noqa: ANN401
 
 # An RDF graph behind a SPARQL endpoint → one file of N-Triples that `clew index` reads.
 #
-# One shard for each relation, in the order of their names, appended to the file as it arrives. After an
-# interruption the file is cut back to the end of the last complete shard. A shard with fewer triples than
-# were counted is read again in pages, since many endpoints cap a result without saying so. Names of blank
-# nodes hold within one result only, so that all triples with blank nodes are one shard.
+# One shard for each relation, in the order of their names, appended to the file as it arrives. A shard with
+# fewer triples than were counted is read again in pages, since many endpoints cap a result without saying so.
+# Names of blank nodes hold within one result only, so that all triples with blank nodes are one shard.
 
 EXPORT_SECONDS = 300.0
 """Longest wait for a reply, and between two parts of it."""
@@ -247,12 +185,11 @@ class _Slice:
 
 
 def export_sparql(
-    address: Address, folder: ImportFolder, progress: ImportProgress = lambda what, done, total: None
+    address: Address, file: IO[bytes], progress: ImportProgress = lambda what, done, total: None
 ) -> None:
-    """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
+    """Write all triples of the endpoint's default graph, as N-Triples.
 
-    Raises StoreError if the endpoint fails, or returns fewer triples than it counts; finished shards are
-    kept.
+    Raises StoreError if the endpoint fails, or returns fewer triples than it counts.
     """
     shards = _shards(address)
     total = sum(shard.count for shard in shards)
@@ -261,19 +198,11 @@ def export_sparql(
             f"{address.public_address} has no triples in its default graph. Check the path, or name a graph: "
             "…?default-graph-uri=NAME"
         )
-    path = folder.data / "graph.nt"
-    with path.open("ab") as file:
-        file.truncate(max(folder.finished.values(), default=0))
-        done = sum(shard.count for shard in shards if shard.name in folder.finished)
-        for shard in shards:
-            if shard.name in folder.finished:
-                continue
-            for count in _read_triples(address, shard, file):
-                progress("triples", done + count, total)
-            done += shard.count
-            file.flush()
-            os.fsync(file.fileno())
-            folder.finish(shard.name, file.tell())
+    done = 0
+    for shard in shards:
+        for count in _read_triples(address, shard, file):
+            progress("triples", done + count, total)
+        done += shard.count
 
 
 def _shards(address: Address) -> list[_Slice]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import EmbedderError, UsageError
-from clew.foundation.arrays import LOADING, Float32
+from clew.foundation.arrays import LOADING, Float32, Int64
 from clew.foundation.bounded_http import ReplyRefused, limits, refused
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.foundation.system import check, require
@@ -326,7 +326,7 @@ class OnnxEmbedder(ModelEmbedder):
         if tokenizer.truncation is None:
             tokenizer.enable_truncation(MOST_TEXT_TOKENS)
         self._inputs = {node.name for node in session.get_inputs()}
-        outputs = [node.name for node in session.get_outputs()]
+        outputs = self._outputs = [node.name for node in session.get_outputs()]
         self._output = next((name for name in (SENTENCE, *TOKEN_OUTPUTS) if name in outputs), outputs[0])
         self.dimension = self.run(["probe"]).shape[1]
 
@@ -366,17 +366,7 @@ class OnnxEmbedder(ModelEmbedder):
     def run(self, texts: list[str]) -> NDArray[np.float32]:
         """Run one batch and pool its tokens where the model does not."""
         encodings = self._tokenizer.encode_batch(texts)
-        mask = np.array([e.attention_mask for e in encodings], np.int64)
-        feed = {
-            "input_ids": np.array([e.ids for e in encodings], np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.array([e.type_ids for e in encodings], np.int64),
-        }
-        try:
-            feed = {name: array for name, array in feed.items() if name in self._inputs}
-            output = self._session.run([self._output], feed)[0]
-        except Exception as error:  # onnxruntime's errors have no common base but Exception
-            raise EmbedderError(f"{self.name}: the model failed ({error}). Is it a text model?") from error
+        output, mask = self._output_of(encodings, self._output)
         if output.ndim == 2:
             return output
         if output.ndim != 3:
@@ -385,6 +375,33 @@ class OnnxEmbedder(ModelEmbedder):
             )
         weights = mask[:, :, None].astype(np.float32)
         return (output * weights).sum(1) / weights.sum(1)
+
+    def tokens(self, text: str) -> Float32:
+        """Embed the tokens of one text: float32 [tokens, d], unit rows, without those that are special.
+
+        Not in batches: in a quantised model the others would change the vectors. Raises EmbedderError.
+        """
+        output = next((name for name in TOKEN_OUTPUTS if name in self._outputs), None)
+        if output is None:
+            expected = " or ".join(TOKEN_OUTPUTS)
+            raise EmbedderError(f"{self.name}: has no output {expected}, but {', '.join(self._outputs)}")
+        encoding = self._tokenizer.encode(text)
+        vectors = self._output_of([encoding], output)[0][0]
+        return unit_rows(vectors[np.array(encoding.special_tokens_mask) == 0].astype(np.float32))
+
+    def _output_of(self, encodings: Sequence[Any], output: str) -> tuple[NDArray[np.float32], Int64]:
+        """An output of the model for some texts, and which of their tokens are no padding."""
+        mask = np.array([e.attention_mask for e in encodings], np.int64)
+        feed = {
+            "input_ids": np.array([e.ids for e in encodings], np.int64),
+            "attention_mask": mask,
+            "token_type_ids": np.array([e.type_ids for e in encodings], np.int64),
+        }
+        try:
+            feed = {name: array for name, array in feed.items() if name in self._inputs}
+            return self._session.run([output], feed)[0], mask
+        except Exception as error:  # onnxruntime's errors have no common base but Exception
+            raise EmbedderError(f"{self.name}: the model failed ({error}). Is it a text model?") from error
 
 
 def _model_file(path: Path) -> Path:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from clew.engine import Clew
-from clew.errors import InputError, UsageError
+from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import BudgetReached
 from clew.methods.base import GraphMethod
-from clew.methods.baselines.method import KgRetrieval, TripleRag, VectorRag, read_documents
+from clew.methods.baselines.method import KgRetrieval, TripleRag
 from clew.methods.registry import make_method
 from clew.methods.settings import (
     KapingSettings,
     KgRetrievalSettings,
     LlmSettings,
     TripleRagSettings,
-    VectorRagSettings,
 )
 from clew.types import Answer
 
@@ -51,65 +47,6 @@ def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
     assert first == again
     assert first != other
     assert all("Christopher Nolan" in triple for triple in first)
-
-
-def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Path):
-    path = tmp_path / "notes.txt"
-    path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
-    model = ScriptedModel(["Shepperton"])
-    method = VectorRag(
-        small.opened, small.embedder, model=model, settings=VectorRagSettings(1, read_documents([path]))
-    )
-    answer = method.answer("Where was the set of Alien built?")
-    assert (answer.text, answer.grounded) == ("Shepperton", False)
-    assert "The set of Alien was built at Shepperton." in model.requests[0].messages[-1].text
-    assert "Los Angeles" not in model.requests[0].messages[-1].text
-
-
-def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
-    """Vector-rag over texts, with a scripted model."""
-    model, settings = ScriptedModel(replies), VectorRagSettings(1, read_documents([path]))
-    return VectorRag(small.opened, small.embedder, model=model, settings=settings)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(None, "cannot be read"), (b"\xff\xfe\x00", "UTF-8"), (b"\n \n", "no text")],
-)
-def test_vector_rag_says_what_is_wrong_with_texts(
-    small: Clew, tmp_path: Path, content: bytes | None, message: str
-):
-    path = tmp_path / "notes.txt"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        reading(small, path)
-
-
-def test_vector_rag_reads_the_texts_of_a_folder(small: Clew, tmp_path: Path):
-    folder = tmp_path / "texts"
-    (folder / "deep").mkdir(parents=True)
-    (folder / "a.md").write_text("Alien was shot at Shepperton.", "utf-8")
-    (folder / "deep" / "b.txt").write_text("One.\n\nSeven was shot in Los Angeles.", "utf-8")
-    (folder / "c.bin").write_bytes(b"\xff")
-    answer = reading(small, folder, "Los Angeles").answer("Where was Seven shot?")
-    assert answer.steps[0].detail["texts"] == [{"from": "b.txt:2", "text": "Seven was shot in Los Angeles."}]
-
-
-def test_vector_rag_cuts_long_paragraphs_between_words(small: Clew, tmp_path: Path):
-    path = tmp_path / "long.txt"
-    path.write_text("word " * 500 + "Shepperton", "utf-8")
-    texts = [paragraph.text for paragraph in reading(small, path).paragraphs]
-    assert " ".join(texts) == path.read_text("utf-8")
-    assert max(map(len, texts)) <= 400
-
-
-def test_vector_rag_over_texts_keeps_to_the_budget(small: Clew, tmp_path: Path):
-    path = tmp_path / "notes.txt"
-    path.write_text("Alien was shot at Shepperton.", "utf-8")
-    answer = reading(small, path, BudgetReached("question", "calls", "0 of 0")).answer(WHO)
-    assert answer.abstained is not None
-    assert answer.abstained.reason == "budget"
 
 
 @pytest.mark.parametrize(

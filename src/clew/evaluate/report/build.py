@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -17,18 +17,16 @@ from jinja2 import Environment, StrictUndefined
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics import built_in
 from clew.evaluate.records import Record, ScoredRow, name_form
-from clew.evaluate.report.charts import DRAWN, TYPESET, Chart, ChartTable, inline_svg, is_wide, write_item
+from clew.evaluate.report.charts import Chart, ChartTable, inline_svg, write_item
 from clew.evaluate.report.summary import LoadedRun, load
 from clew.evaluate.report.views import (
-    charts,
-    comparison_table,
     error_table,
     group_table,
-    latency_table,
     metric_table,
     overview,
     paper_view,
     problem_table,
+    risk_charts,
 )
 from clew.evaluate.run.experiments import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
@@ -156,7 +154,6 @@ def page(
         told=note,
         rules=_asset("style.css"),
         script=_asset("browser.js"),
-        is_wide=is_wide,
         svg=inline_svg if can_draw() else None,
     )
 
@@ -174,15 +171,12 @@ def build_report(
     paths: Sequence[Path],
     out: Path,
     *,
-    also: Collection[str] = (),
     progress: RunProgress = lambda what, done, total: None,
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
-    `also` are endings of further files: `DRAWN` for charts, `TYPESET` for tables.
-
-    Raises InputError (a path is no run directory, or nothing can be written), UsageError (a run has no
-    records) and MissingExtra (PNG is wanted and the extra `report` is not installed).
+    Raises InputError (a path is no run directory, or nothing can be written) and UsageError (a run has no
+    records).
     """
     runs = [
         load(RunDirectory(path), partial(progress, "reading"))
@@ -208,21 +202,17 @@ def build_report(
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8", errors="replace")
         folder.mkdir(exist_ok=True)
-        _write_items(sections, folder, (".csv", *also), partial(progress, "writing"))
+        _write_items(sections, folder, partial(progress, "writing"))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
     return folder
 
 
-def _write_items(
-    sections: Sequence[Section], folder: Path, endings: Collection[str], tell: Callable[[int, int], None]
-) -> None:
-    """Write each table and chart, in files of its own."""
+def _write_items(sections: Sequence[Section], folder: Path, tell: Callable[[int, int], None]) -> None:
+    """Write each table and chart, in a file of its own."""
     items = [(section, item) for section in sections for item in section.items]
     for at, (section, item) in enumerate(items, 1):
-        for ending in endings:
-            if ending not in (DRAWN if isinstance(item, ChartTable) else TYPESET):
-                write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}{ending}")
+        write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
         tell(at, len(items))
 
 
@@ -252,9 +242,9 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
         title = "Beside the paper" if plan.has_paper else "Experiment"
         sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
-    sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
+    sections.append(Section(f"{id}charts", f"Charts{mark}", risk_charts(run)))
     groups = group_table(run, "kind"), group_table(run, "shape")
-    tables = comparison_table(run), error_table(run), latency_table(run), *groups, problem_table(run)
+    tables = error_table(run), *groups, problem_table(run)
     detail_tables = [table for table in tables if table is not None]
     sections.append(Section(f"{id}more", f"In detail{mark}", detail_tables))
     return sections

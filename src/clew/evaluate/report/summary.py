@@ -1,4 +1,4 @@
-"""A run, read back and scored: figures with how sure they are, comparisons of methods; its CSV files."""
+"""A run, read back and scored: figures with how sure they are; `metrics.csv`."""
 
 from __future__ import annotations
 
@@ -7,27 +7,21 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from math import comb
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.errors import InputError
-from clew.evaluate.metrics import METRICS, QUESTION_METRICS, RUN_METRICS, Unit, error_step, percentile, stages
+from clew.evaluate.metrics import METRICS, QUESTION_METRICS, RUN_METRICS, Unit, error_step
 from clew.evaluate.records import EvalQuestion, GoldVerdict, Key, Record, ScoredRow, truth_of
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
-# How sure a figure is: bootstrap confidence intervals and paired tests.
+# How sure a figure is: bootstrap confidence intervals.
 
 RESAMPLES = 1000
 """Resamples of which an interval is made."""
-SIGNS = 10_000
-"""Draws of random signs of which a p value is made."""
-MOST_ENUMERATED = 14
-"""Up to so many differing pairs, all sign patterns are enumerated."""
 _CHUNK = 2_000_000
+"""Values that are drawn at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,80 +37,12 @@ def bootstrap(values: Sequence[float]) -> Interval:
     data = np.asarray(values, np.float64)
     if not len(data):
         raise ValueError("no values to resample")
-    random, chunks = np.random.default_rng(0), _chunks(RESAMPLES, len(data))
-    resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in chunks)
+    random, most = np.random.default_rng(0), max(1, _CHUNK // len(data))
+    counts = (min(most, RESAMPLES - start) for start in range(0, RESAMPLES, most))
+    resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in counts)
     means = np.concatenate([rows.mean(axis=1) for rows in resamples])
     low, high = np.quantile(means, (0.025, 0.975))
     return Interval(float(low), float(high))
-
-
-def _chunks(rows: int, width: int) -> Iterator[int]:
-    """Divide rows of so many values into chunks of about _CHUNK values: how many are in each."""
-    most = max(1, _CHUNK // width)
-    yield from (min(most, rows - start) for start in range(0, rows, most))
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """Mean difference (first minus second) over the same questions, its interval, and p of no difference."""
-
-    difference: float
-    interval: Interval
-    p: float
-    pairs: int
-    first_better: int
-    second_better: int
-
-
-def compare(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
-    """Compare two methods on the same questions by a two-sided paired randomisation test (Noreen 1989).
-
-    It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by random
-    signs, SIGNS times.
-
-    Raises ValueError (the lengths differ or are 0).
-    """
-    if len(first) != len(second) or not len(first):
-        raise ValueError(f"{len(first)} and {len(second)} values cannot be paired")
-    differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
-    differing = differences[differences != 0.0]
-    return PairedDifference(
-        difference=float(differences.mean()),
-        interval=bootstrap(differences.tolist()),
-        p=_p_value(differing),
-        pairs=len(differences),
-        first_better=int((differing > 0).sum()),
-        second_better=int((differing < 0).sum()),
-    )
-
-
-def _p_value(differing: NDArray[np.float64]) -> float:
-    if not len(differing):
-        return 1.0
-    if np.ptp(np.abs(differing)) == 0.0:  # the two-sided binomial test is exact
-        pairs, better = len(differing), int((differing > 0).sum())
-        least = min(better, pairs - better)
-        return min(1.0, 2 * sum(comb(pairs, k) for k in range(least + 1)) / 2**pairs)
-    observed = abs(float(differing.sum())) - 1e-12
-    if len(differing) <= MOST_ENUMERATED:
-        patterns = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
-        sums = np.abs((patterns * 2 - 1) @ differing)
-        return float((sums >= observed).mean())
-    random = np.random.default_rng(0)
-    as_far = 0
-    for count in _chunks(SIGNS, len(differing)):
-        signs = random.integers(0, 2, (count, len(differing)), np.int8) * 2 - 1
-        as_far += int((np.abs(signs @ differing) >= observed).sum())
-    return (as_far + 1) / (SIGNS + 1)
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjust the p values of several tests (Holm 1979), in their order."""
-    p = np.asarray(p_values, np.float64)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(len(p), 0, -1) * p[order]))
-    return tuple(adjusted.tolist())
 
 
 # From records to scored rows, from rows to the figures of metrics, and how these are written.
@@ -216,9 +142,7 @@ def figure_text(figure: Figure | None) -> str:
     return f"{text} ±{50 * (figure.interval.high - figure.interval.low):.1f}"
 
 
-# A run, read back and scored: cells of (part, method), figures, comparisons of methods; its CSV files.
-
-COMPARED_METRICS = ("hits_at_1", "exact_set", "f1", "truthfulness")
+# A run, read back and scored: cells of (part, method), figures; `metrics.csv`.
 
 
 @dataclass(frozen=True)
@@ -316,57 +240,11 @@ def _cell(at: tuple[str, str], rows: Sequence[ScoredRow], facts: Mapping[str, An
     return SummaryCell(at[0], at[1], rows, by_seed)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPair:
-    """Two methods on the same questions of a part; `adjusted` is p after Holm's correction."""
-
-    part: str
-    metric: str
-    first: str
-    second: str
-    comparison: PairedDifference
-    adjusted: float
-
-
-def comparisons(run: LoadedRun) -> list[ComparedPair]:
-    """Compare all pairs of methods on each part; p is corrected over the pairs of a part and metric."""
-    compared_pairs: list[ComparedPair] = []
-    for part in run.parts:
-        for metric in COMPARED_METRICS:
-            pairs = _pairs(run, part, metric)
-            adjusted = holm([pair.comparison.p for pair in pairs])
-            compared_pairs += [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
-    return compared_pairs
-
-
-def _pairs(run: LoadedRun, part: str, metric: str) -> list[ComparedPair]:
-    scores: dict[str, dict[tuple[str, int | None], float]] = {}
-    for cell in run.cells:
-        if cell.part == part:
-            cell_scores = ((r.key, r.scores[metric]) for r in cell.rows)
-            scores[cell.method] = {(k.id, k.seed): v for k, v in cell_scores if v is not None}
-    compared_pairs: list[ComparedPair] = []
-    for (first, left), (second, right) in combinations(scores.items(), 2):
-        shared = [key for key in left if key in right]
-        if shared:
-            test = compare([left[key] for key in shared], [right[key] for key in shared])
-            compared_pairs.append(ComparedPair(part, metric, first, second, test, 1.0))
-    return compared_pairs
-
-
-def write_tables(run: LoadedRun) -> None:
-    """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
-    of_cells = {
-        "metrics.csv": (_metrics, "part method metric value low high seeds_mean seeds_std n unit better"),
-        "latency.csv": (_latency, "part method stage p50_ms p95_ms"),
-        "errors.csv": (_errors, "part method step questions"),
-    }
-    for name, (lines_of, header) in of_cells.items():
-        lines = [line for cell in run.cells for line in lines_of(cell)]
-        run.directory.write_csv(name, header.split(), lines)
-    header = "part metric first second difference low high p p_holm pairs"
-    pairs = [_comparison(pair) for pair in comparisons(run)]
-    run.directory.write_csv("comparisons.csv", header.split(), pairs)
+def write_metrics(run: LoadedRun) -> None:
+    """Write `metrics.csv` into the run directory."""
+    header = "part method metric value low high seeds_mean seeds_std n unit better"
+    lines = [line for cell in run.cells for line in _metrics(cell)]
+    run.directory.write_csv("metrics.csv", header.split(), lines)
 
 
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
@@ -376,23 +254,6 @@ def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
         mean, deviation = cell.over_seeds(figure.metric) or (None, None)
         numbers = map(_number, (figure.value, low, high, mean, deviation))
         yield [cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better]
-
-
-def _latency(cell: SummaryCell) -> Iterator[list[object]]:
-    for stage in stages(cell.rows):
-        shares = (_number(percentile(cell.rows, stage, share)) for share in (0.5, 0.95))
-        yield [cell.part, cell.method, stage, *shares]
-
-
-def _comparison(pair: ComparedPair) -> list[object]:
-    test = pair.comparison
-    numbers = (test.difference, test.interval.low, test.interval.high, test.p, pair.adjusted)
-    return [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
-
-
-def _errors(cell: SummaryCell) -> Iterator[list[object]]:
-    for step in dict.fromkeys(row.error_step for row in cell.rows if row.error_step is not None):
-        yield [cell.part, cell.method, step, sum(row.error_step == step for row in cell.rows)]
 
 
 def _number(value: float | None) -> str:

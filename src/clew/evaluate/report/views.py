@@ -6,29 +6,22 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
-from clew.evaluate.metrics import METRICS, ROAD_STEPS, percentile, risk_coverage, stages
+from clew.evaluate.metrics import METRICS, ROAD_STEPS, risk_coverage
 from clew.evaluate.records import ScoredRow
 from clew.evaluate.report.charts import (
-    PAPER,
-    BarChart,
     Chart,
-    ChartBar,
     ChartTable,
-    Point,
-    PointChart,
     TableCell,
     TableRow,
 )
 from clew.evaluate.report.summary import (
-    COMPARED_METRICS,
     NO_FIGURE,
     LoadedRun,
     SummaryCell,
-    comparisons,
     figure_of,
     value_text,
 )
@@ -95,85 +88,22 @@ def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> Table
     return TableCell(value_text(figure.value, metric_info.unit), low_high, best=is_best)
 
 
-def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
-    """Draw a metric: a group for each part, a bar for each method."""
-    if not any(metric in cell.figures for cell in run.cells):
-        return None
-    rows = tuple(
-        tuple(bar_of(run.cell(part, method), metric) for part in run.parts) for method in run.methods
-    )
-    metric_info = METRICS[metric]
-    note = f"{metric_info.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
-    return BarChart(
-        f"bars-{metric}", metric_info.title, f"{metric_info.title} (%)", run.parts, run.methods, rows, note
-    )
-
-
-def bar_of(cell: SummaryCell | None, metric: str, scale: float = 100.0) -> ChartBar | None:
-    """Draw a figure, with what it is sure of; None where there is none."""
-    figure = None if cell is None else cell.figures.get(metric)
-    if cell is None or figure is None:
-        return None
-    seeds, interval = cell.over_seeds(metric), figure.interval
-    if seeds is not None:
-        mean, deviation = seeds
-        return ChartBar(scale * mean, scale * (mean - deviation), scale * (mean + deviation))
-    if interval is None:
-        return ChartBar(scale * figure.value)
-    return ChartBar(scale * figure.value, scale * interval.low, scale * interval.high)
-
-
-def pair_chart(
-    run: LoadedRun, name: str, title: str, x: str, y: str, note: str, *, log_x: bool = False
-) -> PointChart | None:
-    """Draw two metrics against each other: a series for each method, a point for each part."""
-    series: dict[str, list[Point]] = {method: [] for method in run.methods}
-    for cell in run.cells:
-        if {x, y} <= cell.figures.keys():
-            at = [cell.figures[m].value * (100 if METRICS[m].unit == "share" else 1) for m in (x, y)]
-            series[cell.method].append(Point(at[0], at[1], cell.part))
-    if not any(series.values()):
-        return None
-    units = {"share": "%", "milliseconds": "ms"}
-    titles = [f"{METRICS[m].title} ({units.get(METRICS[m].unit, '')})" for m in (x, y)]
-    points = tuple((method, tuple(of_method)) for method, of_method in series.items())
-    return PointChart(name, title, titles[0], titles[1], points, log_x=log_x, note=note)
-
-
-def risk_charts(run: LoadedRun) -> list[PointChart]:
+def risk_charts(run: LoadedRun) -> list[Chart]:
     """Draw risk against coverage, a chart for each part."""
     note = (
         "Answers are given in order of the method's confidence (score of its best answer); risk is the share"
         " of answers given that are not accurate. A method whose scores are all equal has one point."
     )
-    point_charts: list[PointChart] = []
+    charts: list[Chart] = []
     for part in run.parts:
         curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
-        points = [
-            (name, tuple(Point(100 * p.coverage, 100 * p.risk) for p in curve)) for name, curve in curves
-        ]
-        series = tuple(pair for pair in points if pair[1])
+        series = tuple(
+            (name, tuple((100 * p.coverage, 100 * p.risk) for p in curve)) for name, curve in curves if curve
+        )
         if series:
             name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"
-            point_charts.append(
-                PointChart(name, title, "coverage (%)", "risk (%)", series, lines=True, note=note)
-            )
-    return point_charts
-
-
-def latency_table(run: LoadedRun) -> ChartTable:
-    """Tabulate p50 and p95 by stage."""
-    ordered = stages([row for cell in run.cells for row in cell.rows])
-    rows: list[TableRow] = []
-    for cell in run.cells:
-        line: list[TableCell | str] = [cell.part, cell.method]
-        for stage in ordered:
-            half, most = percentile(cell.rows, stage, 0.5), percentile(cell.rows, stage, 0.95)
-            has_times = half is not None and most is not None
-            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if has_times else TableCell(NO_FIGURE))
-        rows.append(tuple(line))
-    title = "Time by stage: median and 95th percentile (ms)"
-    return ChartTable("latency", title, ("part", "method", *ordered), rows, names=2)
+            charts.append(Chart(name, title, "coverage (%)", "risk (%)", series, note))
+    return charts
 
 
 def error_table(run: LoadedRun) -> ChartTable | None:
@@ -228,29 +158,6 @@ def group_table(run: LoadedRun, grouping: Literal["kind", "shape"]) -> ChartTabl
     return ChartTable(f"{grouping}s", title, ("part", grouping, *run.methods), rows, note, names=2)
 
 
-def comparison_table(run: LoadedRun) -> ChartTable | None:
-    """Tabulate paired tests between methods."""
-    pairs = comparisons(run)
-    if not pairs:
-        return None
-    rows: list[TableRow] = []
-    for pair in pairs:
-        c = pair.comparison
-        span = f"{100 * c.interval.low:+.1f} to {100 * c.interval.high:+.1f}"
-        better = f"{c.first_better:,} : {c.second_better:,}"
-        p = "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}"
-        difference = TableCell(f"{100 * c.difference:+.1f}", span, best=pair.adjusted < 0.05)
-        metric, methods = METRICS[pair.metric].title, f"{pair.first} − {pair.second}"
-        rows.append((pair.part, metric, methods, difference, better, p))
-    note = (
-        "Two-sided paired randomisation test on the same questions (exact where few differ and, as"
-        " McNemar's test, for 0/1 scores), p after Holm's correction over the pairs of a part and metric;"
-        " bold: p < 0.05."
-    )
-    header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
-    return ChartTable("comparisons", "Comparison of methods", header, rows, note, names=3)
-
-
 def problem_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate what is odd about the questions."""
     rows: list[TableRow] = []
@@ -274,37 +181,20 @@ def metric_table() -> ChartTable:
     return ChartTable("metrics", "Metrics", header, rows)
 
 
-def charts(run: LoadedRun) -> list[Chart]:
-    """All charts of a run."""
-    metrics = (*COMPARED_METRICS, "claim_accuracy", "judge_accuracy", "bert_score")
-    bars = [bars_of(run, metric) for metric in metrics]
-    truth = "As Walk&Retrieve, figure 3: up and to the left is better."
-    truth_titles = "truthfulness", "Missing against truthfulness"
-    time = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
-    pairs = (
-        pair_chart(run, *truth_titles, "missing", "truthfulness", truth),
-        pair_chart(run, "time", "Time against Hits@1", "mean_ms", "hits_at_1", time, log_x=True),
-    )
-    all_charts = (*risk_charts(run), *bars, *pairs)
-    return [chart for chart in all_charts if chart is not None]
-
-
-# Tables and figures as a paper prints them, its figures beside ours.
+# Tables and figures of a paper as tables, its figures beside ours.
 
 FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""
 
 
-def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable | Chart]:
-    """Make what the experiment asks for; figures also come as a table."""
+def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable]:
+    """Lay out the paper's table, or its figure as one, each column with the decimals that it prints."""
     paper, view = _Paper(run, experiment, name), experiment.view
     counts = {"errors": paper.error_share, "shapes": paper.shape_share, "graphs": paper.graph_size}
     if view in counts:
         return [paper.table_of(counts[view], ["{:,g}".format] * len(experiment.columns))]
-    figures = {"bars": paper.bars, "lines": paper.lines, "scatter": paper.scatter}
-    if view in figures:
-        return [figures[view](), replace(paper.table(), name=f"{name}-table")]
-    return [paper.table()]
+    printed = zip(*(row.paper for row in experiment.rows), strict=True)
+    return [paper.table_of(paper.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])]
 
 
 @dataclass(frozen=True)
@@ -358,11 +248,6 @@ class _Paper:
             return f"{ours} {NO_FIGURE}: not run here.{differences}"
         return f"{ours} Grey: the paper's own figures, where there is none of ours.{differences}"
 
-    def table(self) -> ChartTable:
-        """Lay out the paper's table, each column with the decimals that the paper prints."""
-        printed = zip(*(row.paper for row in self.experiment.rows), strict=True)
-        return self.table_of(self.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])
-
     def table_of(self, ours: FigureOf, writers: Sequence[Callable[[float], str]]) -> ChartTable:
         """Lay out a table: our figures, the paper's in small print; `writers` has one function a column."""
         columns, rows, group = self.experiment.columns, list[TableRow](), ""
@@ -406,85 +291,6 @@ class _Paper:
             return None
         facts = self.run.facts["parts"][part]
         return f"{(facts['graph'] | {'questions': facts['questions']})[row.name]:,}"
-
-    def bars(self) -> BarChart:
-        """Draw the paper's bars, ours full and the paper's hollow."""
-        series: list[str] = []
-        bars: list[tuple[ChartBar | None, ...]] = []
-        columns = self.experiment.columns
-        for row in self.experiment.rows:
-            ours = tuple(self.bar(column, row) for column in columns)
-            if any(bar is not None for bar in ours):
-                series.append(row.name)
-                bars.append(ours)
-            if not all(map(math.isnan, row.paper)):
-                series.append(PAPER + row.name)
-                bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
-        titles, metric = tuple(column.name for column in columns), METRICS[columns[0].metric].title
-        return BarChart(
-            self.name, self.experiment.title, metric, titles, tuple(series), tuple(bars), self.note()
-        )
-
-    def bar(self, column: TableColumn, row: RowSpec) -> ChartBar | None:
-        """Our bar, with what it is sure of where it is of one part."""
-        value, cells = self.value(column, row), self.cells(column, row)
-        if value is None:
-            return None
-        is_single_part = len(cells) == 1 and column.kind is None and column.stage is None
-        return bar_of(cells[0], column.metric, self.scale(column)) if is_single_part else ChartBar(value)
-
-    def lines(self) -> PointChart:
-        """Draw curves over the rows' `x`: one for each series and column; the paper's are hollow."""
-        points: dict[str, list[Point]] = {}
-        for row in self.experiment.rows:
-            for at, column in enumerate(self.experiment.columns):
-                title = f"{row.series or row.name}, {column.name}"
-                value = self.value(column, row)
-                if row.x is not None and value is not None:
-                    points.setdefault(title, []).append(Point(row.x, value))
-                if row.x is not None and not math.isnan(row.paper[at]):
-                    points.setdefault(PAPER + title, []).append(Point(row.x, row.paper[at]))
-        series = [(title, tuple(row)) for title, row in points.items()]
-        return self.points(series, self.experiment.x_title, self.experiment.columns[0], lines=True)
-
-    def scatter(self) -> PointChart:
-        """Draw the first column's metric against the second's, for each pair of columns and row.
-
-        Rows of one `series` are a curve for each pair (SimGRAG, figure 5).
-        """
-        columns, rows = self.experiment.columns, self.experiment.rows
-        pairs = list(zip(columns[::2], columns[1::2], strict=False))
-        curves: dict[str, list[Point]] = {}
-        series: list[tuple[str, tuple[Point, ...]]] = []
-        several = any(row.series for row in rows)
-        for row in rows:
-            points: list[Point] = []
-            for at, (first, second) in enumerate(pairs):
-                x, y = self.value(first, row), self.value(second, row)
-                if x is not None and y is not None:
-                    points.append(Point(x, y, first.name))
-                theirs = row.paper[2 * at], row.paper[2 * at + 1]
-                if not row.series and not any(map(math.isnan, theirs)):
-                    series.append((f"{PAPER}{row.name}", (Point(*theirs, first.name),)))
-            if not several:
-                series += [(row.name, tuple(points))] if points else []
-                continue
-            for point in points:
-                unlabelled = replace(point, label="")
-                if row.series:
-                    curves.setdefault(f"{row.series}, {point.label}", []).append(unlabelled)
-                else:
-                    series.append((f"{row.name}, {point.label}", (unlabelled,)))
-        curve_series = [(title, tuple(sorted(curve, key=lambda p: p.x))) for title, curve in curves.items()]
-        x_title = self.experiment.x_title or METRICS[columns[0].metric].title
-        return self.points(curve_series + series, x_title, columns[1], lines=several)
-
-    def points(
-        self, series: Sequence[tuple[str, tuple[Point, ...]]], x_title: str, y: TableColumn, *, lines: bool
-    ) -> PointChart:
-        """Make a chart of series, the paper's hollow."""
-        title, y_title = self.experiment.title, METRICS[y.metric].title
-        return PointChart(self.name, title, x_title, y_title, tuple(series), lines=lines, note=self.note())
 
 
 def _value(cell: SummaryCell, column: TableColumn) -> float | None:

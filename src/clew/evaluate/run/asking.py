@@ -158,7 +158,7 @@ def _ended_early(reply: Answer | Verification) -> bool:
 
 
 # Asking the methods of a run. The options that an experiment gives a method are fields of its settings; for
-# examples, solved questions and documents, the path of a file. A field `seed` gets the seed.
+# examples and solved questions, the path of a file. A field `seed` gets the seed.
 
 
 @dataclass(frozen=True, slots=True)

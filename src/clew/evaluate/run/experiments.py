@@ -2,7 +2,7 @@
 
 ```toml
 title = "SimGRAG, table 1"
-view = "table"            # table, bars, scatter, lines, errors, shapes, graphs
+view = "table"            # table, errors, shapes, graphs
 metric = "hits_at_1"
 limit = 500               # questions of each part and seed; all where it is left out
 seeds = [0]
@@ -39,12 +39,12 @@ from clew.evaluate.metrics import metric_named
 from clew.evaluate.run.rundir import MethodVariant, OptionValue
 from clew.index.corpus import CorpusSettings
 
-ReportView = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
+ReportView = Literal["table", "errors", "shapes", "graphs"]
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column of a table, or a group of a figure: parts of a data set, and which metric is shown.
+    """A column of a table: parts of a data set, and which metric is shown.
 
     `kind` takes the questions of one kind only, `stage` the mean time of one stage instead of the metric.
     `scale` turns our value into the paper's unit; None is the experiment's for shares, else 1.
@@ -67,10 +67,7 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class RowSpec:
-    """A row of a table or a series of a figure, with the paper's figures (NaN where it has none).
-
-    `x` and `series` place it in a figure of lines; `group` is a heading over it.
-    """
+    """A row of a table with the paper's figures (NaN where it has none); `group` is a heading over it."""
 
     name: str
     method: str | None = None
@@ -80,8 +77,6 @@ class RowSpec:
     built_in: str | None = None
     paper: tuple[float, ...] = ()
     group: str = ""
-    series: str = ""
-    x: float | None = None
 
     def choose_method(self, *, with_model: bool) -> MethodVariant | None:
         """Choose the method of a run, `built_in` where no model is named; None where the paper's is shown."""
@@ -107,7 +102,6 @@ class Experiment:
     given_entities: bool = False
     scale: float = 100.0
     differs: tuple[str, ...] = ()
-    x_title: str = ""
 
     @property
     def has_paper(self) -> bool:

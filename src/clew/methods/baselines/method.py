@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import InputError
 from clew.foundation.arrays import Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.graph.walks.kernels import weighted_sums
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleVectors, triple_search
-from clew.llm.managed import LONGEST_LINE, Sampling, Talk, as_data, data_lines, listed, prompt_named, short
+from clew.llm.managed import Sampling, Talk, as_data, data_lines, listed, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import ChatModel
 from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
@@ -26,7 +23,6 @@ from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstration
 from clew.methods.kg_rag.method import reformulate, table_3
 from clew.methods.question import Called, entities_of
 from clew.methods.settings import (
-    Document,
     KapingSettings,
     KgGptSettings,
     KgRetrievalSettings,
@@ -145,16 +141,13 @@ def ungrounded_answer(question: str, text: str) -> Answer:
 #
 # `vector-rag`: *Vector-retrieval* of SynaptiQA (section 4.3): the most similar documents. A document is what
 # the graph says of one entity: its outgoing triples, verbalised, whose vector is the sum of the triples'
-# vectors, so that nothing is embedded again. `texts` gives documents of the user's own instead: their
-# paragraphs are embedded once, and answers from them are not grounded in triples, which the answer says.
+# vectors, so that nothing is embedded again.
 
 MOST_SENTENCES, MOST_READ = 5, 200
 """Sub-sentences of KG-GPT that are used, and triples that it reads."""
 MOST_DOCUMENT_TRIPLES = 60
 """Triples of one document that are read."""
-TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
 _NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
-_BLANK = re.compile(r"\n\s*\n")
 
 
 class Kaping(GraphMethod[KapingSettings]):
@@ -265,64 +258,18 @@ class KgGpt(GraphMethod[KgGptSettings]):
         return list(dict.fromkeys(chosen))[: self.settings.k]
 
 
-def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
-    """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
-    documents = tuple(_document(file) for path in paths for file in _files(path))
-    if not any(document.text.strip() for document in documents):
-        raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
-    return documents
-
-
-def _files(path: Path) -> list[Path]:
-    """The text files of a folder, in order; a file is itself, whatever its name."""
-    if not path.is_dir():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
-
-
-def _document(path: Path) -> Document:
-    try:
-        return Document(path.name, path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}). Give a text file") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start}). Give another") from error
-
-
 class VectorRag(GraphMethod[VectorRagSettings]):
-    """Whole neighbourhoods, or paragraphs of text files, by similarity."""
+    """Whole neighbourhoods by similarity."""
 
     name, settings_class, needs_topics = "vector-rag", VectorRagSettings, False
 
     def prepare(self) -> None:
-        """Embed the paragraphs, or sum the vectors of each entity's triples: float32 [documents, d]."""
-        self.paragraphs = [part for document in self.settings.texts for part in _paragraphs(document)]
-        if self.settings.texts and not self.paragraphs:
-            raise InputError("There is no text in the documents. Give others")
-        if self.paragraphs:
-            self._vectors = self.embedder.embed([part.text for part in self.paragraphs])
-            return
+        """Sum the vectors of each entity's triples: float32 [documents, d]."""
         triple_vectors, out = TripleVectors.of(self.index, self.embedder), self.graph.out
         sums = np.empty((self.graph.nodes, triple_vectors.rows.shape[1]), np.float32)
         once = np.ones(out.edges, np.uint16)
         weighted_sums(triple_vectors.rows, triple_vectors.scales, once, out.offsets, sums)
         self._vectors = unit_rows(sums)
-
-    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer from documents, or abstain with a reason. Raises LlmError."""
-        if not self.paragraphs:
-            return super().answer(question, id=id, entities=entities)
-        run = Run(self.name, id, self.model)
-        nearest = [self.paragraphs[i] for i in self._nearest(question)]
-        run.note("documents", {"texts": [{"from": p.name, "text": p.text} for p in nearest]})
-        documents = data_lines(p.text for p in nearest)
-        prompt = prompt_named("clew.methods.baselines", "vector_rag")
-
-        def work() -> Answer:
-            text = run.talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
-            return ungrounded_answer(question, text)
-
-        return run.answer(question, work)
 
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The triples of the documents that are nearest: no entity need be linked."""
@@ -338,10 +285,3 @@ class VectorRag(GraphMethod[VectorRagSettings]):
     def _nearest(self, question: str) -> Int64:
         scores = self._vectors @ self.embedder.embed([question])[0]
         return best_of(scores, self.settings.k, np.arange(len(scores)))
-
-
-def _paragraphs(document: Document) -> Iterator[Document]:
-    """The paragraphs, in pieces that fit into a line of a prompt, cut between words; all are numbered."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in _BLANK.split(document.text))
-    parts = (part for text in paragraphs for part in wrap(text, LONGEST_LINE, break_on_hyphens=False))
-    return (Document(f"{document.name}:{number}", part) for number, part in enumerate(parts, 1))

@@ -23,6 +23,7 @@ from clew.graph.graph import Graph
 from clew.graph.steps import tail_end
 from clew.llm.managed import data_line
 from clew.methods.evidence import Fact, first_into, numbered, triples_at_node, triples_of
+from clew.methods.names_view import LONGEST_NAME
 from clew.methods.question import Judge
 from clew.methods.schema_view import CHARACTERS, FOLLOWED, SchemaView
 from clew.query.vocabulary import DATE, NUMBER
@@ -36,7 +37,6 @@ SHORTEST_TRIPLE = 8
 """Characters that a triple takes in a record, at least."""
 MOST_OF_CELL = 20
 """Values of one relation at one thing that are shown."""
-LONGEST_NAME = 80
 MOST_READ = 4
 """Relations of the likeliest readings whose things are asked of."""
 

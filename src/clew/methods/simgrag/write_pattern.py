@@ -27,6 +27,7 @@ from clew.graph.match.patterns import MOST_PATTERN_EDGES, PATTERN_ADVICE, check_
 from clew.llm.managed import Prompt, Talk, as_data, data_line, filled, run_sync
 from clew.llm.reply import ShapeError, build
 from clew.llm.types import Reply, ask
+from clew.methods.evidence import LONGEST_NAME_READ
 from clew.text.normalise import normalise
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -42,8 +43,6 @@ ShownTriples = tuple[tuple[str, str, str], ...]
 ShownGraph = Annotated[ShownTriples, Meta(min_length=1)]
 """The triples of an example, at least one."""
 
-LONGEST_NAME_IN_EXAMPLE = 200
-"""Characters of a name of the graph that a prompt shows."""
 MOST_SHOTS = 64
 EXAMPLES_ADVICE = (
     'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]],'
@@ -113,7 +112,7 @@ def shots_from(value: object, where: str) -> Shots:
 
 def as_name(text: str) -> str:
     """Make a name of the graph safe, and not too long."""
-    return data_line(text, LONGEST_NAME_IN_EXAMPLE)
+    return data_line(text, LONGEST_NAME_READ)
 
 
 def verbalise(graphs: Sequence[ShownTriples]) -> str:
