@@ -143,8 +143,12 @@ def test_of_several_edges_all_are_said(flights):
 
 
 def test_sparql_asks_them(flights):
-    query = "SELECT ?a { ?s rdf:subject e:Oslo ; p:airline ?a ; p:since ?y . FILTER(?y > 2006) }"
-    assert [[term.value for term in row] for row in flights.query(query).rows] == [["Norwegian"]]
+    for edge in (
+        "<< e:Oslo ?r ?b >> p:airline ?a ; p:since ?y",
+        "e:Oslo ?r ?b {| p:airline ?a ; p:since ?y |}",
+    ):
+        rows = flights.query(f"SELECT ?a {{ {edge} . FILTER(?y > 2006) }}").rows
+        assert [[term.value for term in row] for row in rows] == [["Norwegian"]]
 
 
 def test_match_shows_them_on_the_command_line(tmp_path, monkeypatch):
