@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -425,7 +426,11 @@ class LadybugStore:
         try:
             return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)
         except UnknownName as error:
-            names = [*self.schema().labels, *self.schema().types]
+            schema = self.schema()
+            names = [*schema.labels, *schema.types]
+            if "no property" in str(error):
+                properties = chain(schema.label_properties.values(), schema.type_properties.values())
+                names = sorted({name for of_one in properties for name in of_one} | set(schema.types))
             near = get_close_matches(str(error).rpartition(" ")[2], names, n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
             raise UnknownName(f"{error}. {advice}") from error
