@@ -143,8 +143,12 @@ def test_of_several_edges_all_are_said(flights):
 
 
 def test_sparql_asks_them(flights):
-    query = "SELECT ?a { ?s rdf:subject e:Oslo ; p:airline ?a ; p:since ?y . FILTER(?y > 2006) }"
-    assert [[term.value for term in row] for row in flights.query(query).rows] == [["Norwegian"]]
+    for edge in (
+        "<< e:Oslo ?r ?b >> p:airline ?a ; p:since ?y",
+        "e:Oslo ?r ?b {| p:airline ?a ; p:since ?y |}",
+    ):
+        rows = flights.query(f"SELECT ?a {{ {edge} . FILTER(?y > 2006) }}").rows
+        assert [[term.value for term in row] for row in rows] == [["Norwegian"]]
 
 
 def test_match_shows_them_on_the_command_line(tmp_path, monkeypatch):
@@ -307,3 +311,21 @@ def test_names_and_types_of_a_named_graph_are_no_statements_that_are_missed(tmp_
     found, notes = edges_of(tmp_path, "f.trig", NAMED + text)
     assert [held for _, held in found] == [{"graph": "g"}]
     assert not any("no source states" in note for note in notes)
+
+
+@pytest.mark.parametrize("listed", ["( :z :a :m )", "[ a rdf:Seq ; rdf:_2 :a ; rdf:_1 :z ; rdf:_3 :m ]"])
+def test_a_list_of_rdf_is_its_members_in_their_order(tmp_path, listed):
+    (tmp_path / "g.ttl").write_text(
+        "@prefix : <http://example.org/> .\n@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':m rdfs:label "Mia Noor" . :a rdfs:label "Abel Moss" . :z rdfs:label "Zoe Hart" .\n'
+        f':p a :Paper ; rdfs:label "Deep Roots" ; :author {listed} ; :editor [ :of :m ] ; :sponsor () .\n'
+    )
+    with Clew.open(tmp_path / "g.ttl", cache_dir=tmp_path / "cache") as clew:
+        answer = clew.ask("Who are the authors of Deep Roots?")
+        assert [a.label for a in answer.answers] == ["Zoe Hart", "Abel Moss", "Mia Noor"]
+        assert [a.label for a in clew.ask("How many authors does Deep Roots have?").answers] == ["3"]
+        first = "SELECT ?x { ?p <http://example.org/author>/(rdf:first|rdf:_1) ?x }"
+        assert [row[0].value for row in clew.query(first).rows] == ["http://example.org/z"]
+        triples = {(e.head, e.relation, e.tail) for e in clew.edges()}
+        assert {relation for _, relation, _ in triples} == {"author"}

@@ -184,3 +184,30 @@ def test_a_number_stays_as_it_is_written(tmp_path: Path) -> None:
     text = f'[{{"name": "a", "n": 1e999, "m": 1.50}}, {{"name": "b", "n": {digits}, "m": NaN}}]'
     found = Found(write(tmp_path / "a.json", text))
     assert found.triples == [("a", "n", "1e999"), ("a", "m", ("1.50", XSD + "decimal")), ("b", "n", digits)]
+
+
+def test_objects_in_lists_say_what_they_are_at_any_depth(tmp_path: Path) -> None:
+    leaf = {"id": "c", "label": "Cluster", "size": 39}
+    tree = {"id": "f", "label": "Flare", "children": [{"id": "a", "label": "Analytics", "children": [leaf]}]}
+    found = Found(write(tmp_path / "a.json", json.dumps(tree)))
+    assert found.triples == [
+        ("c", "size", ("39", XSD + "integer")),
+        ("a", "children", "c"),
+        ("f", "children", "a"),
+    ]
+
+
+def test_adjacency_lists_and_records_of_drivers_are_networks(tmp_path: Path) -> None:
+    graph = {"nodes": [{"id": "Ann"}, {"id": "Bob"}], "adjacency": [[{"id": "Bob", "relation": "knows"}], []]}
+    assert Found(write(tmp_path / "a.json", json.dumps(graph))).triples == [("Ann", "knows", "Bob")]
+
+    def number(of: int) -> dict[str, int]:
+        return {"low": of, "high": 0}
+
+    ends = [{"identity": number(at), "labels": ["P"], "properties": {"name": n}} for at, n in enumerate("AB")]
+    link = {"identity": number(7), "start": number(0), "end": number(1), "type": "KNOWS"}
+    link["properties"] = {"since": number(1999)}
+    record = {"keys": ["n", "r", "m"], "length": 3, "_fields": [ends[0], link, ends[1]]}
+    graph = build_graph([write(tmp_path / "b.json", json.dumps([record]))])[0]
+    ((_, properties),) = graph.edge_properties.rows()
+    assert (graph.triples, [p[:2] for p in properties]) == (1, [("since", "1999")])

@@ -54,6 +54,27 @@ def test_edges_are_asked_by_their_properties(flights, query, expected):
     assert sorted(flights.run(query).rows) == expected
 
 
+SALES = """from;relation;to;sold on;price €;paid;rebate
+Weber;sells to;Hof;31.12.2020;1.234,50;yes;none
+Weber;sells to;Linde;01.02.2021;900,00;no;5
+"""
+
+
+def test_cypher_and_sparql_get_what_the_columns_are(tmp_path):
+    from clew.stores.sparql.embedded import EmbeddedSparql
+
+    with closing(store_of(tmp_path, SALES, "sales.csv")) as store:
+        query = "MATCH ()-[r]->() WHERE r.`sold on` < date('2021-01-15') AND r.paid RETURN r.`price €`"
+        assert store.run(query).rows == ((1234.5,),)
+    graph = build_graph([tmp_path / "sales.csv"])[0]
+    with closing(EmbeddedSparql.of_graph(graph)) as rdf:
+        edge = "?a r:sells%20to ?b {| p:sold%20on ?day ; p:paid true ; p:price%20%E2%82%AC ?price |}"
+        rows = rdf.run(f'SELECT ?price {{ {edge} FILTER(?day < "2021-01-15"^^xsd:date) }}').rows
+        assert [row[0].value for row in rows] == ["1234.5"]
+        rows = rdf.run("SELECT ?v { [] p:rebate ?v } ORDER BY isNumeric(?v)").rows
+        assert [(row[0].value, row[0].datatype[-6:]) for row in rows] == [("none", ""), ("5", "nteger")]
+
+
 def test_an_edge_has_its_properties(flights):
     ((edge,),) = flights.run("MATCH ()-[r:train]->() RETURN r").rows
     assert (edge.type, edge.properties) == ("train", {"since": 1999})

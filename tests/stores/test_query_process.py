@@ -134,6 +134,7 @@ def test_keys_of_the_environment_are_not_where_queries_run(clew, monkeypatch):
     ("query", "said"),
     [
         ("MATCH (f:flim) RETURN f", "no label or relation flim. Near: film"),
+        ("MATCH (f:film) RETURN f.release_yaer", "no property release_yaer. Near: release_year"),
         ("SELECT ?f { ?f r:directd_by ?x }", "no r:directd_by. Near: r:directed_by"),
         ("SELECT ?f { ?f a t:flim }", "no t:flim. Near: t:film"),
     ],

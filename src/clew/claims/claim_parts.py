@@ -102,9 +102,8 @@ class _Cutter:
                     run[turn - 1].stop if turn else first_start,
                     attached[1] if item is run[-1] else item.stop,
                 )
-                self._pair(
-                    (subject, before), item, place, (prefix, words, attached[0], last_clause.start), run
-                )
+                wording = (prefix, words, attached[0], last_clause.start)
+                self._pair((subject, before), item, place, wording, (run, after or ()))
             for clause in trailing[attached[2] :]:
                 self._trailing(clause, subject[0], run[-1])
 
@@ -145,9 +144,10 @@ class _Cutter:
         item: Item,
         place: tuple[int, int],
         wording: tuple[str, str, str, int],
-        run: Sequence[Item],
+        runs: tuple[Sequence[Item], Sequence[Item]],
     ) -> None:
-        """What the words before one item say of it and of the subject, or of the item before."""
+        """What the words before one item of a run say of it and of the subject, or of the item before."""
+        run, following = runs
         (subject, nearest), (start, stop), claim = before, place, self.claim
         prefix, words, after, clause_start = wording
         denied = claim.negated(start if item is run[0] else clause_start, stop, clause_start)
@@ -162,21 +162,31 @@ class _Cutter:
         # *It is part of A, which is in B* says where A is.
         goes_on = claim_text.GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
         nearer_things = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
-        dated = self._dated(subject, nearest, item)
+        of_edge = self._of_edge(subject, nearest, item, following)
         for turn, thing in enumerate(subject):
             at = start if turn == 0 else subject[turn - 1].stop
             variants = [self.piece(at, stop, [prefix, thing, words, item, after], denied=denied)]
             for nearer_thing in nearer_things if turn == 0 else ():
                 variants.append(self.piece(start, stop, [nearer_thing, words, item, after], denied=denied))
-            variants += [self.piece(at, stop, [prefix, thing, *dated], denied=denied)] if dated else []
+            if of_edge:
+                variants.append(_value_last(self.piece(at, stop, [prefix, thing, *of_edge], denied=denied)))
             self.alternatives.append(tuple(replace(p, group=group) for p in variants))
 
-    def _dated(self, subject: Sequence[Item], nearest: Sequence[Item], item: Item) -> list[str | Item]:
+    def _of_edge(
+        self, subject: Sequence[Item], nearest: Sequence[Item], item: Item, following: Sequence[Item]
+    ) -> list[str | Item]:
         """What follows the subject where a value is of what it does: *worked at Acme in 2016*."""
-        if item.value is None or nearest is subject or not nearest[-1].candidates:
+        pair = (item, following[0]) if nearest is subject and following else (nearest[-1], item)
+        first, second = pair
+        values = [i.value is not None and not i.candidates for i in pair]
+        things = [bool(i.candidates) for i in pair]
+        is_last = things[0] and second.value is not None and nearest is not subject
+        joins = claim_text.JOINT.search(self.text, first.stop, second.start) is not None
+        is_first = values[0] and things[1] and not joins
+        if subject[-1] is first or not (is_last or is_first):
             return []
-        verb = self.text[subject[-1].stop : nearest[0].start]
-        return [verb, nearest[-1], self.text[nearest[-1].stop : item.start], item]
+        verb = self.text[subject[-1].stop : first.start]
+        return [verb, first, self.text[first.stop : second.start], second]
 
     def _listed_verb(
         self, clause: ClauseSpan, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]
@@ -195,6 +205,13 @@ class _Cutter:
         hit = claim_text.REFERS_BACK.search(words)
         parts = [words] if hit is None else [words[: hit.start()], last_item, words[hit.end() :]]
         self.add(clause.start, clause.stop, [subject, *parts], clause.stop)
+
+
+def _value_last(piece: Piece) -> Piece:
+    """A piece of two things and a value, its items in this order."""
+    order = sorted(range(len(piece.items)), key=lambda at: at > 0 and not piece.items[at].candidates)
+    items, places = zip(*((piece.items[at], piece.places[at]) for at in order), strict=True)
+    return replace(piece, items=items, places=places)
 
 
 def _without_function_words(words: str) -> str:

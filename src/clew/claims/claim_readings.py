@@ -50,6 +50,7 @@ from clew.reading.account import unplaced_phrases
 from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, than_words
 from clew.reading.denial import denied_words
+from clew.reading.edge_words import SaidKey
 from clew.reading.english import FUNCTION, GOING, KIN_OF_ONE_SEX, LIGHT, THAN
 from clew.reading.likeness import SPELT, content_share
 from clew.reading.mentions import Mention
@@ -91,6 +92,7 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:an?|the|its|his|her|their)\s+$", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
+_MORE_THAN = re.compile(r"\b(?:more|less|fewer|\w{2,}er)\s+than\s+$", re.IGNORECASE)
 _BEGINS_OR_ENDS = re.compile(r"\b(?:since|from|until|till) $", re.IGNORECASE)
 _COUNTING = frozenset(("more", "fewer", "less"))
 Kind = Literal["path", "edge", "value", "count", "compare", "more", "type", "exists"]
@@ -111,6 +113,8 @@ class Statement:
     value: Value | None = None
     sign: Sign = "="
     edge_key: str = ""
+    text: str = ""
+    """Of an edge whose property is a text."""
     among: int = -1
     """The declared type of what is counted, of what one thing has; -1 where all of it is."""
 
@@ -142,8 +146,8 @@ class Statement:
         match self.kind:
             case "path":
                 return Both(self.walk(), second)
-            case "edge" if self.value is not None:
-                condition = OnEdge(self.edge_key, self.sign, self.value)
+            case "edge":
+                condition = OnEdge(self.edge_key, self.sign, self.value or self.text)
                 return Both(Qualified(first, step, (condition,)), second)
             case "value" if self.value is not None:
                 return Compared(walk(first, self.steps[:-1]), (step,), self.sign, self.value)
@@ -270,7 +274,7 @@ class _Reading:
         patterns = [TOGETHER, BESIDE] if statement.is_there_and_back else []
         patterns += [_COMPARING] if statement.kind in ("value", "edge", "count", "compare") else []
         patterns += [ONLY] if statement.kind == "path" and len(self.piece.items) == 2 else []
-        spans = [self.piece.places[2]] if statement.kind == "edge" else []
+        spans = self._of_property(statement) if statement.kind == "edge" else []
         spans += [span for _, span in money]
         said = (*spans, *(hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)))
         likeness = self.exploration.likeness
@@ -447,6 +451,7 @@ class _Reading:
             for c in second.candidates[:MOST_ITEM_NODES]:
                 yield from self._of_value(Anchor(c.node, 1), first.value, 0, is_count=False)
             return
+        yield from self._with_texts(first, second)
         word = self._comparing_word
         for c in first.candidates[:MOST_ITEM_NODES]:
             anchor = Anchor(c.node, 0)
@@ -506,21 +511,71 @@ class _Reading:
                 yield Query("yes", Both(Walk(first, steps[0]), Walk(second, back[0]))), statement
 
     def _on_edges(self, first: Item, second: Item, third: Item) -> Iterator[tuple[Query, Statement]]:
-        """A step from one thing to another whose edge has a property that is so: *in 2016*."""
-        keys = list(self.vocabulary.graph.edge_properties.keys)
-        if not keys or third.value is None:
+        """A step from one thing to another whose edge has a number or a date: *in 2016*, *65 pallets*."""
+        if third.value is None:
             return
         # *Since 2016* states the date itself; of a question it asks for what began by then.
         is_end = _BEGINS_OR_ENDS.search(self.piece.text, 0, self.piece.places[2][0]) is not None
         sign: Sign = "=" if is_end else third.value.sign
+        for c, step, d in self._steps_between(first, second):
+            for key in self.reader.edge_keys.of_relations.get(relation_of(step), ()):
+                values = third.value.in_unit_of(words_of_label(key), 2)
+                for value in (v for v in values if self._may_be(key, relation_of(step), v)):
+                    yield self._on_edge(Statement("edge", c, (step,), d, value, sign, key))
+
+    def _with_texts(self, first: Item, second: Item) -> Iterator[tuple[Query, Statement]]:
+        """A step from one thing to another whose edge has a text: *was cancelled*."""
+        for key, match in self.reader.edge_keys.texts_in(self.piece.text):
+            if all(match.end() <= start or stop <= match.start() for start, stop in self.piece.places):
+                for c, step, d in self._steps_between(first, second):
+                    if self.reader.edge_keys.has(step, key):
+                        yield self._on_edge(Statement("edge", c, (step,), d, edge_key=key, text=match[0]))
+
+    def _steps_between(self, first: Item, second: Item) -> Iterator[tuple[int, Step, int]]:
+        """What one thing may be, a step from it, and what the other one may be; where edges say anything."""
+        if not self.reader.edge_keys.of_relations:
+            return
         for c in first.candidates[:MOST_ITEM_NODES]:
             steps = self.exploration.steps_at(np.array([c.node], np.int64))
-            for d in second.candidates[:MOST_ITEM_NODES]:
-                for step, key in product(steps, keys):
-                    for value in third.value.in_unit_of(words_of_label(key), 2):
-                        statement = Statement("edge", c.node, (step,), d.node, value, sign, key)
-                        onto = Qualified(Anchor(c.node, 0), step, (OnEdge(key, sign, value),))
-                        yield Query("yes", Both(onto, Anchor(d.node, 1))), statement
+            for d, step in product(second.candidates[:MOST_ITEM_NODES], steps):
+                yield c.node, step, d.node
+
+    @staticmethod
+    def _on_edge(statement: Statement) -> tuple[Query, Statement]:
+        condition = OnEdge(statement.edge_key, statement.sign, statement.value or statement.text)
+        onto = Qualified(Anchor(statement.node, 0), statement.steps[0], (condition,))
+        return Query("yes", Both(onto, Anchor(statement.other, 1))), statement
+
+    @cached_property
+    def _said_keys(self) -> list[SaidKey]:
+        """The properties of edges that the words outside of names say."""
+        said = self.reader.edge_keys.said_in(self.piece.text)
+        return [s for s in said if all(s.stop <= a or b <= s.start for a, b in self.piece.places)]
+
+    def _may_be(self, key: str, relation: int, value: Value) -> bool:
+        """Whether a property may have a value: it is said, the date that is meant, or the only number."""
+        keys = self.reader.edge_keys
+        of_relation = keys.of_relations.get(relation, frozenset[str]())
+        begin, end, plain = keys.dated(relation)
+        if value.date:
+            hit = _BEGINS_OR_ENDS.search(self.piece.text, 0, self.piece.places[2][0])
+            word = hit[0].strip().lower() if hit else ""
+            is_meant = {"": plain, "since": begin or plain, "from": begin or plain}.get(word, end)
+            return key == is_meant or (not hit and any(s.key == key for s in self._said_keys))
+        if not keys.kinds[key] & {ValueKind.NUMBER}:
+            return False
+        said = {s.key for s in self._said_keys} & of_relation
+        numbers = [k for k in of_relation - {begin, end, plain} if keys.kinds[k] & {ValueKind.NUMBER}]
+        return key in said if said else numbers == [key]
+
+    def _of_property(self, statement: Statement) -> list[tuple[int, int]]:
+        """Where the property of an edge and its value are said."""
+        said = [(s.start, s.stop) for s in self._said_keys if s.key == statement.edge_key]
+        if statement.text:
+            return [*said, *(hit.span() for _, hit in self.reader.edge_keys.texts_in(self.piece.text))]
+        start, stop = self.piece.places[2]
+        than = _MORE_THAN.search(self.piece.text, 0, start)
+        return [*said, (than.start() if than else start, stop)]
 
     def _is_of_values(self, node: int, step: Step) -> bool:
         """Whether a step leads to values, with which a number or a date is compared, not taken as a name."""

@@ -45,6 +45,7 @@ from clew.query.vocabulary import Vocabulary
 from clew.query.words import say
 from clew.reading.account import quoted
 from clew.reading.denial import denied_words
+from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import either_way
@@ -111,6 +112,7 @@ class Checker:
     """Checks what the pieces of one claim say against one graph."""
 
     vocabulary: Vocabulary
+    edge_keys: EdgeKeys
     claim: ClaimText
     executor: Executor
     topics: set[int] = field(default_factory=set[int])
@@ -293,7 +295,9 @@ class Checker:
     def _other_edge(self, statement: Statement) -> tuple[int, ...]:
         """The triple of an edge whose property is another than is said; none where it has none."""
         if statement.value is None:
-            return ()
+            other = replace(statement, sign="!=").said
+            is_told = self.edge_keys.is_category(statement.edge_key) and len(self.executor.members(other))
+            return prove(self.executor, other, statement.other) if is_told else ()
         least = replace(statement.value, number=-math.inf, width=math.inf, yearly=False)
         known = replace(statement, sign=">=", value=least)
         part = known.said
@@ -457,7 +461,7 @@ class Verify:
         text = self._without_counted(with_items(frame_of(corrected), self._of_data(mentions)))
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]
-        checker = Checker(self.reader.vocabulary, text, Executor(self.graph))
+        checker = Checker(self.reader.vocabulary, self.reader.edge_keys, text, Executor(self.graph))
         checked = self._checked(checker)
         parts = [judge_part(text, self.reader.vocabulary, p, closed=closed_world) for p in checked]
         if not parts:

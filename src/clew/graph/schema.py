@@ -19,7 +19,7 @@ from clew.foundation.system import physical_memory
 from clew.graph.graph import Graph, Names, Types, ValueKind, counted_offsets, listed_places, offsets_of
 from clew.graph.kernels import F, entry, graph_columns, interpreted
 from clew.graph.steps import HEADS, End, step_of
-from clew.graph.values import FIRST_YEAR, LAST_YEAR, parse_value
+from clew.graph.values import FALSE, FIRST_YEAR, LAST_YEAR, TRUE, iso_day, parse_value
 
 # Entity types that triples say: by *instance of*, and by relations that name the type of their heads.
 #
@@ -614,8 +614,11 @@ def _with_room(schema: Schema, relations: int, types: int) -> Schema:
 
 BOOLEANS = frozenset(("true", "false"))
 """What nodes that are booleans are called, in lower case."""
+MOST_WHOLE = 2**53
+"""Below it a float64 holds every whole number."""
 WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})")
 _DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
+_DECIMALS = re.compile(r"[.,]\d{1,2}\b|[.,]\d{4}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -640,8 +643,36 @@ def value_relations(graph: Graph) -> dict[int, str]:
 
 def kind_of(texts: Iterable[str]) -> str:
     """The type of a column of some texts: whole numbers, numbers, days or booleans; empty for others."""
-    kinds = {kind_of_text(text) for text in texts}
+    return _common({kind_of_text(text) for text in texts})
+
+
+def kind_of_values(values: Iterable[tuple[str, int, float]]) -> str:
+    """As `kind_of`, of values that were read once: the text of each, its `ValueKind` and its number."""
+    return _common({_kind_of_value(*value) for value in values})
+
+
+def _kind_of_value(text: str, kind: int, value: float) -> str:
+    if kind == ValueKind.NUMBER:
+        is_whole = value.is_integer() and abs(value) < MOST_WHOLE and not _DECIMALS.search(text)
+        return "INT64" if is_whole or WHOLE.fullmatch(text) else "DOUBLE"
+    if kind == ValueKind.DATE:
+        return "DATE" if value >= 1 and value.is_integer() else ""
+    return "BOOLEAN" if text.lower() in TRUE | FALSE else ""
+
+
+def _common(kinds: set[str]) -> str:
     return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
+
+
+def written_as(kind: str, text: str, value: float) -> str:
+    """A value as a column of a kind has it: *1.234,50* of `DOUBLE` is *1234.5*; any text is what it is."""
+    if kind == "INT64":
+        return text if WHOLE.fullmatch(text) else str(int(value))
+    if kind == "DOUBLE":
+        return repr(value)
+    if kind == "BOOLEAN":
+        return str(text.lower() in TRUE or text == "1").lower()
+    return iso_day(value) if kind == "DATE" else text
 
 
 def kind_of_text(text: str) -> str:

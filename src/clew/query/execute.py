@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph import POSITION
 from clew.graph.graph import Adjacency, Graph, ValueKind, listed_places
 from clew.graph.match.patterns import COMPARE
 from clew.graph.steps import End, Step, is_backward, opposite, relation_of, step_of
@@ -391,6 +392,18 @@ class Executor:
         place, score = self.scores(members, part)
         order = np.argsort(-score if part.largest else score, kind="stable")
         return members[place[order]], score[order]
+
+    def listed(self, part: Part) -> Nodes:
+        """The members of a part, those of the list that one thing has in the order of the list."""
+        members, walks = self.members(part), last_walks(part)
+        is_of_one = len(walks) == 1 and isinstance(walks[0].source, Anchor)
+        if not is_of_one or POSITION not in self.graph.edge_properties.keys:
+            return members
+        edges = self.on_edges(part, POSITION)
+        has = np.isin(edges.reached, members) & ~np.isnan(edges.numbers)
+        first = np.full(len(members), np.inf)
+        np.minimum.at(first, np.searchsorted(members, edges.reached[has]), edges.numbers[has])
+        return members[np.argsort(first, kind="stable")]
 
     def scores(self, members: Nodes, part: Extreme) -> tuple[Nodes, NDArray[np.float64]]:
         """What members are ranked by: places of those that have a score, ascending, and the scores."""

@@ -251,7 +251,7 @@ def _list_answer(
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
     rows = None
-    part = query.part
+    part, members = query.part, executor.listed(query.part)
     if isinstance(part, Extreme) and (part.steps or part.key) and part.number != 1 and not part.nth:
         members, values = executor.ranked(part)
         name = words_of_label(part.key) if part.key else column_of(part.steps, vocabulary)

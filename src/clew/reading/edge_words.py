@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.steps import Step, backward, forward, opposite, relation_of
+from clew.graph.values import CURRENCIES, UNITS
 from clew.query.execute import Executor, intersection
 from clew.query.tree import (
     Anchor,
@@ -41,7 +42,7 @@ from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.operator import Operator
 from clew.text.inflection import singular_noun
-from clew.text.normalise import Token, tokens
+from clew.text.normalise import tokens
 
 MOST_VALUES = 500
 """Different texts of a property up to which they are looked for in questions."""
@@ -50,6 +51,20 @@ MOST_RELATIONS = 3
 OfStep = Callable[[int], tuple[OnEdge, ...]]
 _BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
 _END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
+
+
+@dataclass(frozen=True, slots=True)
+class SaidKey:
+    """The name of a property in a text, at its characters [start, stop)."""
+
+    key: str
+    start: int
+    stop: int
+
+
+def _ends_in_unit(words: Sequence[str]) -> bool:
+    """Whether words of a name end in a unit or a currency: *weight kg*, *value eur*."""
+    return bool(words) and (words[-1] in UNITS or words[-1] in CURRENCIES)
 
 
 @dataclass(eq=False)
@@ -94,6 +109,34 @@ class EdgeKeys:
             if len(texts) <= MOST_VALUES:
                 values[key] = sorted((t for t in texts if len(t) > 1), key=lambda t: (-len(t), t))
         return values
+
+    def is_category(self, key: str) -> bool:
+        """Whether the texts of a property recur: a *status*, no *note*."""
+        properties = self.graph.edge_properties
+        count = int((properties.key == list(properties.keys).index(key)).sum())
+        return 2 * len(self.values.get(key, ())) <= count
+
+    def said_in(self, text: str) -> list[SaidKey]:
+        """The properties that a text names, the longest names first."""
+        words = tokens(text)
+        spoken = [singular_noun(token.norm) for token in words]
+        said: list[SaidKey] = []
+        for key in self.graph.edge_properties.keys:
+            label = words_of_label(key).split()
+            whole = [singular_noun(word) for word in label]
+            for name in (whole, *([whole[:-1]] if _ends_in_unit(label[1:]) else ())):
+                for at in range(len(spoken) - len(name) + 1 if name else 0):
+                    if spoken[at : at + len(name)] == name:
+                        said.append(SaidKey(key, words[at].start, words[at + len(name) - 1].stop))
+        return sorted(said, key=lambda s: (s.start - s.stop, s.start))
+
+    def texts_in(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:
+        """The texts of properties that stand in a text, each with its property."""
+        lower = text.lower()
+        for key, values in self.values.items():
+            for value in (v for v in values if v.lower() in lower and v.lower() not in FUNCTION):
+                for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.I):
+                    yield key, match
 
     def over(self, executor: Executor, query: Query, of_step: OfStep) -> Query | None:
         """The query over edges that fulfil the conditions which `of_step` gives for its outermost such step.
@@ -232,13 +275,9 @@ _WHEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The name of a property in a question, at its characters [start, stop)."""
-
-    key: str
-    start: int
-    stop: int
+def _are_two(mentions: Sequence[Mention]) -> bool:
+    """Whether names stand beside each other, as the two ends of an edge do: *the delivery from A to B*."""
+    return any(m.stop <= other.start for m in mentions for other in mentions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,22 +300,9 @@ class EdgeWords:
     # names of properties
 
     @cached_property
-    def _tokens(self) -> list[Token]:
-        return tokens(self.text)
-
-    @cached_property
-    def _said(self) -> list[_Said]:
-        """The properties that the question names outside of names of entities, the longest names first."""
-        spoken = [singular_noun(token.norm) for token in self._tokens]
-        said: list[_Said] = []
-        for key in self.executor.graph.edge_properties.keys:
-            words = [singular_noun(word) for word in words_of_label(key).split()]
-            for at in range(len(spoken) - len(words) + 1 if words else 0):
-                first, last = self._tokens[at], self._tokens[at + len(words) - 1]
-                if spoken[at : at + len(words)] == words:
-                    said.append(_Said(key, first.start, last.stop))
-        said = [s for s in said if not self._is_named(s.start, s.stop)]
-        return sorted(said, key=lambda s: (s.start - s.stop, s.start))
+    def _said(self) -> list[SaidKey]:
+        """The properties that the question names outside of names of entities."""
+        return [s for s in self.keys.said_in(self.text) if not self._is_named(s.start, s.stop)]
 
     # conditions
 
@@ -306,16 +332,13 @@ class EdgeWords:
 
     def _texts(self) -> Iterator[Operator]:
         """*With status leave*, *as captain*, *whose status is not active*."""
-        text = self.text.lower()
-        for key, values in self.keys.values.items():
-            for value in (v for v in values if v.lower() in text):
-                for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", self.text, re.I):
-                    if self._is_named(*match.span()) or value.lower() in FUNCTION:
-                        continue
-                    start, stop, sign = self._valued(key, *match.span())
-                    label = "" if (start, stop) == match.span() else words_of_label(key)
-                    condition = OnEdge(key, sign, match[0])
-                    yield self._condition(self._before(_VALUED, start), stop, condition, label)
+        for key, match in self.keys.texts_in(self.text):
+            if self._is_named(*match.span()):
+                continue
+            start, stop, sign = self._valued(key, *match.span())
+            label = "" if (start, stop) == match.span() else words_of_label(key)
+            condition = OnEdge(key, sign, match[0])
+            yield self._condition(self._before(_VALUED, start), stop, condition, label)
 
     def _valued(self, key: str, start: int, stop: int) -> tuple[int, int, Sign]:
         """The characters of a value with its property and a *not* beside it, and how it is compared."""
@@ -418,9 +441,10 @@ class EdgeWords:
         of = _OF.match(self.text, stop)
         if of is None:
             return stop, ""
-        named = [m for m in self.mentions if m.strong and m.candidates and m.start == of.end()]
+        behind = [m for m in self.mentions if m.strong and m.candidates and m.start >= of.end()]
+        named = [m for m in behind if m.start == of.end()]
         if not named:
-            return of.end(), ""
+            return of.end(), "is there " if _are_two(behind) else ""
         name = max(named, key=lambda m: m.stop)
         if _WHERE.fullmatch(of[0]):
             return of.end(), "did "

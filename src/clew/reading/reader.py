@@ -136,7 +136,8 @@ class QuestionReader:
         return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word, short)
 
     @cached_property
-    def _edge_keys(self) -> EdgeKeys:
+    def edge_keys(self) -> EdgeKeys:
+        """What the edges of the graph have for properties."""
         return EdgeKeys(self.graph)
 
     @cached_property
@@ -155,7 +156,7 @@ class QuestionReader:
         text, mentions = linked.text, linked.mentions
         times["link"] = (perf_counter() - began) * 1000
         reading = self._read_text(text, mentions, times)
-        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions, self._edge_keys)
+        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions, self.edge_keys)
         found = operators.found()
         if found:
             text, mentions, said = operators.rest(found)

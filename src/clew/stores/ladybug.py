@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -19,8 +20,15 @@ from numpy.typing import NDArray
 from clew.foundation.system import require
 from clew.graph import XSD
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.schema import WHOLE, kind_of, kind_of_text, value_relations
-from clew.graph.values import FALSE, NUMBER_TYPES, TRUE, ColumnType, iso_day
+from clew.graph.schema import (
+    MOST_WHOLE,
+    WHOLE,
+    kind_of_text,
+    kind_of_values,
+    value_relations,
+    written_as,
+)
+from clew.graph.values import NUMBER_TYPES, ColumnType
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
@@ -61,15 +69,12 @@ from clew.stores.store import (
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
-_MOST_WHOLE = 2**53
 """Below this, a float is exactly its whole number."""
-_BOOLEANS = {
-    **{"true": "true", "false": "false", "1": "true", "0": "false"},
-    **dict.fromkeys(TRUE, "true"),
-    **dict.fromkeys(FALSE, "false"),
-}
-"""What XML Schema writes for booleans."""
 HIDDEN = frozenset((NODE_ID, TRIPLE_ID, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
+
+
+_Value = tuple[str, int, float]
+"""A value of an edge: its text, its kind and its number."""
 
 
 @dataclass(slots=True)
@@ -221,7 +226,7 @@ class TableLayout:
             whole = not any(d.endswith(("decimal", "double", "float")) for d in datatypes)
             labels = self.graph.labels
             exact = all(
-                abs(n) < _MOST_WHOLE or WHOLE.fullmatch(labels[i])
+                abs(n) < MOST_WHOLE or WHOLE.fullmatch(labels[i])
                 for i, n in zip(literals, numbers, strict=True)
             )
             kind = "INT64" if whole and exact else "DOUBLE"
@@ -243,16 +248,9 @@ class TableLayout:
     def _cell(self, column: _Column, literals: Sequence[int]) -> str:
         """What stands in the column of a node with some literals."""
         kind, texts = column.kind.removesuffix("[]"), [self.graph.labels[node] for node in literals]
-        has_values = kind in ("INT64", "DOUBLE", "DATE")
-        values = self.graph.values.value[literals].tolist() if has_values else []
-        if kind == "INT64":
-            texts = [t if WHOLE.fullmatch(t) else str(int(v)) for t, v in zip(texts, values, strict=True)]
-        elif kind == "DOUBLE":
-            texts = [repr(value) for value in values]
-        elif kind == "BOOLEAN":
-            texts = [_BOOLEANS[text.lower()] for text in texts]
-        elif kind == "DATE" and not column.of_nodes:
-            texts = [iso_day(value) for value in values]
+        if not (kind == "DATE" and column.of_nodes):
+            values = self.graph.values.value[literals].tolist()
+            texts = [written_as(kind, text, value) for text, value in zip(texts, values, strict=True)]
         return _cell_text(texts, column.kind)
 
 
@@ -260,34 +258,40 @@ class _EdgeTables:
     """Properties of edges as columns of relation tables; `nodes` bool [nodes] says which tails are nodes."""
 
     def __init__(self, graph: Graph, nodes: NDArray[np.bool_]) -> None:
-        self._statements: dict[tuple[int, int, int], list[dict[str, list[str]]]] = defaultdict(list)
-        """The texts by key of each statement of a triple; an empty one says nothing."""
-        texts: dict[tuple[int, str], list[str]] = defaultdict(list)
+        self._statements: dict[tuple[int, int, int], list[dict[str, list[_Value]]]] = defaultdict(list)
+        """The values by key of each statement of a triple; an empty text says nothing."""
+        all_values: dict[tuple[int, str], list[_Value]] = defaultdict(list)
         list_keys: set[tuple[int, str]] = set()
         for triple, items in graph.edge_properties.rows():
             if nodes[triple[2]]:
-                values: dict[str, list[str]] = defaultdict(list)
-                for key, text, *_ in items:
+                values: dict[str, list[_Value]] = defaultdict(list)
+                for key, text, of_kind, number in items:
                     if text:
-                        values[key].append(text)
+                        values[key].append((text, of_kind, number))
                 self._statements[triple].append(values)
                 for key, own in values.items():
-                    texts[triple[1], key] += own
+                    all_values[triple[1], key] += own
                     list_keys |= {(triple[1], key)} if len(own) > 1 else set()
         self.columns: dict[int, dict[str, _Column]] = defaultdict(dict)
         """Relation → key → column."""
-        for (relation, key), key_texts in texts.items():
+        for (relation, key), of_key in all_values.items():
             columns, name = self.columns[relation], key
             while name.lower() in {other.lower() for other in (*HIDDEN, *(c.name for c in columns.values()))}:
                 name += "_"
-            kind = (kind_of(key_texts) or "STRING") + "[]" * ((relation, key) in list_keys)
-            columns[key] = _Column(name, key_texts[0], kind)
+            kind = kind_of_values(of_key) or "STRING"
+            example = written_as(kind, of_key[0][0], of_key[0][2])
+            columns[key] = _Column(name, example, kind + "[]" * ((relation, key) in list_keys))
 
     def rows(self, head: int, relation: int, tail: int) -> Iterable[Sequence[object]]:
         """The cells of each edge that the source has of a triple; one without any where it says no more."""
         columns = self.columns.get(relation, {})
         for values in self._statements.get((head, relation, tail), [{}]):
-            yield [_cell_text(values.get(key, []), column.kind) for key, column in columns.items()]
+            yield [_cell_of(values.get(key, []), column.kind) for key, column in columns.items()]
+
+
+def _cell_of(values: Sequence[_Value], kind: str) -> str:
+    single = kind.removesuffix("[]")
+    return _cell_text([written_as(single, text, value) for text, _, value in values], kind)
 
 
 def _declared(columns: Iterable[_Column]) -> str:
@@ -422,7 +426,11 @@ class LadybugStore:
         try:
             return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)
         except UnknownName as error:
-            names = [*self.schema().labels, *self.schema().types]
+            schema = self.schema()
+            names = [*schema.labels, *schema.types]
+            if "no property" in str(error):
+                properties = chain(schema.label_properties.values(), schema.type_properties.values())
+                names = sorted({name for of_one in properties for name in of_one} | set(schema.types))
             near = get_close_matches(str(error).rpartition(" ")[2], names, n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
             raise UnknownName(f"{error}. {advice}") from error

@@ -78,8 +78,10 @@ def test_nothing_of_a_source_is_lost_and_what_follows_is_added(cities):
     assert source - stored == set()
     default = {row[:3] for row in source}
     more = {row for row in stored - source if row[:3] not in default}
+    lists = {("authors", "ann"), ("authors", "bob"), ("stops", "berlin"), ("stops", "cologne")}
     assert {row[1:3] for row in more} == {
-        ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://example.org/Place>")
+        ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://example.org/Place>"),
+        *((f"<http://example.org/{of}>", f"<http://example.org/{member}>") for of, member in lists),
     }
 
 

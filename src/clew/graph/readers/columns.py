@@ -583,7 +583,7 @@ def _measure(unit: str) -> str:
 def _unit_of_name(name: str) -> str:
     """The unit, currency or % that a column's name says."""
     words = header_words(name).split()
-    currency = next((CURRENCIES[w] for w in words if w in CURRENCIES and len(w) == 3), "")
+    currency = next((CURRENCIES[w] for w in (*words, *name) if w in CURRENCIES and len(w) in (1, 3)), "")
     percent = PERCENT if {"percent", "percentage", "pct"}.intersection(words) or PERCENT in name else ""
     return currency or percent or unit_in(words)
 

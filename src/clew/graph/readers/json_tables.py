@@ -99,7 +99,7 @@ def _property_graph(records: Sequence[object]) -> Network:
     """Nodes and relationships, each once, by their ids; an end tells what it says of its node."""
     nodes: dict[str, Object] = {}
     links: dict[object, Object] = {}
-    for part in (part for record in records for part in _parts(record, 0)):
+    for part in (cast(Object, _whole(part)) for record in records for part in _parts(record, 0)):
         properties = cast(Object, part.get("properties") or {})
         if not _is_link(part):
             node = {ID: _id(part), LABEL: part.get("labels") or [], **properties}
@@ -111,6 +111,18 @@ def _property_graph(records: Sequence[object]) -> Network:
         key = part.get("identity", part.get("id", part.get("elementId", len(links))))
         links[key] = {**_link(*ends, type_), **properties}
     return Network(list(nodes.values()), list(links.values()))
+
+
+def _whole(value: object) -> object:
+    """A value with the whole numbers that Neo4j's drivers write as two halves: `{"low": 1980, "high": 0}`."""
+    if isinstance(value, list):
+        return [_whole(item) for item in cast(list[object], value)]
+    if not isinstance(value, dict):
+        return value
+    fields = cast(Object, value)
+    if set(fields) == {"low", "high"} and all(_is_text(half) for half in fields.values()):
+        return str((int(fields["high"]) << 32) + int(fields["low"]) % (1 << 32))
+    return {key: _whole(inner) for key, inner in fields.items()}
 
 
 def _link(head: object, tail: object, type_: object) -> dict[str, Any]:
@@ -358,10 +370,21 @@ def _network(document: object) -> Network | None:
     fields = cast(Object, document)
     nodes = fields.get("nodes")
     links = next((fields[key] for key in _LINKS if _are_objects(fields.get(key))), None)
+    if links is None and _are_objects(nodes):
+        links = _adjacent(cast(Sequence[Object], nodes), fields.get("adjacency"))
     if links is None or not (_are_objects(nodes) or nodes in (None, [])):
         return None
     parts = [list(map(_without_envelope, cast(Sequence[Object], part or ()))) for part in (nodes, links)]
     return Network(*parts, undirected=fields.get("directed") is False)
+
+
+def _adjacent(nodes: Sequence[Object], lists: object) -> list[Object] | None:
+    """The links of NetworkX's adjacency lists: what each node leads to, in the order of the nodes."""
+    ends = cast(list[list[Object]], lists) if isinstance(lists, list) else []
+    if len(ends) != len(nodes) or not all(_are_objects(of) or of == [] for of in ends):
+        return None
+    pairs = [(node, end) for node, of in zip(nodes, ends, strict=True) for end in of]
+    return [{"source": node.get("id"), "target": end.get("id"), **_without(end, "id")} for node, end in pairs]
 
 
 def _without_envelope(record: Object) -> Object:
@@ -380,9 +403,11 @@ def _objects(document: object) -> Sequence[Object] | None:
     if not isinstance(document, dict):
         return None
     fields = cast(Mapping[str, object], document)
-    lists = [value for value in fields.values() if _are_objects(value)]
+    lists = [cast(list[Object], value) for value in fields.values() if _are_objects(value)]
     if len(lists) == 1:
-        return _objects(lists[0])
+        own = {key for key in _ID_KEYS if _is_text(fields.get(key))}
+        is_tree = any(all(_is_text(one.get(key)) for one in lists[0]) for key in own)
+        return [fields] if is_tree else _objects(lists[0])
     if len(fields) > 1 and all(isinstance(value, dict) for value in fields.values()):
         return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in fields.items()]
     return None
@@ -451,29 +476,50 @@ class _Things:
 
     @classmethod
     def of(cls, records: Iterable[Object]) -> _Things:
-        """The fields of which each object has an id or a name and says more."""
-        inner: dict[str, list[object]] = {}
-        for record in records:
-            for name, value in record.items():
-                inner.setdefault(name, []).append(value)
+        """The fields of which each object has an id or a name and says more, at any depth."""
+        inner: dict[str, list[Object]] = {}
+        strange, level = set[str](), list(records)
+        while level:
+            found = [(name, part) for record in level for name, part in _parts_of(record, strange)]
+            for name, part in found:
+                inner.setdefault(name, []).append(part)
+            level = [part for _, part in found]
         ids: dict[str, str] = {}
-        for name, values in inner.items():
-            said = [value for value in values if value is not None]
-            if _are_objects(said):
-                objects = cast(list[Object], said)
-                id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in objects)), None)
-                if id_ is not None and any(len(one) > 1 for one in objects):
-                    ids[name] = id_
+        for name, objects in inner.items():
+            id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in objects)), None)
+            if name not in strange and id_ is not None and any(len(one) > 1 for one in objects):
+                ids[name] = id_
         return cls(ids, {name: {} for name in ids})
 
     def outer(self, record: Object) -> Object:
         """An object with the ids of what is in it instead of that."""
         for name, id_ in self.ids.items():
             value = record.get(name)
-            if isinstance(value, dict) and _is_text(inner := cast(Object, value).get(id_)):
-                self.found[name].setdefault(json.dumps(value, sort_keys=True), cast(Object, value))
-                record = {**record, name: inner}
+            if isinstance(value, dict):
+                record = {**record, name: self._id_of(name, id_, cast(Object, value))}
+            elif _are_objects(value):
+                objects = cast(list[Object], value)
+                record = {**record, name: [self._id_of(name, id_, one) for one in objects]}
         return record
+
+    def _id_of(self, name: str, id_: str, value: Object) -> object:
+        """The id of an object that is a thing of its own; else the object."""
+        if not _is_text(value.get(id_)):
+            return value
+        outer = self.outer(value)
+        self.found[name].setdefault(json.dumps(outer, sort_keys=True), outer)
+        return value[id_]
+
+
+def _parts_of(record: Object, strange: set[str]) -> Iterator[tuple[str, Object]]:
+    """The objects in the fields of an object; names of fields that have something else are `strange`."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield name, cast(Object, value)
+        elif _are_objects(value):
+            yield from ((name, one) for one in cast(list[Object], value))
+        elif value not in (None, []):
+            strange.add(name)
 
 
 def _is_text(value: object) -> bool:

@@ -53,12 +53,16 @@ _RELATIONS = (
     "rel", "rel type", "link type", "interaction", "edge", "p", "relación", "relação", "beziehung", "type",
     "kind", *_LABELS,
 )  # fmt: skip
+_TYPES = ("type", "typ", "tipo", "тип", "类型")
+"""How Gephi calls the column that says whether an edge has a direction."""
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
 _DIRECTIONS = {
-    **dict.fromkeys(("directed", "dirigé", "orienté", "gerichtet", "dirigido", "diretto", "有向"), False),
+    **dict.fromkeys(
+        ("directed", "dirigé", "orienté", "gerichtet", "dirigido", "dirigida", "diretto", "有向"), False
+    ),
     **dict.fromkeys(("undirected", "mutual", "non dirigé", "non orienté", "ungerichtet"), True),
-    **dict.fromkeys(("no dirigido", "não dirigido", "non diretto", "mutuel", "无向"), True),
+    **dict.fromkeys(("no dirigido", "no dirigida", "não dirigido", "non diretto", "mutuel", "无向"), True),
 }
 _COUNTED = ("id", "no", "nr", "number", "num", "code", "key", "nummer", "numero", "número", "numéro")
 """Last words of a column of numbers that are ids all the same."""
@@ -196,7 +200,7 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
         return None
     words = [header_words(column.name) for column in columns]
     cells = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
-    types = [i for i, word in enumerate(words) if word == "type" and cells[i]]
+    types = [i for i, word in enumerate(words) if word in _TYPES and cells[i]]
     direction = next((i for i in types if all(cell.lower() in _DIRECTIONS for cell in cells[i])), None)
     relation = roles.get("type", roles.get("label"))
     if relation is None and hints.relation is None:

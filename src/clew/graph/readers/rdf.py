@@ -7,7 +7,8 @@ language; after them names and titles of schema.org, FOAF and Dublin Core. The o
 are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
 (N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
 reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
-source states that too; so are the qualifiers of Wikibase.
+source states that too; so are the qualifiers of Wikibase. What leads to a list or an `rdf:Seq` leads to
+each of its members, with the property `position`; the cells themselves are for SPARQL alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from urllib.parse import quote
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import converted
 from clew.foundation.system import limit_memory
-from clew.graph import OWL, RDF, RDFS, SKOS
+from clew.graph import OWL, POSITION, RDF, RDFS, SKOS, XSD
 from clew.graph.beside import blank_term
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, OnError, Tally
 from clew.graph.readers.hints import Hints
@@ -356,6 +357,12 @@ class _WithContext:
         return part
 
 
+_CELL = (RDF + "first", RDF + "rest")
+_NTH = re.compile(re.escape(RDF) + r"_(\d+)")
+_MOST_HELD = 200_000
+"""Statements about nameless nodes that wait for the lists that these may be. Longer lists stay cells."""
+
+
 @dataclass(slots=True)
 class _Reified:
     """A statement that is spoken of: its ends as far as they are known, and what is said of it."""
@@ -377,20 +384,88 @@ class _Sorter:
         self._languages: Counter[str] = Counter()
         """Labels by their language, "" for those in the one that is read, or in none."""
         self._reified: defaultdict[str, _Reified] = defaultdict(_Reified)
+        self._held: list[pyoxigraph.Quad] = []
+        """What leads to nameless nodes, which may be lists."""
+        self._cells: defaultdict[str, list[pyoxigraph.Quad]] = defaultdict(list)
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._triple = pyoxigraph.NamedNode, pyoxigraph.Triple
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
+        self._blank = pyoxigraph.BlankNode
 
     def take(self, quad: pyoxigraph.Quad) -> None:
-        """Add one statement to the batch, unless one of its IRIs is broken."""
-        subject, predicate, object_ = quad.subject, quad.predicate.value, cast(_Term, quad.object)
-        iris = [term.value for term in (subject, quad.predicate, object_) if isinstance(term, self._node)]
+        """Take one statement, unless one of its IRIs is broken."""
+        terms = (quad.subject, quad.predicate, cast(_Term, quad.object))
+        iris = [term.value for term in terms if isinstance(term, self._node)]
         broken = [iri for iri in iris if not _IRI.fullmatch(iri)] if self._check else []
         if broken:
             reason = f"near line {self._tally.line}: <{broken[0]}> is no IRI"
             self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
-            return
+        elif not self._hold(quad):
+            self._sort(quad)
+
+    def _hold(self, quad: pyoxigraph.Quad) -> bool:
+        """Hold back a cell of a list, or what may lead to one, until the list is whole."""
+        predicate, is_cell = quad.predicate.value, isinstance(quad.subject, self._blank)
+        if is_cell and (predicate in _CELL or _NTH.fullmatch(predicate)):
+            self._cells[self._name(quad.subject)].append(quad)
+        elif isinstance(quad.object, self._blank) and not predicate.startswith((RDF, RDFS, OWL)):
+            self._held.append(quad)
+        else:
+            return False
+        if len(self._held) + len(self._cells) > _MOST_HELD:
+            self._release()
+        return True
+
+    def _release(self) -> None:
+        """Add the members of lists in the place of the lists, and all that turned out to be none."""
+        in_lists = set[str]()
+        for quad in self._held:
+            cells, members = self._members(quad.object)
+            if not cells:
+                self._sort(quad)
+                continue
+            in_lists |= cells
+            subject, relation = self._name(quad.subject), quad.predicate.value
+            for number, member in enumerate(members, 1):
+                self.batch.add(subject, relation, member)
+                position = (POSITION, str(number), XSD + "integer")
+                self.batch.statements.append((subject, relation, member, (position, *self._graph_of(quad))))
+            self._keep_beside(quad, is_triple=False, is_plain_type=False)
+        for cell, quads in self._cells.items():
+            for quad in quads:
+                if cell in in_lists:
+                    self._keep_beside(quad, is_triple=False, is_plain_type=False)
+                else:
+                    self._sort(quad)
+        self._held.clear()
+        self._cells.clear()
+
+    def _members(self, node: _Term) -> tuple[set[str], list[NodeKey]]:
+        """The cells of a whole list and its members in their order; no cells if it is none."""
+        cells, members = set[str](), list[NodeKey]()
+        while isinstance(node, self._blank) and (name := self._name(node)) not in cells:
+            said = {quad.predicate.value: quad.object for quad in self._cells.get(name, ())}
+            numbers = {int(hit[1]): term for key, term in said.items() if (hit := _NTH.fullmatch(key))}
+            if numbers and not cells:
+                return {name}, [self._key(numbers[number]) for number in sorted(numbers)]
+            if not said.keys() >= {*_CELL}:
+                return set(), []
+            cells.add(name)
+            members.append(self._key(said[RDF + "first"]))
+            node = said[RDF + "rest"]
+        is_whole = isinstance(node, self._node) and node.value == RDF + "nil"
+        return (cells, members) if is_whole else (set(), [])
+
+    def _graph_of(self, quad: pyoxigraph.Quad) -> tuple[tuple[str, str, None], ...]:
+        """The property that says in which named graph a statement is."""
+        is_named = not isinstance(quad.graph_name, self._default)
+        return (("graph", self._name(quad.graph_name), None),) if is_named else ()
+
+    def _sort(self, quad: pyoxigraph.Quad) -> None:
+        """Add one statement to the batch."""
+        subject, predicate, object_ = quad.subject, quad.predicate.value, cast(_Term, quad.object)
+        iris = [term.value for term in (subject, quad.predicate, object_) if isinstance(term, self._node)]
         triples = len(self.batch.heads)
         is_type = predicate == _TYPE and isinstance(object_, self._node)
         # The graph keeps no type that is a class of RDF, RDFS or OWL themselves.
@@ -407,6 +482,8 @@ class _Sorter:
             self._take_reified(quad)
         elif isinstance(object_, self._literal):
             self._take_literal(self._name(subject), predicate, object_)
+        elif isinstance(object_, self._node) and object_.value == RDF + "nil" and predicate not in _CELL:
+            pass  # a list without members
         elif is_type and object_.value in _CHARACTERS:
             self.batch.characters.append((self._name(subject), _CHARACTERS[object_.value]))
         elif is_plain_type:
@@ -420,14 +497,13 @@ class _Sorter:
     def _keep_beside(self, quad: pyoxigraph.Quad, *, is_triple: bool, is_plain_type: bool) -> None:
         """Keep the named graph of a triple, and statements that are no triples of the graph."""
         subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
-        is_named = not isinstance(quad.graph_name, self._default)
-        if is_triple and is_named:
-            properties = (("graph", self._name(quad.graph_name), None),)
+        properties = self._graph_of(quad)
+        if is_triple and properties:
             self.batch.statements.append((self._name(subject), predicate, self._key(object_), properties))
         terms = (subject, quad.predicate, object_)
         if not is_triple and not is_plain_type:
             self.batch.beside.append(self._line(*terms))
-        if is_named:
+        if properties:
             self.batch.beside.append(self._line(*terms, quad.graph_name))
 
     def _line(self, *terms: _Term) -> str:
@@ -517,6 +593,7 @@ class _Sorter:
 
     def finish(self) -> None:
         """Add what is said of statements, and report what was left out."""
+        self._release()
         halves = 0
         for statement in self._reified.values():
             ends = statement.ends

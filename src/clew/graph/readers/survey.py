@@ -256,6 +256,9 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
     by_type = {type_: columns for type_, columns in said.items() if columns}
     names = by_type.pop("", tuple(at for at in nodes.names if _may_name(at, table)))
     has_ids = nodes.id < len(table.profiles)  # or its rows are numbered
+    if has_ids:  # a *name* that is the id again goes behind the *label*
+        ids = table.profiles[nodes.id].distinct
+        names = tuple(sorted(names, key=lambda at: len(at) == 1 and table.profiles[at[0]].distinct == ids))
     if not names and has_ids and not _are_words(table, nodes.id):
         free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
         texts = {i: p for i, p in free.items() if table.typings[i].type is None}
@@ -447,7 +450,8 @@ class Survey:
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
     ) -> Table | None:
         """The table whose ids a column has: by its name and most of its cells, or nearly all, of codes."""
-        cells, words = table.profiles[column].distinct - {""}, header_words(table.header[column]).split()
+        said, words = table.layout.columns[column], header_words(table.header[column]).split()
+        cells = {item for cell in table.profiles[column].distinct for item in said.items(cell)} - {""}
         if not cells:
             return None
         # Whole numbers are counts in a column *employees*, but ids in a column *employee*.

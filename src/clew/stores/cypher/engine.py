@@ -23,6 +23,7 @@ GRACE = 0.95
 """Share of its time after which the database is asked to stop, so that its process need not be killed."""
 _PARAMETER = re.compile(r"\$(\w+)")
 _LACKING = re.compile(r"Table (.+) does not exist\.")
+_LACKING_PROPERTY = re.compile(r"Cannot find property (.+) for \S+\.")
 _QUERY_FAULTS = ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow")
 
 
@@ -77,6 +78,8 @@ def _failure(message: str) -> Exception:
     kind, _, reason = message.partition(" exception: ")
     if missing_table := _LACKING.search(reason):
         return UnknownName(f"The graph has no label or relation {missing_table[1]}")
+    if missing_property := _LACKING_PROPERTY.search(reason):
+        return UnknownName(f"The graph has no property {missing_property[1]}")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if kind == "Buffer manager" or "bad_alloc" in message:

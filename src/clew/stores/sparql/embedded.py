@@ -23,7 +23,7 @@ from clew.graph import RDF, RDFS, SKOS, XSD
 from clew.graph.beside import blank_term, lines_of
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.inference import is_schema
-from clew.graph.schema import value_relations
+from clew.graph.schema import kind_of_values, value_relations, written_as
 from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.errors import StoreError
@@ -173,18 +173,23 @@ def _types(graph: Graph) -> Iterator[tuple[int, str]]:
 
 
 def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
-    """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
-    ends = [f"<{RDF}{name}>" for name in ("subject", "predicate", "object")]
-    keys = {key: _iri("p", key) for key in graph.edge_properties.keys}
-    for statement, ((head, relation, tail), properties) in enumerate(graph.edge_properties.rows()):
+    """Yield a reifier (RDF 1.2) of each statement that has properties, and these: `p:since`."""
+    properties = graph.edge_properties
+    values: dict[str, list[tuple[str, int, float]]] = {key: [] for key in properties.keys}
+    for _, items in properties.rows():
+        for key, text, kind, number in items:
+            values[key].append((text, kind, number))
+    keys = {key: (_iri("p", key), kind_of_values(of_key)) for key, of_key in values.items()}
+    for statement, ((head, relation, tail), items) in enumerate(properties.rows()):
         if _is_rdf(graph, head):
             continue  # its sources say it
         node = f"_:s{statement}"
-        for end, term in zip(ends, (terms[head], relations[relation], terms[tail]), strict=True):
-            yield f"{node} {end} {term} .\n"
-        for key, text, kind, number in properties:
-            value = f'"{number!r}"^^<{XSD}double>' if kind == ValueKind.NUMBER else quoted(text)
-            yield f"{node} {keys[key]} {value} .\n"
+        yield f"{node} <{RDF}reifies> <<( {terms[head]} {relations[relation]} {terms[tail]} )>> .\n"
+        for key, text, of_value, number in items:
+            iri, kind = keys[key]
+            if of_value != ValueKind.NONE:  # beside texts, in a column that is not of one kind
+                kind = kind or kind_of_values([(text, of_value, number)])
+            yield f"{node} {iri} {_typed(written_as(kind, text, number), kind) if kind else quoted(text)} .\n"
 
 
 def _iri(prefix: str, name: str) -> str:
