@@ -150,7 +150,8 @@ def test_names_that_are_unique_do_not_hide_the_ids_that_others_refer_to(opened):
 
 def test_a_column_of_words_that_two_tables_have_identifies_none_of_them(opened):
     climbers = "name,country\nOtto Renner,Veld\nGrace Whitlock,Albany\nDario Silva,Marona\n"
-    peaks = "name,country,climber\nArden,Veld,Otto Renner\nOld Kern,Albany,Grace Whitlock\nTooth,Albany,Dario Silva\n"
+    peaks = "name,country,climber\nArden,Veld,Otto Renner\nKern,Albany,Grace Whitlock\n"
+    peaks += "Sol,Albany,Dario Silva\n"
     with opened({"climbers.csv": climbers, "peaks.csv": peaks}) as clew:
         assert "climber: ids of climbers" in notes(clew)
         assert "country: ids" not in notes(clew)

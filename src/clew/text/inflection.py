@@ -290,7 +290,7 @@ def indefinite(noun: str) -> str:
 
 
 def person_share(noun: str) -> float:
-    """How much of the use of a noun is for people: 1.0 of *captain*, 0.5 of *climber*, which is a plant too."""
+    """How much of the use of a noun is for people: 1.0 of *captain*, 0.5 of *climber*, also a plant."""
     last = singular_noun(noun).split()[-1:]
     return Lexicon.load().classes(last[0]).get("person", 0.0) if last else 0.0
 
