@@ -16,6 +16,8 @@ const NOTED = 64;
 const HEADER = 24;
 /** Room at the right of a lane, if there is enough. */
 const LANE = 14;
+/** Edges within a layer whose labels still keep clear of each other. */
+const MOST_WITHIN = 2;
 
 /** Nodes that are joined to the same others in the same way, as boxes; all others are items of one node. */
 function itemsOf(nodes, facts, asked, least) {
@@ -106,15 +108,16 @@ export function arrange({ nodes, facts, asked, linesOf, widthOf, labelWidth, roo
   const paired = grouped(2);
   const fitting = (count, cell, width) => Math.max(1, Math.min(count, Math.floor((width - 2 * PADDING) / (cell + CELL_GAP))));
   let lanes = 0;
-  for (const _ of [1, 2]) {
+  for (const isLast of [false, true]) {
     const inner = room - 2 * MARGIN - lanes;
     const sizes = sizesOf(paired.items, widthOf, (count, cell) => fitting(count, cell, inner));
     const rows = inRows({ ...paired, sizes, labelWidth, room });
-    if (rows.width <= room || lanes) drawings.push(rows);
+    if (isLast || rows.width <= room) drawings.push(rows);
     lanes = rows.lanes;
   }
-  const fit = drawings.filter(({ width }) => width <= room);
-  if (!fit.length) return drawings.at(-1);
+  const clear = drawings.filter(({ lines }) => lines.filter(({ side }) => side).length <= MOST_WITHIN);
+  const fit = clear.filter(({ width }) => width <= room);
+  if (!fit.length) return clear.at(-1);
   return fit.reduce((a, b) => (b.height < a.height ? b : a));
 }
 
@@ -171,7 +174,7 @@ function ordered(layers, near) {
 function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) {
   const order = ordered(layers, near);
   const rowOf = new Map(order.map((at, row) => [at, row]));
-  const loops = new Set(lines.filter(({ head, tail }) => head === tail).map(({ head }) => head));
+  const loops = lines.filter(({ head, tail }) => head === tail);
   const sizes = given.map((size) => ({ ...size }));
   const entries = order.map(() => []);
   for (const line of lines.filter(({ head, tail }) => head !== tail)) {
@@ -199,22 +202,24 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
   }
   order.forEach((at, row) => {
     if (straight(row)) return;
-    const needed = Math.max(0, ...headersOf(row).map(([{ line }], index, all) => labelWidth(short(line)) + 40 + 16 * (all.length - index)));
+    const headers = headersOf(row);
+    const needed = headers.length ? Math.max(...headers.map(([{ line }]) => labelWidth(short(line)))) + 40 + 16 * headers.length : 0;
     const size = sizes[at];
     size.cell = Math.max(size.cell, size.columns ? (needed - 2 * PADDING) / size.columns : needed);
     size.width = Math.max(size.width, needed);
   });
   const widest = Math.max(...sizes.map(({ width }) => width));
-  const apart = taken.length ? Math.max(5, Math.min(LANE, (room - widest - 2 * MARGIN) / taken.length)) : 0;
+  // What joins an item with itself is drawn at its right.
+  const end = Math.max(widest, ...loops.map((line) => sizes[line.head].width + LOOP / 2 + labelWidth(line) / 2));
+  const apart = taken.length ? Math.max(5, Math.min(LANE, (room - end - MARGIN - 6) / taken.length)) : 0;
   const left = MARGIN / 2 + taken.length * apart + (taken.length ? 6 : MARGIN / 2);
-  const width = left + widest + MARGIN / 2;
+  const width = left + end + MARGIN / 2;
 
   const place = [];
   const ways = new Map();
   let top = MARGIN / 2;
   order.forEach((at, row) => {
     const size = sizes[at];
-    if (loops.has(at)) top += LOOP;
     const x = taken.length ? left + size.width / 2 : left + widest / 2;
     if (straight(row)) {
       const [{ line, down, from }] = entries[row];
@@ -230,7 +235,7 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
       headers.forEach((entered, index) => {
         const labelled = short(entered[0].line);
         const y = top + HEADER * (index + 0.5);
-        const enter = left + labelWidth(labelled) + 24 + 16 * (headers.length - 1 - index);
+        const enter = left + Math.max(...headers.map(([first]) => labelWidth(short(first.line)))) + 24 + 16 * (headers.length - 1 - index);
         entered.forEach(({ line, down, from }, nth) => {
           const lane = lanes.get(`${from} ${down} ${line.relation}`);
           const own = [...lanes.values()].filter((other) => other.from === from);
@@ -247,6 +252,6 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
     place[at] = { x, y: top + size.height / 2 };
     top += size.height;
   });
-  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : line));
+  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : { ...line, reach: sizes[line.head].width / 2 + LOOP / 2 }));
   return { items, lines: drawn, place, sizes, width, height: top + MARGIN, lanes: taken.length * LANE + 6 };
 }
