@@ -1,6 +1,7 @@
 """`Clew` from Python: open, ask, match, look into."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -215,6 +216,27 @@ def test_several_files_are_opened_as_one_graph(films, tmp_path):
         Clew.open([films, tmp_path / "a.clew"])
     with pytest.raises(UsageError, match="source is empty"):
         Clew.open([])
+
+
+def test_an_index_is_called_after_its_source_where_nobody_says(films, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Clew.index(films) as clew:
+        assert clew.path == Path(f"{films.stem}.clew")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda clew: clew.table(type="ship"), r'no type "ship"\. There are: '),
+        (lambda clew: clew.neighbours("Zzyzx"), "Look for it by a part of its name"),
+        (lambda clew: clew.query("SELECT name FROM film"), "SQL is not run"),
+        (lambda clew: Clew.open(pandas.DataFrame()), "table1 has no rows"),
+        (lambda clew: Clew.index("a film that is no file"), "A source is a path"),
+    ],
+)
+def test_a_wrong_use_is_told_what_to_do(films, tmp_path, wrong, advice):
+    with Clew.open(films, cache_dir=tmp_path / "cache") as clew, pytest.raises(ClewError, match=advice):
+        wrong(clew)
 
 
 def test_hints_are_no_dict(films):

@@ -1,4 +1,4 @@
-"""Follow-ups at every door: twenty threads of three, and what is unclear is left open."""
+"""Follow-ups at every door: threads of three, and what is unclear is left open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREADS = [
 
 @pytest.fixture(scope="module")
 def opened(cache: Path) -> dict[str, Clew]:
-    graphs = ("press", "clinic", "museum", "club")
+    graphs = ("press", "clinic", "museum", "club", "peaks")
     return {name: Clew.open(HERE / name, cache_dir=cache) for name in graphs}
 
 

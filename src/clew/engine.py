@@ -165,21 +165,25 @@ class Clew(GraphView, Asks):
     def index(
         cls,
         sources: str | Path | Sequence[str | Path],
-        out: str | Path,
+        out: str | Path | None = None,
         *,
         embedder: str | Embedder | None = None,
         **options: Unpack[IndexOptions],
     ) -> Self:
         """Index graph files (a name, or several) in the directory `out`, and open the index.
 
+        Without `out` it is beside where you work, called after the first file: `films.clew` of `films.tsv`.
         `options` are those of `clew.index.build.IndexOptions`; `clew.opening.graph_view.index_sources` says
         what is raised.
         """
         if not _is_path(sources):
             kind = type(sources).__name__
             raise UsageError(f"An index is made of files, not of {kind}. See Clew.from_frames")
-        source_list = [sources] if isinstance(sources, str | Path) else sources
-        index_sources([Path(source) for source in source_list], Path(out), embedder=embedder, **options)
+        from clew.index.cache import index_name
+
+        paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+        out = Path(out or index_name(paths[0]))
+        index_sources(paths, out, embedder=embedder, **options)
         return cls.open(out, embedder=embedder)
 
     @classmethod

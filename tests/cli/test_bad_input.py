@@ -84,6 +84,7 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     ("given", "message"),
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
+        ("Who directed Memento?", "A source is a path, and stands before the question"),
         ("-", "stdin is empty. A source needs at least one triple"),
         (".", ".: is a directory without tables of nodes and edges. Give the triple files in it: ./*"),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),

@@ -148,6 +148,16 @@ def test_names_that_are_unique_do_not_hide_the_ids_that_others_refer_to(opened):
         assert labels(clew, "Which staff have the warehouse North Hall?") == ["Ada Rowe", "Cy Marsh"]
 
 
+def test_a_column_of_words_that_two_tables_have_identifies_none_of_them(opened):
+    climbers = "name,country\nOtto Renner,Veld\nGrace Whitlock,Albany\nDario Silva,Marona\n"
+    peaks = "name,country,climber\nArden,Veld,Otto Renner\nKern,Albany,Grace Whitlock\n"
+    peaks += "Sol,Albany,Dario Silva\n"
+    with opened({"climbers.csv": climbers, "peaks.csv": peaks}) as clew:
+        assert "climber: ids of climbers" in notes(clew)
+        assert "country: ids" not in notes(clew)
+        assert labels(clew, "Which country is Otto Renner from?") == ["Veld"]
+
+
 def test_a_column_called_after_a_table_leads_to_it_whatever_its_own_id_is_called(opened):
     customers = "id,name,city\n1,Alba Paper,Rome\n2,Berg,Bonn\n3,Crux,Paris\n"
     orders = "order_id,customer_id,quantity\nO1,1,5\nO2,2,7\nO3,1,9\n"

@@ -323,8 +323,11 @@ const {drawing} = document.querySelector('.evidence');
 const nodes = drawing.nodes().filter(node => !node.isParent());
 const boxes = nodes.map(node => node.renderedBoundingBox({includeLabels: true, includeOverlays: false}));
 const size = node => parseFloat(node.style('font-size')) * drawing.zoom();
-return [boxes.map(b => [b.x1, b.y1, b.x2, b.y2]), drawing.elements().map(size)];
+const frame = document.querySelector('.evidence .scroll');
+const cut = [frame.scrollWidth - frame.clientWidth, frame.scrollHeight - frame.clientHeight];
+return [boxes.map(b => [b.x1, b.y1, b.x2, b.y2]), drawing.elements().map(size), cut];
 """
+ACTORS = "Which actors starred in films directed by Christopher Nolan?"
 
 
 @pytest.mark.parametrize(
@@ -333,22 +336,25 @@ return [boxes.map(b => [b.x1, b.y1, b.x2, b.y2]), drawing.elements().map(size)];
         (SHARED, 12, 480),
         ("Which films are from the United States?", 60, 480),
         ("Which films are from the United States?", 60, 1280),
+        (ACTORS, 49, 400),
+        (ACTORS, 49, 1400),
         ("Who directed Memento?", 2, 1280),
     ],
 )
 def test_labels_of_evidence_can_be_read(page, films, question, count, width):
-    """Letters of 11 px and more, no name over another, however many there are."""
+    """Letters of 11 px and more, no name over another and none cut, however many there are."""
     driver = page(films)
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         page(films, f"#/films/ask?q={quote(question)}")
         wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".legend button"))
-        boxes, sizes = driver.execute_script(BOXES)
+        boxes, sizes, cut = driver.execute_script(BOXES)
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert len(boxes) == count
     assert min(sizes) >= 11
+    assert cut == [0, 0]
     for at, (left, top, right, bottom) in enumerate(boxes):
         for x1, y1, x2, y2 in boxes[:at]:
             assert right <= x1 + 1 or x2 <= left + 1 or bottom <= y1 + 1 or y2 <= top + 1
@@ -465,13 +471,25 @@ def test_an_answer_is_copied(page, films):
         assert "Inception" in text
 
 
-def test_evidence_is_saved(page, films):
+@pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_evidence_is_saved(page, films, kind, start):
     driver = page(films, f"#/films/ask?q={quote(SHARED)}")
     drawn(driver)
-    file = Path(driver.downloads) / "evidence.png"
-    driver.find_element(By.XPATH, "//button[text()='PNG']").click()
+    file = Path(driver.downloads) / f"evidence.{kind.lower()}"
+    driver.find_element(By.XPATH, f"//button[text()='{kind}']").click()
     wait(driver, lambda _: file.exists() and file.stat().st_size > 1000)
-    assert file.read_bytes().startswith(b"\x89PNG")
+    assert file.read_bytes().startswith(start)
+
+
+def test_the_saved_svg_has_all_names_and_labels(page, films):
+    driver = page(films, f"#/films/ask?q={quote(ACTORS)}")
+    drawn(driver)
+    file = Path(driver.downloads) / "evidence.svg"
+    file.unlink(missing_ok=True)
+    driver.find_element(By.XPATH, "//button[text()='SVG']").click()
+    wait(driver, lambda _: file.exists() and file.stat().st_size > 1000)
+    texts = set(re.findall(r"<tspan[^>]*>([^<]*)</tspan>", file.read_text("utf-8")))
+    assert texts >= {"Christopher Nolan", "Memento", "Guy Pearce", "directed by", "starring", "6 × person"}
 
 
 def drawn_names(driver):

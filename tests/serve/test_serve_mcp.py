@@ -87,6 +87,7 @@ def test_all_tools_answer(talked):
     nolan = {"entity": "Christopher Nolan", "label": "Christopher Nolan"}
     assert told["neighbours"]["groups"][0]["nodes"] == [nolan]
     assert "directed_by" in [relation["name"] for relation in told["schema"]["relations"]]
+    assert set(told["schema"]["vocabulary"]) == {"relations", "types", "terms"}
     assert told["match"]["matches"][0]["nodes"] == ["Memento", "Christopher Nolan"]
     assert len(told["query"]["rows"]) == 2
 
@@ -118,7 +119,7 @@ def test_resources_are_read(talked):
         ("ask", {"question": "?", "method": "os:system"}, "There is no method"),
         ("neighbours", {"entity": "Mementoo"}, "Near it are: Memento"),
         ("query", {"statement": "INSERT DATA { <a:b> <c:d> 1 }"}, "query"),
-        ("query", {"statement": "MATCH (f) DELETE f"}, "Only reading queries are run"),
+        ("query", {"text": "MATCH (f) DELETE f"}, "Only reading queries are run"),
         ("match", {"triples": []}, "triples"),
     ],
 )

@@ -166,7 +166,7 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.engine import Clew
-    from clew.index.cache import stem
+    from clew.index.cache import index_name
     from clew.index.corpus import CorpusSettings
     from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
@@ -182,7 +182,7 @@ def index(
         import_sources(sources, output, quiet=quiet) as inputs,
         Bar(quiet=quiet) as bar,
     ):
-        out = output or Path(f"{stem(inputs.paths[0])}.clew")
+        out = output or Path(index_name(inputs.paths[0]))
         ahead = () if stored is None else ("clew.index.build",)
         with (
             opened_cluster(ray, quiet=quiet, ahead=ahead) as cluster,

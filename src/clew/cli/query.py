@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -188,7 +189,7 @@ def match(
 def _read_single(path: str) -> list[PatternLine]:
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
-    inline = path.lstrip().startswith(("{", "["))
+    inline = path.lstrip().startswith(("{", "[")) or (" " in path and not Path(path).exists())
     file = "PATTERN" if inline else source_name(path)
     raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
     advice = f"A pattern is one object: {PATTERN_ADVICE}"

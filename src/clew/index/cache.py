@@ -107,6 +107,11 @@ def stem(source: Path) -> str:
     return name if isdir(source) else Path(name).stem
 
 
+def index_name(source: Path) -> str:
+    """What the index of a source is called, where nobody says."""
+    return f"{stem(source)}.clew"
+
+
 def _with_name(source: Path) -> Path:
     """Spell out `.` and `..`, which have no name of their own."""
     return source.resolve() if source.name in ("", "..") else source

@@ -387,7 +387,7 @@ class Explorer:
         best = exact_hits or [hit for hit in hits if hit.exact] or list(hits)
         if not best:
             near = [hit.label for hit in self.find_entities(entity, limit=3)]
-            advice = f". Near it are: {', '.join(near)}" if near else ""
+            advice = f". Near it are: {', '.join(near)}" if near else ". Look for it by a part of its name"
             raise UsageError(f'The graph has no entity "{entity}"{advice}')
         if len({hit.entity for hit in best}) > 1:
             names = ", ".join(self.graph.label(hit.entity) for hit in best[:5])

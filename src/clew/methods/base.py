@@ -52,8 +52,8 @@ def needs_model(model: ChatModel | None, name: str) -> ChatModel:
     """The model; UsageError if there is none."""
     if model is None:
         raise UsageError(
-            f"The method {name} needs a chat model. Name one with --llm, as in --llm ollama/llama3.1, or ask "
-            f"without a model: --method auto"
+            f"The method {name} needs a chat model. Name one, as in --llm ollama/llama3.1, or in Python "
+            'model="ollama/llama3.1"; without a model: --method auto'
         )
     return model
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -339,7 +340,8 @@ def all_of(graph: Graph, name: str) -> OfType:
     end, of, relation = name.partition(" of ")
     if of and end in ("head", "tail") and relation in (relations := list(graph.relations)):
         return OfType(-1, step_of(relations.index(relation), end == "tail"))
-    raise UsageError(f'The graph has no type "{name}"')
+    shown = ", ".join(islice(graph.types.names, MOST_COLUMNS)) or "none"
+    raise UsageError(f'The graph has no type "{name}". There are: {shown}')
 
 
 def filters_of(rows: Sequence[Mapping[str, str]]) -> list[ColumnFilter]:

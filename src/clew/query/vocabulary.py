@@ -15,6 +15,7 @@ from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
+from clew.graph.values import unit_in
 from clew.query.execute import SetCache
 from clew.text.inflection import Shape, indefinite, is_person, nouns_of, plural, shape_of, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
@@ -479,9 +480,12 @@ def _questions(triple: TripleText, head_type: str, tail_type: str) -> Iterator[t
     match shape.form:
         case "noun":  # *genre*, *spouse*, *runtime minutes*
             noun = words.removeprefix("has ").removeprefix("have ")
+            verb = "is" if shape.one == noun else "are"
+            if tail_type == "number" and " " in noun and unit_in(noun.split()[-1:]):
+                noun = noun.rsplit(" ", 1)[0]  # *length m*
             if Lexicon.load().uses(singular_noun(noun).split()[-1], NOUN):
                 who = "Who" if is_person(noun) else "What"
-                yield f"{who} {'is' if shape.one == noun else 'are'} the {noun} of {head}?", tail
+                yield f"{who} {verb} the {noun} of {head}?", tail
         case "role":  # *member of*, *capital of*
             yield f"What is {head} {indefinite(shape.one)} of?", tail
             yield f"Which {plural(head_type) or 'ones'} are {shape.many} of {tail}?", head

@@ -85,13 +85,14 @@ _WHICH_BEST = re.compile(
     r"(?P<best>(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+)(?:\s+ones?)?)",
     re.I,
 )
+_WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
 _BEST = re.compile(r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+\d+)\b.*", re.I)
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _WHICH = re.compile(
     r"(?P<at>(?:in|at|on|by|from|for|to|with|of)\s+)?(?:which|what)\s+(?P<noun>[\w\s]+)", re.I
 )
 _PRONOUN = re.compile(
-    r"\b(?:(?P<that>that|this|these|those)\s+(?P<noun>\w+)|(?P<person>he|she|him|her|his|hers)|(?P<thing>it|its)"
+    r"\b(?:(?P<that>that|this|these|those)\s+(?P<noun>(?!(?:first|last)\b)\w+)|(?P<person>he|she|him|her|his|hers)|(?P<thing>it|its)"
     r"|(?P<many>they|them|their|theirs|those|these)|(?P<place>there))\b(?P<owns>['’]s\b)?",
     re.I,
 )
@@ -149,7 +150,7 @@ def goes_on(question: str) -> bool:
     question = question.strip().rstrip("?!. ")
     whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST, _WHICH_BEST)
     return any(p.fullmatch(question) for p in whole) or bool(
-        _LEAD.match(question) or _PRONOUN.search(question)
+        _LEAD.match(question) or _WHICH_ARE.match(question) or _PRONOUN.search(question)
     )
 
 
@@ -239,6 +240,8 @@ class _FollowUps:
             text = f"{rest[: their.start()]}the{their['rest']} of the {noun}"
         elif best := _WHICH_BEST.fullmatch(rest):
             text = f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"
+        elif which := _WHICH_ARE.match(rest):
+            text = f"Which {noun} {rest[which.end() :]}"
         elif _BEST.fullmatch(rest):
             text = f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"
         elif replaces and (ones := _ONES.fullmatch(rest)):

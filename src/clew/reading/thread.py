@@ -31,7 +31,7 @@ from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.english import FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
-from clew.text.inflection import is_person, plural, singular
+from clew.text.inflection import is_person, person_share, plural, singular
 from clew.types import Answer, Thread
 
 _NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?(\w+)", re.I)
@@ -164,10 +164,11 @@ class LastAnswer:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
         labels = self._labels(node)
         types = len(self.reader.vocabulary.types_of(node))
-        is_one = any(map(is_person, labels[:types] if types else labels))
+        is_one = any(map(is_person, labels[:types] if types else labels)) or None
+        if types and not any(map(person_share, labels[:types])):
+            is_one = False
         begin, end = self.reader.graph.out.span(node)
         is_value = not types and begin == end
-        is_one = is_one or (False if types else None)
         return Referent(Anchor(node), node, is_one, sex=self._sex(node), is_value=is_value)
 
     def _sex(self, node: int) -> str:

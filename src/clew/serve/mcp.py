@@ -26,6 +26,7 @@ from clew.serve.service import Service
 from clew.serve.settings import problem_of
 from clew.serve.work import Work
 from clew.version import __version__
+from clew.vocabulary.file import VocabularyForm
 
 # What the tools return: of the JSON over HTTP what an agent needs.
 
@@ -46,13 +47,17 @@ class RelationForm(TypedDict):
 
 
 class SchemaForm(TypedDict):
-    """What a graph holds; of `relation_count` relations the most frequent are here."""
+    """What a graph holds; of `relation_count` relations the most frequent are here.
+
+    `vocabulary` is what a team calls things: names of types and relations, and terms.
+    """
 
     graph: str
     counts: dict[str, int]
     types: dict[str, int]
     relations: list[RelationForm]
     relation_count: int
+    vocabulary: VocabularyForm
 
 
 _ANSWER = (
@@ -217,7 +222,7 @@ class _Tools:
         return await self._run(graph, lambda name: self._service.neighbours(name, entity, **page))
 
     async def schema(self, graph: AskedGraph = None) -> dict[str, Any]:
-        """Describe a graph: its types and relations with counts, examples and what stands at their ends.
+        """Describe a graph: its types and relations with counts and examples, and its vocabulary.
 
         Use this before match or query, to know the names of relations.
         """
@@ -250,7 +255,7 @@ class _Tools:
             Field(
                 max_length=20_000,
                 description="A reading query of Cypher or SPARQL.",
-                validation_alias=AliasChoices("query", "cypher", "sparql", "statement"),
+                validation_alias=AliasChoices("query", "cypher", "sparql", "statement", "text", "q"),
             ),
         ],
         graph: AskedGraph = None,
@@ -277,6 +282,7 @@ class _Tools:
             "types": dict(list(info["types"].items())[:MOST_TOOL_RELATIONS]),
             "relations": relations,
             "relation_count": len(info["relations"]),
+            "vocabulary": self._service.vocabulary(name),
         }
 
     def about(self, name: str) -> dict[str, Any]:

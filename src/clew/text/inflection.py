@@ -289,10 +289,15 @@ def indefinite(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
 
 
+def person_share(noun: str) -> float:
+    """How much of the use of a noun is for people: 1.0 of *captain*, 0.5 of *climber*, also a plant."""
+    last = singular_noun(noun).split()[-1:]
+    return Lexicon.load().classes(last[0]).get("person", 0.0) if last else 0.0
+
+
 def is_person(noun: str) -> bool:
     """Whether a noun is of people, so that *who* is said of them."""
-    last = singular_noun(noun).split()[-1:]
-    return bool(last) and Lexicon.load().classes(last[0]).get("person", 0.0) >= PERSON_SHARE
+    return person_share(noun) >= PERSON_SHARE
 
 
 @lru_cache(maxsize=1 << 14)

@@ -139,6 +139,11 @@ def _dataset(request: RunRequest) -> RunPlan:
     if len(request.targets) > 1 or request.target.suffix == ".jsonl":
         return _of_parts(request, [read_files(request.targets)])
     if not request.target.is_dir():
+        if request.target.exists():
+            raise UsageError(
+                f"{request.target}: a graph alone. Give a file of questions too, as in: "
+                f"clew eval {request.target} questions.jsonl"
+            )
         raise InputError(f"{request.target}: no such directory. Give the directory of the data set")
     reader = dataset_named(request.dataset or _guess(request.target))
     if request.split is not None and not reader.splits:

@@ -150,6 +150,8 @@ def write_frames(folder: Path, frames: Mapping[str, Any]) -> Path:
             raise UsageError(f"{name!r} is no name of a table. Give one as in {{'films': frame}}")
         if not hasattr(frame, "columns") or not (hasattr(frame, "iter_rows") or hasattr(frame, "itertuples")):
             raise UsageError(f"{name} is no data frame of pandas or polars, but {type(frame).__name__}")
+        if len(frame) == 0:
+            raise UsageError(f"{name} has no rows. Give a frame with rows, one column of which names them")
         rows = frame.iter_rows() if hasattr(frame, "iter_rows") else frame.itertuples(index=False, name=None)
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)

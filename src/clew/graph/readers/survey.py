@@ -387,10 +387,13 @@ class Survey:
                 return
 
     def _refers(self, other: Table, table: Table, column: int, ids: Set[str], names: Set[str]) -> bool:
-        """Whether the ends of another table's edges, or a column named after the table, hold its ids."""
+        """Whether the ends of another table's edges, or a column named after the table, hold its ids.
+
+        A column of the same name does so if it has codes; a *country* of words in both is what both have.
+        """
         edges = other.layout.edges
         ends = (edges.head, edges.tail) if edges is not None else ()
-        header = header_words(table.header[column])
+        header = None if _are_words(table, column) else header_words(table.header[column])
         for at, profile in enumerate(other.profiles):
             said = other.header[at]
             if at not in ends and header_words(said) != header and not table.is_called(Column(said)):

@@ -1,20 +1,15 @@
 // Evidence as a graph, drawn by Cytoscape.js: layers away from what was asked about. Nodes that are joined to the same
-// others in the same way stand in one box, so that names stay readable; a drawing is as large as it needs, and scrolls.
+// others in the same way stand in one box, so that names stay readable; a drawing is as high as it needs.
 
 import cytoscape from "./vendor/cytoscape.esm.min.mjs";
 import { get, of, post } from "./api.js";
+import { HEIGHT, arrange, cells } from "./arrange.js";
 import { browseAddress, count, el, factsOf, fill, name, nodeLabel, propertyText, relationLabel, say, shown, tripleLine } from "./dom.js";
+import { svgOf } from "./svg.js";
 
 const MOST_NODES = 60;
-/** Nodes that are joined alike, from which on they are in a box. */
-const LEAST_BOXED = 4;
 const FONT = 13;
 const EDGE_FONT = 12;
-const HEIGHT = 30;
-const MARGIN = 24;
-/** Room for what joins a node with itself, and for edges within a layer. */
-const LOOP = 60;
-const ASIDE = 60;
 const LONGEST_NAME = 30;
 const LONGEST_NOTE = 28;
 /** Edges that are drawn with their properties beside them. */
@@ -34,6 +29,9 @@ function short(text, most) {
   const safe = shown(text);
   return safe.length > most ? `${safe.slice(0, most - 1)}…` : safe;
 }
+
+/** What the way of an edge says of it. */
+const way = (part) => (edge) => edge.data("way")[part];
 
 function looks() {
   const ink = colour("--ink");
@@ -62,11 +60,16 @@ function looks() {
       },
     },
     { selector: "edge.within", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(side)", "control-point-weights": 0.5 } },
+    { selector: "edge.aside", style: { "loop-direction": "90deg", "loop-sweep": "-40deg", "control-point-step-size": "data(reach)" } },
+    { selector: "edge.way", style: { "curve-style": "straight", "source-endpoint": way("start"), "target-endpoint": way("end") } },
+    { selector: "edge.turning", style: { "curve-style": "segments", "edge-distances": "endpoints", "segment-weights": way("weights"), "segment-distances": way("distances"), "segment-radii": 0 } },
+    { selector: "edge.said-at-target", style: { "target-label": way("label"), "target-text-offset": way("offset") } },
+    { selector: "edge.said-at-source", style: { "source-label": way("label"), "source-text-offset": way("offset") } },
     { selector: "edge.refuted", style: { "line-color": colour("--refuted"), "target-arrow-color": colour("--refuted"), "line-style": "dashed" } },
     { selector: "edge.supported", style: { "line-color": colour("--supported"), "target-arrow-color": colour("--supported"), "line-style": "solid" } },
     { selector: "edge.chosen", style: { "line-color": colour("--accent"), "target-arrow-color": colour("--accent"), width: 3 } },
     { selector: "node.chosen", style: { "background-opacity": 0.4 } },
-    { selector: ".faded", style: { opacity: 0.45 } },
+    { selector: ".faded", style: { opacity: 0.7 } },
   ];
 }
 
@@ -77,108 +80,31 @@ const endsOf = ({ ids: [head, , tail] }) => [head, tail];
 function chosenEdges(groups) {
   const edges = new Map();
   const nodes = new Set();
-  let drawn = 0;
+  let many = 0;
   for (const { facts, mark } of groups) {
     const more = facts.flatMap(endsOf).filter((node) => !nodes.has(node));
     if (nodes.size && nodes.size + new Set(more).size > MOST_NODES) break;
     for (const fact of facts) if (edges.get(keyOf(fact))?.mark !== "supported") edges.set(keyOf(fact), { fact, mark });
     for (const node of more) nodes.add(node);
-    drawn += 1;
+    many += 1;
   }
-  return { edges, drawn };
+  return { edges, many };
 }
 
-/** Nodes that are joined to the same others in the same way, as boxes; all others are items of one node. */
-function itemsOf(nodes, edges, asked) {
-  const joined = new Map(nodes.map((node) => [node, []]));
-  for (const { fact: { ids: [head, relation, tail] } } of edges) {
-    joined.get(head).push(JSON.stringify(["out", relation, tail]));
-    joined.get(tail).push(JSON.stringify(["in", relation, head]));
-  }
-  const alike = new Map();
-  for (const node of nodes) {
-    const key = asked.has(node) ? JSON.stringify([node]) : joined.get(node).sort().join(" ");
-    if (!alike.has(key)) alike.set(key, []);
-    alike.get(key).push(node);
-  }
-  return [...alike.values()].flatMap((group) => (group.length >= LEAST_BOXED ? [group] : group.map((node) => [node])));
-}
-
-/** Layers of items by their distance from those that are asked about, each in order of its neighbours before it. */
-function layersOf(items, joins, asked) {
-  const near = items.map(() => new Set());
-  for (const [a, b] of joins) {
-    near[a].add(b);
-    near[b].add(a);
-  }
-  const layer = new Map();
-  const rest = () => items.map((_, at) => at).filter((at) => !layer.has(at));
-  let ring = rest().filter((at) => items[at].some((node) => asked.has(node)));
-  while (layer.size < items.length) {
-    if (!ring.length) ring = [rest().reduce((a, b) => (near[b].size > near[a].size ? b : a))];
-    for (let far = 0; ring.length; far += 1) {
-      for (const at of ring) layer.set(at, far);
-      ring = [...new Set(ring.flatMap((at) => [...near[at]]))].filter((at) => !layer.has(at));
-    }
-  }
-  const layers = [];
-  for (const at of items.keys()) (layers[layer.get(at)] ??= []).push(at);
-  const place = new Map();
-  for (const one of layers) {
-    const mean = (at) => {
-      const before = [...near[at]].filter((other) => place.has(other)).map((other) => place.get(other));
-      return before.length ? before.reduce((a, b) => a + b, 0) / before.length : 0;
-    };
-    const means = new Map(one.map((at) => [at, mean(at)]));
-    one.sort((a, b) => means.get(a) - means.get(b) || a - b);
-    one.forEach((at, index) => place.set(at, (index + 0.5) / one.length));
-  }
-  return layers;
-}
-
-/**
- * Sizes and places of items in a frame of a width: layers side by side where they fit, those of one item each else below
- * each other; null where only notes at the edges make it too wide.
- */
-function arrange(items, layers, sizeOf, gaps, width) {
-  const chain = layers.every((layer) => layer.length === 1);
-  let wide = null;
-  for (const columns of chain ? [3] : [3, 2, 1]) {
-    wide = sideBySide(items, layers, sizeOf(items, columns), gaps);
-    if (wide.width <= width) return wide;
-  }
-  if (chain) return below(items, layers, sizeOf(items, 3, width - 2 * MARGIN), width);
-  return gaps.noted ? null : wide;
-}
-
-function sideBySide(items, layers, sizes, { across, between, above, aside }) {
-  const heights = layers.map((layer) => layer.reduce((sum, at) => sum + sizes[at].height + between, -between));
-  const height = Math.max(...heights);
-  const place = [];
-  let left = MARGIN;
-  layers.forEach((layer, far) => {
-    const widest = Math.max(...layer.map((at) => sizes[at].width));
-    // A column that is less high than the others spreads, at most to half as far again.
-    const step = layer.length > 1 ? Math.min(between * 2, (height - heights[far]) / (layer.length - 1)) : 0;
-    let top = above + (height - heights[far] - step * (layer.length - 1)) / 2;
-    for (const at of layer) {
-      place[at] = { x: left + widest / 2, y: top + sizes[at].height / 2 };
-      top += sizes[at].height + between + step;
-    }
-    left += widest + across + (aside(layer) ? ASIDE : 0);
-  });
-  return { place, sizes, width: left - across + MARGIN, height: height + above + MARGIN };
-}
-
-function below(items, layers, sizes, width) {
-  const place = [];
-  const widest = Math.max(width, ...sizes.map((size) => size.width + 2 * MARGIN));
-  let top = MARGIN;
-  for (const [at] of layers) {
-    place[at] = { x: widest / 2, y: top + sizes[at].height / 2 };
-    top += sizes[at].height + 76;
-  }
-  return { place, sizes, width: widest, height: top - 76 + MARGIN };
+/** A way of points as Cytoscape takes it: its ends from the middles of the nodes, its corners from the line between the ends. */
+function wayOf({ points, label, offset }, head, tail) {
+  const [start, end] = [points[0], points.at(-1)];
+  const [dx, dy] = [end.x - start.x, end.y - start.y];
+  const long = Math.hypot(dx, dy);
+  const corners = points.slice(1, -1).map(({ x, y }) => [x - start.x, y - start.y]);
+  return {
+    start: `${start.x - head.x}px ${start.y - head.y}px`,
+    end: `${end.x - tail.x}px ${end.y - tail.y}px`,
+    weights: corners.map(([x, y]) => (x * dx + y * dy) / long ** 2),
+    distances: corners.map(([x, y]) => (y * dx - x * dy) / long),
+    label,
+    offset,
+  };
 }
 
 /**
@@ -187,7 +113,7 @@ function below(items, layers, sizes, width) {
  * Returns `{frame, choose(facts)}`.
  */
 export function evidenceGraph(groups, { graph = null, asked = new Set(), answers = new Set(), ask = null, label = "Evidence" }) {
-  let { edges, drawn } = chosenEdges(groups);
+  let { edges, many } = chosenEdges(groups);
   const hidden = new Set();
   const hiddenTypes = new Set();
   const names = new Map();
@@ -211,7 +137,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${label}, drawn` }, canvas),
     told,
     list,
-    el("div", { class: "buttons" }, undo, el("button", { type: "button", onclick: save }, "PNG"), note),
+    el("div", { class: "buttons" }, undo, ["PNG", "SVG"].map((kind) => el("button", { type: "button", onclick: () => save(kind) }, kind)), note),
   );
 
   function learnNames({ ids, names: [head, , tail] }) {
@@ -235,53 +161,44 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
 
   function draw() {
     const { some, nodes } = visible();
-    const items = itemsOf(nodes, some, new Set(nodes.filter(isAsked)));
-    const itemOf = new Map(items.flatMap((item, at) => item.map((node) => [node, at])));
-    let lines = linesOf(some, itemOf);
-    const layers = layersOf(items, lines.map((line) => [line.head, line.tail]), new Set(nodes.filter(isAsked)));
-    const above = lines.some((line) => line.head === line.tail && items[line.head].length === 1) ? LOOP : MARGIN;
-    const layerOf = new Map(layers.flatMap((layer, far) => layer.map((at) => [at, far])));
-    for (const line of lines) line.within = line.head !== line.tail && layerOf.get(line.head) === layerOf.get(line.tail);
-    const aside = (layer) => lines.some((line) => line.within && layer.includes(line.head));
     const room = canvas.parentElement.clientWidth;
-    const gapsOf = (noted) => ({ across: Math.max(0, ...lines.map((line) => widthOf(line.label, EDGE_FONT))) + 54, between: noted ? 40 : 28, noted, above, aside });
-    const noted = lines.some((line) => line.label.includes("\n"));
-    let arranged = arrange(items, layers, sizesOf, gapsOf(noted), room);
-    if (arranged === null) {
-      lines = lines.map((line) => ({ ...line, label: line.label.split("\n")[0] }));
-      arranged = arrange(items, layers, sizesOf, gapsOf(false), room);
-    }
-    const { place, sizes, width, height } = arranged;
+    const facts = some.map(({ fact }) => fact);
+    const labelWidth = ({ label: text }) => widthOf(text, EDGE_FONT);
+    const drawn = arrange({ nodes, facts, asked: new Set(nodes.filter(isAsked)), linesOf: (items) => linesOf(some, items), widthOf: nodeWidth, labelWidth, room });
+    const { items, lines, place, sizes, width, height } = drawn;
     canvas.style.inlineSize = `${Math.max(width, room)}px`;
     canvas.style.blockSize = `${Math.max(180, height)}px`;
     drawing?.destroy();
     drawing = cytoscape({
       container: canvas,
-      elements: [...items.flatMap((item, at) => itemElements(item, at, place[at], sizes[at])), ...lines.map((line) => lineElement(line, items, place, sizes))],
+      elements: [...items.flatMap((item, at) => itemElements(item, at, place[at], sizes[at])), ...lines.map((line) => lineElement(line, items, place))],
       style: looks(),
       layout: { name: "preset", fit: false },
       userZoomingEnabled: false,
       userPanningEnabled: false,
       boxSelectionEnabled: false,
     });
-    drawing.pan({ x: Math.max(0, (canvas.clientWidth - width) / 2), y: Math.max(0, (canvas.clientHeight - height) / 2) });
+    // What is higher than the window does not stay in it while the table scrolls.
+    frame.style.position = frame.offsetHeight > innerHeight ? "static" : "";
+    drawing.pan({ x: Math.max(0, (canvas.clientWidth - width) / 2), y: 0 });
     drawing.on("tap", "edge", (event) => fill(told, event.target.data("facts").slice(0, 3).map((fact) => el("div", {}, tripleLine(fact, graph)))));
     if (graph !== null) drawing.on("tap", "node", (event) => event.target.isParent() || open(event.target.id()));
     frame.drawing = drawing;
     frame.dataset.drawn = "yes";
     light();
     drawList(nodes);
-    note.textContent = drawn < groups.length ? `${count(drawn)} of ${count(groups.length)} are drawn; the table has all.` : "";
+    note.textContent = many < groups.length ? `${count(many)} of ${count(groups.length)} are drawn; the table has all.` : "";
     undo.disabled = !before.length;
   }
 
   /** One line for the triples of one relation between two items. */
-  function linesOf(some, itemOf) {
+  function linesOf(some, items) {
+    const itemOf = new Map(items.flatMap((item, at) => item.map((node) => [node, at])));
     const lines = new Map();
     for (const { fact, mark } of some) {
       const [head, tail] = endsOf(fact).map((end) => itemOf.get(end));
       const key = JSON.stringify([head, fact.ids[1], tail]);
-      if (!lines.has(key)) lines.set(key, { head, tail, facts: [], marks: new Set(), key });
+      if (!lines.has(key)) lines.set(key, { head, relation: fact.ids[1], tail, facts: [], marks: new Set(), key });
       lines.get(key).facts.push(fact);
       lines.get(key).marks.add(mark);
     }
@@ -294,32 +211,17 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return made;
   }
 
-  function sizesOf(items, most, within = Infinity) {
-    return items.map((item) => {
-      const cell = Math.max(...item.map((node) => nodeWidth(node)));
-      if (item.length === 1) return { width: cell, height: HEIGHT };
-      const fits = Math.max(1, Math.floor((within - 20) / (cell + 8)));
-      const columns = Math.min(fits, most, Math.ceil(item.length / 9));
-      const rows = Math.ceil(item.length / columns);
-      return { width: columns * (cell + 8) + 12, height: rows * (HEIGHT + 6) + 38, cell, columns, rows };
-    });
-  }
-
   const nodeText = (id) => short(nodeLabel(names.get(id)), LONGEST_NAME);
   const nodeWidth = (id) => widthOf(nodeText(id), FONT) + 20;
 
   function itemElements(item, at, place, size) {
-    if (item.length === 1) return [nodeElement(item[0], place, nodeWidth(item[0]))];
+    if (item.length === 1) return [nodeElement(item[0], place, size.width)];
     const box = `box ${at}`;
     const kinds = new Set(item.map(typeOf));
     const type = kinds.size === 1 ? nodeLabel([...kinds][0]) : "";
-    const { cell, columns, rows } = size;
-    const cells = item.map((node, index) => {
-      const x = place.x + ((index % columns) - (columns - 1) / 2) * (cell + 8);
-      const y = place.y - 8 + (Math.floor(index / columns) - (rows - 1) / 2) * (HEIGHT + 6);
-      return nodeElement(node, { x, y }, cell, box);
-    });
-    return [{ data: { id: box, label: `${count(item.length)}${type ? ` × ${shown(type)}` : ""}`, width: 0, colour: colour("--border") }, classes: "box" }, ...cells];
+    const places = cells(place, size, item.length);
+    const inside = item.map((node, index) => nodeElement(node, places[index], size.cell, box));
+    return [{ data: { id: box, label: `${count(item.length)}${type ? ` × ${shown(type)}` : ""}`, width: 0, colour: colour("--border") }, classes: "box" }, ...inside];
   }
 
   function nodeElement(id, position, width, parent = undefined) {
@@ -327,12 +229,13 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return { data: { id, parent, label: nodeText(id), width, colour: colourOf(id) }, position, classes: marks };
   }
 
-  function lineElement({ head, tail, facts, marks, key, label: text, within }, items, place, sizes) {
+  function lineElement({ head, tail, facts, marks, key, label: text, side, reach, way: points }, items, place) {
     const end = (at) => (items[at].length === 1 ? items[at][0] : `box ${at}`);
-    const mark = marks.has("supported") ? "supported" : marks.has("refuted") ? "refuted" : "";
-    // An edge within a layer goes around what stands between its ends, to the right of them.
-    const side = within ? (place[tail].y > place[head].y ? -1 : 1) * (Math.max(sizes[head].width, sizes[tail].width) + ASIDE) : 0;
-    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side }, classes: within ? `${mark} within` : mark };
+    // Cytoscape has the middle of a box in the middle of what is in it.
+    const middle = (at) => ({ x: place[at].x, y: place[at].y - (items[at].length === 1 ? 0 : 8) });
+    const way = points && wayOf(points, middle(head), middle(tail));
+    const classes = [marks.has("supported") ? "supported" : marks.has("refuted") && "refuted", side && "within", reach && "aside", way && "way", way?.weights.length && "turning", way?.label && `said-at-${points.atTail ? "target" : "source"}`];
+    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side, reach, way }, classes: classes.filter(Boolean).join(" ") };
   }
 
   /** Put the chosen triples in front, the others back. */
@@ -445,12 +348,15 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     await learnTypes();
   }
 
-  function save() {
-    const blob = drawing.png({ output: "blob", full: true, scale: 2, bg: colour("--card") });
-    const link = el("a", { href: URL.createObjectURL(blob), download: "evidence.png" });
+  /** Save the whole drawing, in its own light: what is chosen is not in front. */
+  function save(kind) {
+    drawing.elements().removeClass("chosen faded");
+    const blob = kind === "SVG" ? new Blob([svgOf(drawing, colour("--card"))], { type: "image/svg+xml" }) : drawing.png({ output: "blob", full: true, scale: 2, bg: colour("--card") });
+    light();
+    const link = el("a", { href: URL.createObjectURL(blob), download: `evidence.${kind.toLowerCase()}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    say("Saved as PNG");
+    say(`Saved as ${kind}`);
   }
 
   // Drawn in the frame after the text, which is there at once.
@@ -475,7 +381,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     choose(wanted) {
       chosen = wanted;
       if (wanted.some((fact) => !edges.has(keyOf(fact)))) {
-        ({ edges, drawn } = chosenEdges([{ facts: wanted }, ...groups]));
+        ({ edges, many } = chosenEdges([{ facts: wanted }, ...groups]));
         if (drawing) {
           draw();
           learnTypes();

@@ -133,7 +133,7 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
     const label = name(nodeLabel(one.label));
     const link = { href: browseAddress(graph, { entity: one.entity }), title };
     const head = chosen
-      ? [el("button", { type: "button", class: "link row-name", "data-key": one.entity, title, onclick: (event) => pick(one, event.target) }, label), " ", el("a", { ...link, class: "open", "aria-label": `All about ${shown(nodeLabel(one.label))}` }, "↗")]
+      ? [el("button", { type: "button", class: "link row-name", "data-key": one.entity, title, onclick: (event) => pick(one, event.target) }, label), "\u00a0", el("a", { ...link, class: "open", "aria-label": `All about ${shown(nodeLabel(one.label))}` }, "↗")]
       : el("a", { class: "node row-name", ...link }, label);
     return el(
       "tr",

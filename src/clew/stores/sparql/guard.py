@@ -75,6 +75,9 @@ def guard_sparql(query: str, rows: int = USUAL_ROWS, prefixes: Mapping[str, str]
     """
     tokens = tokens_of(query)
     outside = _outside_brackets(tokens, query)
+    if form_of(query) == "SELECT" and not any(token.text == "{" for token in tokens):
+        reason = "SPARQL has a pattern in braces, as in SELECT ?s WHERE { ?s ?p ?o }. SQL is not run"
+        raise QuerySyntaxError(reason, query, len(query))
     for token in tokens:
         _check_word(token)
     _check_names(tokens, prefixes)
