@@ -94,7 +94,8 @@ class Writer:
             (f"size([w IN {items} WHERE {where}])", True), (f"[w IN {items} | toString(size(w))]", False),
             (f"{self.pick('any', 'all', 'none', 'single')}(w IN {items} WHERE {where})", False),
             (f"toString({name}.{number} > 1970)", False), (f"replace({other}, 'a', 'b') + 'c'", False),
-            (f"{items}[{self.pick(0, 1, -1, 5)}]", False), (f"{items}[{self.pick('1..', '..1', '-1..')}]", False),
+            (f"{items}[{self.pick(0, 1, -1, 5)}]", False),
+            (f"{items}[{self.pick('1..', '..1', '-1..')}]", False),
             (f"reverse({other})", False), (f"{other} IS NULL OR {name}.{number} > 1970", False),
             (f"CASE {name}.{number} WHEN 1956 THEN {other} END", False), (f"right({other}, 2)", False),
             (f"trim({other}) = {name}.{text}", False), (f"sign({name}.{number} - 1970)", True),
@@ -107,9 +108,12 @@ class Writer:
             (f"substring({other}, 2)", False), (f"{name}.{number} = {name}.{number}", False),
             (f"coalesce({other}, {name}.{text})", False),
             (f"range(1, size({other}))", False), (f"[{name}.{number}, {name}.{number} + 1]", False),
-            (f"toLower({other}) < toLower({name}.{text})", False), (f"toInteger('{self.pick('7', '-7.9', 'x', '1e3')}')", True),
-            (f"exists(({name})--())", False), (f"size(labels({name}))", True), (f"null + {name}.{text}", False),
-            (f"{other} = null", False), (f"[{other}] = [{name}.{text}]", False), (f"abs(-{name}.{number})", True),
+            (f"toLower({other}) < toLower({name}.{text})", False),
+            (f"toInteger('{self.pick('7', '-7.9', 'x', '1e3')}')", True),
+            (f"exists(({name})--())", False), (f"size(labels({name}))", True),
+            (f"null + {name}.{text}", False),
+            (f"{other} = null", False), (f"[{other}] = [{name}.{text}]", False),
+            (f"abs(-{name}.{number})", True),
         ]  # fmt: skip
         if edges:
             choices += [(f"type({self.pick(*edges)})", False)] * 2

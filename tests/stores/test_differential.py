@@ -80,7 +80,11 @@ def test_random_queries_give_the_same_rows_or_are_refused(stores):
     writer = Writer(2026)
     for _ in range(3_000):
         query = writer.query()
-        expected = server.run(query)
+        try:
+            expected = server.run(query)
+        except QueryError:
+            counts["refused by Neo4j"] += 1
+            continue
         try:
             found = embedded.run(query)
         except QueryError:

@@ -6,8 +6,8 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.guard import AGGREGATES, tokens_of_bounds
@@ -90,10 +90,10 @@ def to_ladybug(
         feature = _REFUSED.get(type(part))
         if feature is not None and part.start not in counted_tokens:
             refuse(feature)
-        if isinstance(part, Expression):
-            _expression(part, edits)
-        else:
+        if not isinstance(part, Expression):
             rewrite_pattern(part, edits)
+        elif (rewrite := _FORMS.get(type(part))) is not None:
+            rewrite(part, edits)
     edits.finish()
 
 
@@ -115,37 +115,6 @@ def _whole_kind(value: object) -> str | None:
         return "INT64"
     items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
     return "INT64[]" if items and all(_whole_kind(item) == "INT64" for item in items) else None
-
-
-def _expression(part: Expression, edits: LadybugEdits) -> None:
-    match part:
-        case tree.Call():
-            _call(part, edits)
-        case tree.MapProjection():
-            _map_projection(part, edits)
-        case tree.Subscript():
-            _index(part, edits)
-        case tree.Calculation():
-            _operation(part, edits)
-        case tree.LabelCheck():
-            _label_check(part, edits)
-        case tree.Iteration():
-            _iteration(part, edits)
-        case tree.PropertyAccess():
-            _part_of_date(part, edits)
-        case tree.ListLiteral(items=items):
-            if len({_family(item) for item in items} - {""}) > 1 and part.start not in edits.numbers:
-                refuse("lists of texts, numbers and booleans together")
-        case tree.Case():
-            _case(part, edits)
-        case tree.MapLiteral():
-            _check_keys(part, edits.statement)
-        case tree.Subquery():
-            _subquery(part, edits)
-        case tree.PatternExpression(path=path):
-            check_condition(path)
-        case _:
-            pass
 
 
 def _check_keys(part: tree.MapLiteral | tree.MapProjection, statement: Statement) -> None:
@@ -228,7 +197,10 @@ def _substring(call: tree.Call, edits: LadybugEdits) -> None:
     if _whole_number(first) != 0:
         edits.put(call.start, "list_extract(list_transform")
         edits.put(call.start + 1, "([")
-        edits.put(_token(",", text, first, edits), "], clew_s -> CASE WHEN size(clew_s) <= ")
+        comma = _token(",", text, first, edits)
+        last = _token(",", first, call.arguments[2], edits) if not end else call.stop - 1
+        edits.drop((*range(comma + 1, first.start), *range(first.stop, last)))
+        edits.put(comma, "], clew_s -> CASE WHEN size(clew_s) <= ")
         edits.behind(call.stop - 1, " END), 1)")
         edits.repeat(first.start, first.stop, " THEN '' ELSE substring(clew_s, 1 + ")
         edits.around(first, "(", ")")
@@ -476,8 +448,9 @@ def _days(call: tree.Call, edits: LadybugEdits) -> None:
 _REWRITES = {
     "size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days, "type": _label,
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
-    "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys,
-    "split": _split, "substring": _substring, "left": _check_lengths, "right": _check_lengths, "range": _range,
+    "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole,
+    "keys": _keys, "split": _split, "substring": _substring, "left": _check_lengths, "range": _range,
+    "right": _check_lengths,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
@@ -624,8 +597,16 @@ def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
     edits.around(operation, "(CASE WHEN ", " THEN true ELSE NULL END)")
 
 
+def _list(part: tree.ListLiteral, edits: LadybugEdits) -> None:
+    """Ladybug makes texts of the numbers in a list with texts."""
+    if len({_family(item) for item in part.items} - {""}) > 1 and part.start not in edits.numbers:
+        refuse("lists of texts, numbers and booleans together")
+
+
 def _family(part: Expression) -> str:
     """Whether an expression is written out as a text, number or boolean; empty for another one."""
+    if isinstance(part, tree.Calculation) and part.operator == "NEG":
+        return _family(part.operands[0])
     kind = part.kind if isinstance(part, tree.LiteralValue) else "null"
     return {"null": "", "integer": "number", "float": "number"}.get(kind, kind)
 
@@ -704,3 +685,13 @@ def _subquery(subquery: tree.Subquery, edits: LadybugEdits) -> None:
     first = edits.statement.tokens[clauses[0].start]
     if not (first.kind == "word" and first.value == "MATCH"):
         edits.behind(subquery.start + 1, " MATCH")
+
+
+_FORMS: Mapping[type[Syntax], Callable[[Any, LadybugEdits], None]] = {
+    tree.Call: _call, tree.MapProjection: _map_projection, tree.Subscript: _index, tree.Case: _case,
+    tree.Calculation: _operation, tree.LabelCheck: _label_check, tree.Iteration: _iteration,
+    tree.PropertyAccess: _part_of_date, tree.Subquery: _subquery, tree.ListLiteral: _list,
+    tree.MapLiteral: lambda part, edits: _check_keys(part, edits.statement),
+    tree.PatternExpression: lambda part, _: check_condition(part.path),
+}  # fmt: skip
+"""What rewrites, or refuses, an expression of a kind."""
