@@ -262,7 +262,8 @@ class ReadEvidence:
 
     def misfit(self, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""
-        return self.judge.misfit(asked_of(self.question), entity)
+        by_words = self.judge.misfit(asked_of(self.question), entity)
+        return by_words or self.judge.contradicts(self.question, entity)
 
     @cached_property
     def triples(self) -> tuple[int, ...]:
