@@ -109,7 +109,7 @@ class Writer:
             (f"coalesce({other}, {name}.{text})", False),
             (f"range(1, size({other}))", False), (f"[{name}.{number}, {name}.{number} + 1]", False),
             (f"toLower({other}) < toLower({name}.{text})", False),
-            (f"toInteger('{self.pick('7', '-7.9', 'x', '1e3')}')", True),
+            (f"toInteger('{self.pick('7', '-7.9', 'x', ' 7')}')", True),
             (f"exists(({name})--())", False), (f"size(labels({name}))", True),
             (f"null + {name}.{text}", False),
             (f"{other} = null", False), (f"[{other}] = [{name}.{text}]", False),

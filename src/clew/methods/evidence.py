@@ -262,8 +262,7 @@ class ReadEvidence:
 
     def misfit(self, entity: int) -> str:
         """Why an entity is not what is asked for; empty where it may be."""
-        by_words = self.judge.misfit(asked_of(self.question), entity)
-        return by_words or self.judge.contradicts(self.question, entity)
+        return self.judge.misfit(asked_of(self.question), entity)
 
     @cached_property
     def triples(self) -> tuple[int, ...]:

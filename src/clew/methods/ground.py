@@ -3,8 +3,7 @@
 It is code, not a prompt. An entity counts if it stands in the facts that were given, a path through them
 leads to it from what was known (the question's entities, and in a chain the answers before), and it is what
 is asked for (`question.py`). A number counts if it stands in the facts that the reply names, if they come to
-it (counted, added up, compared), or if a query graph of the question does; yes and no by a query graph, and
-where none decides and all is shown, by facts that join what the question names.
+it (counted, added up, compared), or if a query graph of the question does; yes and no by a query graph alone.
 What a model only says is ungrounded. What is rejected is told, with why.
 """
 
@@ -54,9 +53,8 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
     if not cited:
         return "it names no facts for it"
     holders = [node for node in evidence.nodes_of(cited) if _holds(evidence, node, number)]
-    others = [evidence.judge.contradicts(question, node) for node in holders]
-    if others and all(others):
-        return others[0]
+    if other := evidence.judge.answers_otherwise(question, holders) if holders else "":
+        return says(other)
     for proof in prove_stated(evidence, holders, cited).values():
         return proof
     if counts(question) and number in set(_counts(evidence, cited)):
@@ -325,8 +323,8 @@ def _entities(
         reason = "ungrounded" if misfits and len(misfits) == len(rejected) else "not_in_evidence"
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, reason)
     names = [readable(labels[entity]) for entity in answer_proofs]
-    if why := evidence.judge.asks_other_type(evidence.question, list(answer_proofs)):
-        return _ungrounded(statement, "; ".join(names), why)
+    if other := evidence.judge.answers_otherwise(evidence.question, list(answer_proofs)):
+        return _ungrounded(statement, "; ".join(names), says(other))
     rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
@@ -339,7 +337,7 @@ def _truth_reply(
         return _ungrounded(statement, value, misfit)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.judge.decides(evidence.question, value, frozenset(named))
-    if not decided and evidence.whole and _joins(evidence, cited, all_=value == "yes"):
+    if not decided and evidence.whole and _holds_all(evidence, cited, all_=value == "yes"):
         return GroundedReply(_text(statement, [value]), {}, value, named)
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
@@ -348,13 +346,10 @@ def _truth_reply(
     return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 
-def _joins(evidence: ReadEvidence, cited: Sequence[Fact], *, all_: bool) -> bool:
-    """Whether facts that a reply names hold what the question names, of several things: all, or some.
-
-    What a question says of one thing, or of all of a type (*Are all films by Nolan?*), no fact decides.
-    """
+def _holds_all(evidence: ReadEvidence, cited: Sequence[Fact], *, all_: bool) -> bool:
+    """Whether facts that a reply names hold what the question names: all of it, or something of it."""
     named, nodes = evidence.named_entities, evidence.nodes_of(cited)
-    return len(named) > 1 and (named <= nodes if all_ else bool(named & nodes))
+    return bool(nodes) and (named <= nodes if all_ or not named else bool(named & nodes))
 
 
 def _number_reply(

@@ -13,11 +13,10 @@ from clew.graph.steps import relation_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor
-from clew.query.tree import Compared, Counted, Extreme, Query, Related, Without, parts_of
-from clew.reading.answer import DraftAnswer, answer_of, meanings_of
+from clew.query.tree import Extreme, Query, parts_of
+from clew.reading.answer import answer_of, meanings_of
 from clew.reading.asked_for import AnswerKinds
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
-from clew.reading.features import final_type
 from clew.reading.left_open import is_capital, near_names, unknown_names
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
 from clew.reading.reader import QuestionReader, Reading
@@ -237,8 +236,6 @@ AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 MOST_LIKELY = 12
 """Readings whose relations are looked at."""
-_COMPUTED = (Compared, Counted, Extreme, Related, Without)
-"""Parts of a query graph that no fact says by itself."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
 _HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
 _NUMBER_OF = re.compile(r"\W*(?:\w+\W+){0,4}(?:number|count)\s+of\b", re.I)
@@ -324,16 +321,11 @@ class AskedSteps:
     entities: tuple[int, ...] = ()
 
 
-def _names(draft: DraftAnswer) -> set[str]:
-    return {name for answer in draft.answers for name in (answer.entity, answer.label)}
-
-
 @dataclass(eq=False)
 class Judge:
     """Judges answers over one graph."""
 
     reader: QuestionReader
-    _last: tuple[str, tuple[Query, DraftAnswer] | None] | None = None
 
     @cached_property
     def _kinds(self) -> AnswerKinds:
@@ -378,44 +370,23 @@ class Judge:
             other = other or (draft.text if meaning.share >= DECIDES and draft.text != value else "")
         return other
 
-    def contradicts(self, question: str, entity: int) -> str:
-        """Why a likely query graph of a question is not answered by an entity; empty where it may be.
+    def answers_otherwise(self, question: str, entities: Sequence[int]) -> str:
+        """What a likely query graph of a question answers, where code can tell that `entities` are wrong.
 
-        Code can tell that of values (*2000* for *How long is Memento?*), and of what is compared, counted,
-        left out, or the first of an order.
+        It can of values (*2000* for *How long is Memento?*) and of what is the first by a value (*the longest
+        film*); empty where it cannot, or where one of them is right.
         """
-        sure, graph = self._sure(question), self.reader.graph
-        if sure is None or graph.entities[entity] in _names(sure[1]):
+        reader, reading = self.reader, self.reader.read(question)
+        graph, vocabulary = reader.graph, reader.vocabulary
+        likeliest = next(iter(meanings_of(Executor(graph), vocabulary, reading)), None)
+        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
             return ""
-        is_computed = any(isinstance(part, _COMPUTED) for part in parts_of(sure[0].part))
-        return says(sure[1].text) if is_computed or graph.values.kind[entity] != ValueKind.NONE else ""
-
-    def asks_other_type(self, question: str, entities: Sequence[int]) -> str:
-        """Why none of some entities is of the type that a likely query graph of a question lists."""
-        sure, graph = self._sure(question), self.reader.graph
-        asked = -1
-        if sure is not None and sure[0].ask == "list":
-            asked = final_type(sure[0].part, self.reader.vocabulary)
-        if sure is None or asked < 0 or any(graph.entities[entity] in _names(sure[1]) for entity in entities):
+        is_ordered = any(isinstance(part, Extreme) for part in parts_of(likeliest.query.part))
+        if not is_ordered and not all(graph.values.kind[entity] != ValueKind.NONE for entity in entities):
             return ""
-        types = [graph.types.of(entity) for entity in entities]
-        is_other = all(types) and not any(asked in each for each in types)
-        return f"{readable(graph.types.names[asked])} is asked for" if is_other else ""
-
-    def _sure(self, question: str) -> tuple[Query, DraftAnswer] | None:
-        """The likely query graph of a question, and all that it answers; None where there is none."""
-        if self._last is None or self._last[0] != question:
-            reading, reader = self.reader.read(question), self.reader
-            graph, vocabulary = reader.graph, reader.vocabulary
-            likeliest = next(iter(meanings_of(Executor(graph), vocabulary, reading)), None)
-            sure = None
-            if likeliest is not None and likeliest.share >= DECIDES:
-                draft = answer_of(graph, vocabulary, likeliest.query)
-                is_whole = draft.abstained is None and draft.total in (None, len(draft.answers))
-                if is_whole and not self._leaves_out(reading, likeliest.query):
-                    sure = likeliest.query, draft
-            self._last = question, sure
-        return self._last[1]
+        draft = answer_of(graph, vocabulary, likeliest.query)
+        right = {name for answer in draft.answers for name in (answer.entity, answer.label)}
+        return "" if right & {graph.entities[entity] for entity in entities} else draft.text
 
     def _leaves_out(self, reading: Reading, query: Query) -> bool:
         """Whether words of a question have no place in a query graph."""

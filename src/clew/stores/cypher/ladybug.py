@@ -248,7 +248,7 @@ def _to_whole(call: tree.Call, edits: LadybugEdits) -> None:
     elif kind == "STRING":
         edits.put(call.start, "CAST(nullif(regexp_extract")
         _as_first(argument, edits)
-        edits.before(end, r", '^\\s*([+-]?[0-9]+)(?:\\.[0-9]*)?\\s*$', 1")
+        edits.before(end, r", '^([+-]?[0-9]+)(?:\\.[0-9]*)?$', 1")
         edits.behind(end, ", '') AS INT64)")
     else:
         edits.put(call.start, "CAST(sign(CAST")
