@@ -71,7 +71,7 @@ class Clew(GraphView, Asks):
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
         GraphView.__init__(self, index, embedder)
         Asks.__init__(self)
-        self._cached = cached is not None
+        self._cached, self._is_held = cached is not None, False
         self.built = cached is not None and cached.built
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
@@ -273,6 +273,8 @@ class Clew(GraphView, Asks):
         """
         from clew.foundation.system import physical_memory
 
+        if self._is_held:
+            return True
         if sum(file.bytes for file in self.opened.manifest.files) > share * physical_memory():
             return False
         self._reopen(held=True)
@@ -495,7 +497,7 @@ class Clew(GraphView, Asks):
         from clew.index.store.directory import open_index
 
         self._forget()
-        self._opened = open_index(self.path, access=milvus_access(), held=held)
+        self._opened, self._is_held = open_index(self.path, access=milvus_access(), held=held), held
 
     def _forget(self) -> None:
         """Let go of what was made of the index that is open."""

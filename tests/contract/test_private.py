@@ -18,12 +18,12 @@ from doors import GRAPHS
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = r"""
-import json, sys
+import json, os, sys
 from typer.testing import CliRunner
 from clew.cli.app import app
 
-def run(*args, codes=(0,)):
-    done = CliRunner().invoke(app, [str(a) for a in args], prog_name="clew")
+def run(*args, codes=(0,), said=""):
+    done = CliRunner().invoke(app, [str(a) for a in args], prog_name="clew", input=said)
     assert done.exit_code in codes, (args, done.stderr, done.exception)
 
 graphs, out = sys.argv[1:]
@@ -40,6 +40,15 @@ run("query", index, "SELECT ?s WHERE { ?s ?p ?o } LIMIT 1")
 if "ladybug" in sys.modules or __import__("importlib").util.find_spec("ladybug"):
     run("query", index, "MATCH (f) RETURN f LIMIT 1")
 open(f"{out}/new.tsv", "w").write("Fury\twritten_by\tNorman Krasna\n")
+run("methods")
+run("vocabulary", index)
+run("shell", index, said="Who directed Metropolis?\n")
+os.mkdir(f"{out}/set")
+open(f"{out}/set/graph.tsv", "w").write("Fury\tdirected_by\tFritz Lang\n")
+question = {"question": "Who directed Fury?", "gold": ["Fritz Lang"]}
+open(f"{out}/set/questions.jsonl", "w").write(json.dumps(question) + "\n")
+run("eval", f"{out}/set", "--method", "auto", "--workers", 1, "--out", f"{out}/run", "--quiet")
+run("eval", f"{out}/run", "--report", f"{out}/report.html", "--quiet")
 run("update", index, "--add", f"{out}/new.tsv")
 """
 CALLS = "open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,symlink"

@@ -132,3 +132,13 @@ def test_the_index_that_another_process_builds_is_waited_for(ask, monkeypatch):
         assert began.wait(5)
     waiting.join()
     assert seen[0].index.graph.triples == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no modes of files")
+def test_an_index_that_somebody_else_may_have_put_into_the_cache_is_not_read(ask, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    planted = ask()
+    planted.path.chmod(0o777)
+    found = ask()
+    assert (found.built, found.path == planted.path) == (True, False)
+    assert "others may write to" in found.note

@@ -70,8 +70,8 @@ def running() -> Iterator[Callable[..., Running]]:
 def process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     made: list[Process] = []
 
-    def start(*args: str) -> Process:
-        made.append(Process(*args, folder=tmp_path))
+    def start(*args: str, first: str = "") -> Process:
+        made.append(Process(*args, folder=tmp_path, first=first))
         return made[-1]
 
     yield start

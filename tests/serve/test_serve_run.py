@@ -86,6 +86,29 @@ def test_no_file_of_an_index_can_be_truncated_beneath_a_server(process, tmp_path
     assert httpx.get(f"{server.url}/healthz", timeout=20).status_code == 200
 
 
+LITTLE_MEMORY = "from clew.foundation import system\nsystem.physical_memory = lambda: 1 << 16"
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not say what is mapped")
+def test_a_file_that_is_truncated_while_it_is_read_ends_no_server_of_an_index_beyond_memory(
+    process, films_index, monkeypatch
+):
+    with serving(events(piece("Answer: Heat", "stop"))) as (fake, url):
+        monkeypatch.setenv("OLLAMA_HOST", url)
+        limits = ("--llm", "ollama/x", "--budget", "calls=3")
+        server = process(f"films={films_index}", *limits, first=LITTLE_MEMORY)
+        server.wait_ready()
+        body = {"question": "Who directed Memento?", "method": "llm"}
+        for _ in range(6):
+            (worker,) = server.workers
+            os.kill(worker, signal.SIGBUS)
+            wait_for(lambda gone=worker: server.workers not in ([], [gone]))
+            assert ask(server).json()["text"] == "Christopher Nolan"
+            httpx.post(f"{server.url}/v1/films/ask", json=body, timeout=20)
+        assert len(fake.seen) == 3
+        assert server.end(signal.SIGTERM) == 0
+
+
 def test_who_goes_with_requests_unanswered_is_forgotten(process, films_index):
     server = process(f"films={films_index}")
     server.wait_ready()

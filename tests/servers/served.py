@@ -87,14 +87,16 @@ class Running:
 class Process:
     """`clew serve` in a process of its own."""
 
-    def __init__(self, *args: str, folder: Path) -> None:
+    def __init__(self, *args: str, folder: Path, first: str = "") -> None:
+        """Start it; `first` is Python that the process runs before."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = (folder / f"log-{self.port}").open("w+", encoding="utf-8")
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "CLEW_CACHE_DIR": str(folder / "cache")}
-        command = [sys.executable, "-m", "clew", "serve", *args, "--port", str(self.port)]
+        begun = f"{first}\nfrom clew.cli import main\nmain()"
+        command = [sys.executable, "-c", begun, "serve", *args, "--port", str(self.port)]
         self.process = subprocess.Popen(
             command, stderr=self._log, stdout=self._log, env=environment, stdin=subprocess.DEVNULL
         )

@@ -80,6 +80,41 @@ class Writer:
             (f"{name} {{.{text}, n: {name}.{number}}}", False),
             (f"COUNT {{ ({name})--() }}", True), (f"toInteger({name}.{text})", True),
         ]  # fmt: skip
+        other = self.pick(*names)
+        other = f"{other}.{self.pick(*(k for k in LABELS[names[other]] if k not in NUMBERS))}"
+        where = self.pick("w > 'M'", "w STARTS WITH 'T'", "size(w) > 4", f"w <> {name}.{text}")
+        items = self.pick(
+            f"split({name}.{text}, ' ')", f"[{name}.{text}, {other}, 'The']", f"[{other}, null, 'a']",
+            f"[{name}.{text}] + [{other}]",
+        )  # fmt: skip
+        choices += [
+            (f"{name}.{text} + ' ' + {other}", False), (f"toString({name}.{number}) + {other}", False),
+            (f"toUpper({other} + {self.pick(*TEXTS)}) + {name}.{text}", False),
+            (f"[w IN {items} | w + '!']", False), (f"[w IN {items} WHERE {where} | toUpper(w)]", False),
+            (f"size([w IN {items} WHERE {where}])", True), (f"[w IN {items} | toString(size(w))]", False),
+            (f"{self.pick('any', 'all', 'none', 'single')}(w IN {items} WHERE {where})", False),
+            (f"toString({name}.{number} > 1970)", False), (f"replace({other}, 'a', 'b') + 'c'", False),
+            (f"{items}[{self.pick(0, 1, -1, 5)}]", False),
+            (f"{items}[{self.pick('1..', '..1', '-1..')}]", False),
+            (f"reverse({other})", False), (f"{other} IS NULL OR {name}.{number} > 1970", False),
+            (f"CASE {name}.{number} WHEN 1956 THEN {other} END", False), (f"right({other}, 2)", False),
+            (f"trim({other}) = {name}.{text}", False), (f"sign({name}.{number} - 1970)", True),
+            (f"{name}.{number} ^ 2", True), (f"-{name}.{number} % 7", True), (f"size({items})", True),
+            (f"head({items})", False), (f"last({items})", False), (f"{other} IN {items}", False),
+            (f"toFloat({name}.{number}) / 8", True), (f"{name}.{number} / 8.0", True),
+            (f"{self.pick('floor', 'ceil')}({name}.{number} / 3.0)", True), (f"sqrt({name}.{number})", True),
+            (f"{other} STARTS WITH {self.pick(*TEXTS)}", False), (f"{other} CONTAINS 'e' AND true", False),
+            (f"NOT {other} ENDS WITH 'n'", False), (f"{name} = {self.pick(*names)}", False),
+            (f"substring({other}, 2)", False), (f"{name}.{number} = {name}.{number}", False),
+            (f"coalesce({other}, {name}.{text})", False),
+            (f"range(1, size({other}))", False), (f"[{name}.{number}, {name}.{number} + 1]", False),
+            (f"toLower({other}) < toLower({name}.{text})", False),
+            (f"toInteger('{self.pick('7', '-7.9', 'x', ' 7')}')", True),
+            (f"exists(({name})--())", False), (f"size(labels({name}))", True),
+            (f"null + {name}.{text}", False),
+            (f"{other} = null", False), (f"[{other}] = [{name}.{text}]", False),
+            (f"abs(-{name}.{number})", True),
+        ]  # fmt: skip
         if edges:
             choices += [(f"type({self.pick(*edges)})", False)] * 2
         return self.pick(*choices)

@@ -17,7 +17,8 @@ from clew.serve.settings import ServeSettings
 async def answer(scope, receive, send):
     raise NotImplementedError
 
-serve(lambda: answer, listen(ServeSettings(port=0, workers=2)), lambda: print("started", flush=True))
+sockets = listen(ServeSettings(port=0, workers=2))
+serve(lambda: answer, sockets, lambda: print("started", flush=True), forked=True)
 """
 WORKING = """
 import time

@@ -85,8 +85,8 @@ def serve(
         ServerLimits(seconds=seconds),
         telemetry=wants_telemetry(os.environ),
     )
-    spent = {spec: None if workers == 1 else calling.shared_ledger() for spec in llm or ()}
-    with shared_counts(workers):
+    spent = {spec: calling.shared_ledger() if hasattr(os, "fork") else None for spec in llm or ()}
+    with shared_counts():
         code = _run(sources, settings, reading, partial(_application, spent=spent, calling=calling))
     raise typer.Exit(code)
 
@@ -110,7 +110,10 @@ def _run(
         sockets = [listening.enter_context(opened) for opened in listen(settings)]
         graphs = open_graphs(sources, reading, settings.limits)
         write_logs(quiet=reading.quiet)
-        if settings.workers > 1:
+        # What is mapped and not held ends its process if a file is cut short while it is read.
+        is_held = all([graph.clew.hold() for graph in graphs])
+        forked = hasattr(os, "fork") and (settings.workers > 1 or not is_held)
+        if forked:
             graphs.prepare_for_forks()
             if find_spec("mcp") is not None:
                 import_module("clew.serve.mcp")  # once, for all workers
@@ -118,7 +121,7 @@ def _run(
         def started() -> None:
             warn(f"serving {', '.join(graphs.names)} at {address_of(sockets[0])} (Ctrl-C ends it)")
 
-        return run(partial(make, graphs, settings), sockets, started)
+        return run(partial(make, graphs, settings), sockets, started, forked=forked)
 
 
 def _application(

@@ -166,6 +166,11 @@ def replace_file(path: Path, content: str | bytes) -> None:
         raise
 
 
+def is_own(status: os.stat_result) -> bool:
+    """Whether this user alone may write; always so on Windows, where each user has folders of their own."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+
+
 def open_at_once(path: str, flags: int) -> int:
     """An opener of files that waits for no writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -16,7 +16,7 @@ from clew.graph.readers.hints import Hints
 from clew.graph.readers.source_files import checksum, modification_time, source_bytes
 from clew.graph.readers.stream import unpacked_name
 from clew.index.store.directory import FORMAT_VERSION, Index, open_index
-from clew.index.store.files import usable
+from clew.index.store.files import make_own, usable, user_folder
 from clew.text.embedders import Embedder
 from clew.version import __version__
 
@@ -73,6 +73,10 @@ def cached_index(
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
     path = folder / _key(sources, embedder, corpus, reading)
+    if not make_own(path):  # an index that somebody else may have put there
+        folder = user_folder()
+        note = f"others may write to {path}; the index is kept in {folder}"
+        path = folder / path.name
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS

@@ -147,12 +147,15 @@ def address_of(opened: socket.socket) -> str:
     return f"http://{host_text}:{port}"
 
 
-def serve(make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None]) -> int:
+def serve(
+    make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None], *, forked: bool
+) -> int:
     """Serve until SIGINT or SIGTERM, then finish what is in progress; returns an exit code.
 
     `make` puts the application together, in each worker anew; `started` is called once it is listened.
+    `forked`: in workers that are started again when they end, or all in this process, with one socket.
     """
-    if len(sockets) == 1:
+    if not forked:
         started()
         return _serve_one(make, sockets[0])
     return _Workers(make, sockets).run(started)

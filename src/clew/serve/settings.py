@@ -80,11 +80,8 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @contextmanager
-def shared_counts(workers: int) -> Generator[None]:
-    """Let several workers share their counts while the server runs."""
-    if workers == 1:
-        yield
-        return
+def shared_counts() -> Generator[None]:
+    """Let workers share their counts while the server runs."""
     owner = os.getpid()
     os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="clew-counts-")
     try:

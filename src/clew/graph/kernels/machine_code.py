@@ -28,7 +28,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import typeof_impl
 
 from clew.errors import OutputError
-from clew.foundation.system import COMPILING
+from clew.foundation.system import COMPILING, is_own
 
 _PACKAGE = Path(__file__).parents[2]
 _DIGEST_BYTES = 32
@@ -94,18 +94,13 @@ def _read_own(path: Path) -> bytes | None:
         with open(
             path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NOFOLLOW", 0))
         ) as file:
-            if not all(map(_is_own, (os.stat(path.parent), os.fstat(file.fileno())))):
+            if not all(map(is_own, (os.stat(path.parent), os.fstat(file.fileno())))):
                 return None
             data = file.read()
     except OSError:
         return None
     digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
     return content if sha256(content).digest() == digest else None
-
-
-def _is_own(status: os.stat_result) -> bool:
-    """Whether this user alone may write; always so on Windows, where each user has folders of their own."""
-    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
 def _write(path: Path, content: bytes) -> None:

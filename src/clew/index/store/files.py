@@ -21,7 +21,7 @@ import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
 from clew.foundation.arrays import AnyArray, chunks_of, load_array
-from clew.foundation.system import open_at_once, replace_file, usable_processors
+from clew.foundation.system import is_own, open_at_once, replace_file, usable_processors
 
 # Folders for what can be made again: the cache, or a private one where the cache may not be written.
 
@@ -51,15 +51,17 @@ def user_folder() -> Path:
 def trusted_folder() -> Path | None:
     """Make or find this user's folder; None if it cannot be made, or others may write to it."""
     folder = private_folder()
+    return folder if make_own(folder) else None
+
+
+def make_own(folder: Path) -> bool:
+    """Make or find a folder; whether it is this user's, and others may not write to it."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
     except OSError:
-        return None
-    if not hasattr(os, "getuid"):
-        return folder
-    status = folder.lstat()
-    is_private = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
-    return folder if is_private else None
+        return False
+    return stat.S_ISDIR(status.st_mode) and is_own(status)
 
 
 # The files of an index: arrays written through to the disk, with checksums, and opened memory-mapped.

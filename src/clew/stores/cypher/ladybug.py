@@ -6,8 +6,8 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.guard import AGGREGATES, tokens_of_bounds
@@ -29,7 +29,7 @@ from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax,
 
 _RENAMED_FUNCTIONS = {
     "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
-    "relationships": "rels", "log": "ln", "log10": "log", "split": "string_split",
+    "relationships": "rels", "log": "ln", "log10": "log",
 }  # fmt: skip
 _SAME_FUNCTIONS = frozenset(
     """
@@ -39,7 +39,6 @@ _SAME_FUNCTIONS = frozenset(
 )
 _CASTS = {
     "tofloat": "DOUBLE", "tofloatornull": "DOUBLE",
-    "tostring": "STRING", "tostringornull": "STRING",
     "datetime": "TIMESTAMP", "localdatetime": "TIMESTAMP",
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
@@ -48,8 +47,15 @@ _TEXTS = frozenset(
     "substring left right split trim ltrim rtrim replace tolower toupper lower upper tostring type".split()
 )
 """Functions that make texts."""
-_FAR_POSITION = 1_000_000
-"""A position behind the end of any list."""
+_RESULTS = {
+    **dict.fromkeys(_TEXTS, "STRING"), **dict.fromkeys("size length count tointeger id".split(), "INT64"),
+    **dict.fromkeys("ceil floor round sqrt log log10 tofloat avg pi percentilecont".split(), "DOUBLE"),
+}  # fmt: skip
+_OF_THE_SAME = frozenset("min max sum abs coalesce".split())
+"""Functions whose results are of the type of what they are given."""
+_COMPUTING = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
+_FAR_POSITION = 2**40
+"""A position behind the end of any list or text."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _REPEATABLE = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
@@ -84,10 +90,10 @@ def to_ladybug(
         feature = _REFUSED.get(type(part))
         if feature is not None and part.start not in counted_tokens:
             refuse(feature)
-        if isinstance(part, Expression):
-            _expression(part, edits)
-        else:
+        if not isinstance(part, Expression):
             rewrite_pattern(part, edits)
+        elif (rewrite := _FORMS.get(type(part))) is not None:
+            rewrite(part, edits)
     edits.finish()
 
 
@@ -109,34 +115,6 @@ def _whole_kind(value: object) -> str | None:
         return "INT64"
     items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
     return "INT64[]" if items and all(_whole_kind(item) == "INT64" for item in items) else None
-
-
-def _expression(part: Expression, edits: LadybugEdits) -> None:
-    match part:
-        case tree.Call():
-            _call(part, edits)
-        case tree.MapProjection():
-            _map_projection(part, edits)
-        case tree.Subscript():
-            _index(part, edits)
-        case tree.Calculation():
-            _operation(part, edits)
-        case tree.LabelCheck():
-            _label_check(part, edits)
-        case tree.Iteration(kind="LIST"):
-            _comprehension(part, edits)
-        case tree.Iteration(where=Expression() as where):
-            _write_out(where, edits)
-        case tree.PropertyAccess():
-            _part_of_date(part, edits)
-        case tree.MapLiteral():
-            _check_keys(part, edits.statement)
-        case tree.Subquery():
-            _subquery(part, edits)
-        case tree.PatternExpression(path=path):
-            check_condition(path)
-        case _:
-            pass
 
 
 def _check_keys(part: tree.MapLiteral | tree.MapProjection, statement: Statement) -> None:
@@ -182,22 +160,54 @@ def _call(call: tree.Call, edits: LadybugEdits) -> None:
         return
     if name in _RENAMED_FUNCTIONS:
         edits.put(at, _RENAMED_FUNCTIONS[name])
-        if name == "split" and call.arguments:
-            _as_text(call.arguments[0], edits)
     elif name == "sum":
         edits.around(call, "coalesce(", ", 0)")
     else:
         refuse(f"the function {call.name}")
 
 
+def _split(call: tree.Call, edits: LadybugEdits) -> None:
+    """Mark where each part begins: ladybug leaves out empty parts."""
+    match call.arguments:
+        case (text, tree.LiteralValue(value=str() as separator) as part) if separator.isprintable():
+            edits.drop(range(_token(",", text, part, edits), call.stop))
+        case _:
+            refuse("split() but of a text by one that is written out")
+    separator, mark = quote_text(separator), "\ue000"
+    if separator == "''":
+        edits.put(call.start, "string_split")
+        edits.before(call.stop - 1, ", '')")
+    else:
+        edits.put(call.start, "list_transform(string_split(regexp_replace(replace")
+        marked = f"{separator[:-1]}{mark}'), '^', '{mark}'), {separator})"
+        edits.put(call.stop - 1, f", {separator}, {marked}, clew_s -> regexp_replace(clew_s, '^{mark}', ''))")
+    edits.around(text, "coalesce(", ")")
+    _as_text(text, edits)
+
+
 def _substring(call: tree.Call, edits: LadybugEdits) -> None:
-    """Ladybug counts positions from one, and wants a length; it has values for what is an error in Neo4j."""
+    """Ladybug counts positions from one, and wants a length; it has values for what is an error in Neo4j.
+
+    Behind the last letter of a text that is not all ASCII it has the whole text.
+    """
     if len(call.arguments) not in (2, 3):
         refuse("substring() but of a text, a start and a length")
-    _as_first(call.arguments[0], edits)
-    edits.around(call.arguments[1], "(", ") + 1")
-    if len(call.arguments) == 2:
-        edits.before(call.stop - 1, f", {_FAR_POSITION}")
+    text, first = call.arguments[:2]
+    end = "" if len(call.arguments) == 3 else f", {_FAR_POSITION}"
+    if _whole_number(first) != 0:
+        edits.put(call.start, "list_extract(list_transform")
+        edits.put(call.start + 1, "([")
+        comma = _token(",", text, first, edits)
+        last = _token(",", first, call.arguments[2], edits) if not end else call.stop - 1
+        edits.drop((*range(comma + 1, first.start), *range(first.stop, last)))
+        edits.put(comma, "], clew_s -> CASE WHEN size(clew_s) <= ")
+        edits.behind(call.stop - 1, " END), 1)")
+        edits.repeat(first.start, first.stop, " THEN '' ELSE substring(clew_s, 1 + ")
+        edits.around(first, "(", ")")
+    else:
+        edits.around(first, "(", ") + 1")
+    edits.before(call.stop - 1, end)
+    _as_first(text, edits)
     _check_lengths(call, edits)
 
 
@@ -231,20 +241,87 @@ def _to_whole(call: tree.Call, edits: LadybugEdits) -> None:
     if len(call.arguments) != 1:
         refuse("toInteger of several values")
     argument, end = call.arguments[0], call.stop - 1
-    is_text = isinstance(argument, tree.LiteralValue) and argument.kind == "string"
-    kind = edits.facts.columns.get(argument.key.text) if isinstance(argument, tree.PropertyAccess) else None
+    kind = _kind(argument, edits)
     if kind == "INT64":
         edits.put(call.start, "CAST")
         edits.before(end, " AS INT64")
-    elif is_text or kind == "STRING" or (isinstance(argument, tree.Call) and argument.name.lower() in _TEXTS):
+    elif kind == "STRING":
         edits.put(call.start, "CAST(nullif(regexp_extract")
         _as_first(argument, edits)
-        edits.before(end, r", '^\\s*([+-]?[0-9]+)(?:\\.[0-9]*)?\\s*$', 1")
+        edits.before(end, r", '^([+-]?[0-9]+)(?:\\.[0-9]*)?$', 1")
         edits.behind(end, ", '') AS INT64)")
     else:
         edits.put(call.start, "CAST(sign(CAST")
         edits.repeat(argument.start, argument.stop, " AS DOUBLE)) * floor(abs(CAST(")
         edits.before(end, " AS DOUBLE))) AS INT64")
+
+
+def _kind(part: Expression, edits: LadybugEdits) -> str | None:
+    """The type that an expression shows to have: INT64, DOUBLE, STRING; None where it is not known."""
+    match part:
+        case tree.LiteralValue(kind=kind):
+            return {"integer": "INT64", "float": "DOUBLE", "string": "STRING"}.get(kind)
+        case tree.PropertyAccess(key=key):
+            return "STRING" if key.text == "name" else edits.facts.columns.get(key.text)
+        case tree.Call(name=name, arguments=arguments) if name.lower() in _OF_THE_SAME:
+            return _common(arguments, edits)
+        case tree.Call(name=name):
+            return _RESULTS.get(name.lower())
+        case tree.Calculation(operator=operator, operands=operands) if operator in ("+", *_COMPUTING):
+            return _common(operands, edits)
+        case _:
+            return None
+
+
+def _common(parts: Sequence[Expression], edits: LadybugEdits) -> str | None:
+    kinds = {_kind(part, edits) for part in parts}
+    return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else None
+
+
+def _to_text(call: tree.Call, edits: LadybugEdits) -> None:
+    """Refuse fractions, which ladybug cuts after six places, and write *true* for *True*."""
+    kind = _kind(call.arguments[0], edits) if len(call.arguments) == 1 else "DOUBLE"
+    if kind == "DOUBLE":
+        refuse("toString() but of one whole number, text, date or boolean")
+    if kind is not None:
+        edits.put(call.start, "CAST")
+        edits.before(call.stop - 1, " AS STRING")
+        return
+    # Other types are known when the query is bound, and only there.
+    edits.put(call.start, "list_extract(list_transform")
+    edits.put(call.start + 1, "([")
+    edits.put(
+        call.stop - 1,
+        "], clew_v -> CASE WHEN typeof(clew_v) IN ['DOUBLE', 'FLOAT'] THEN CAST(error('toString() of a ' +"
+        " typeof(clew_v)) AS STRING) WHEN typeof(clew_v) = 'BOOL' THEN lower(CAST(clew_v AS STRING)) ELSE "
+        "CAST(clew_v AS STRING) END), 1)",
+    )
+
+
+def _token(text: str, left: Syntax, right: Syntax, edits: LadybugEdits) -> int:
+    """The token between two parts, which may be in brackets of their own."""
+    return next(at for at in range(left.stop, right.start) if edits.statement.tokens[at].text == text)
+
+
+def _add(sum_: tree.Calculation, edits: LadybugEdits) -> None:
+    """A sum with a null in it is null, where ladybug takes a null among texts for an empty one."""
+    if (sum_.start, sum_.stop) in edits.added:
+        return
+    operands, operators, waiting = list[Expression](), list[int](), [cast("Expression", sum_)]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, tree.Calculation) or part.operator != "+":
+            operands.append(part)
+            continue
+        edits.added.add((part.start, part.stop))
+        left, right = part.operands
+        operators.append(_token("+", left, right, edits))
+        waiting += [right, left]
+    are_computed = (isinstance(part, tree.Calculation) and part.operator in _COMPUTING for part in operands)
+    are_numbers = (_kind(part, edits) in ("INT64", "DOUBLE") for part in operands)
+    are_written = all(isinstance(part, (tree.LiteralValue, tree.ListLiteral)) for part in operands)
+    if not (are_written or any(are_computed) or any(are_numbers)):
+        edits.null_where_any_is(sum_, operands, operators)
 
 
 def _label(call: tree.Call, edits: LadybugEdits) -> None:
@@ -371,8 +448,9 @@ def _days(call: tree.Call, edits: LadybugEdits) -> None:
 _REWRITES = {
     "size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days, "type": _label,
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
-    "tointeger": _to_whole, "tointegerornull": _to_whole, "keys": _keys,
-    "substring": _substring, "left": _check_lengths, "right": _check_lengths, "range": _range,
+    "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole,
+    "keys": _keys, "split": _split, "substring": _substring, "left": _check_lengths, "range": _range,
+    "right": _check_lengths,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
@@ -422,21 +500,41 @@ def _whole_number(part: Expression) -> int | None:
     return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
 
-def _comprehension(part: tree.Iteration, edits: LadybugEdits) -> None:
-    """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
+_QUANTIFIERS = {
+    "ANY": ("CAST(nullif(list_max(list_append(", ", 'False')), 'Half') AS BOOL)"),
+    "ALL": ("CAST(nullif(list_min(list_append(", ", 'True')), 'Half') AS BOOL)"),
+    "NONE": ("(NOT CAST(nullif(list_max(list_append(", ", 'False')), 'Half') AS BOOL))"),
+    "SINGLE": (
+        "list_extract(list_transform([list_to_string('', list_sort(",
+        "))], clew_n -> CASE WHEN clew_n CONTAINS 'TrueTrue' THEN false WHEN clew_n CONTAINS 'Half' THEN NULL"
+        " ELSE clew_n CONTAINS 'True' END), 1)",
+    ),
+}
+"""What makes one truth of a list of *True*, *Half* (null) and *False*, which are so in their order."""
+
+
+def _iteration(part: tree.Iteration, edits: LadybugEdits) -> None:
+    """*[x IN list WHERE x > 1 | x.name]*, *any(x IN list WHERE x > 1)* as ladybug's functions of lists.
+
+    Ladybug 0.22 writes over what it has of a list where two functions go over it: each has a copy.
+    """
     name = quoted(part.variable.text)
     inner_expressions = [expression for expression in (part.where, part.result) if expression is not None]
     kept_ranges = (
         range(expression.start, expression.stop) for expression in (part.source, *inner_expressions)
     )
     edits.drop(set(range(part.start, part.stop)).difference(*kept_ranges))
-    opening_text = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
-    edits.before(part.source.start, opening_text or "(")
+    before, behind = _QUANTIFIERS.get(part.kind, ("", ""))
+    is_filtered = part.kind == "LIST" and part.where is not None
+    functions = len(inner_expressions) * ["list_transform("]
+    functions[-1:] = ["list_filter("] if is_filtered else functions[-1:]
+    edits.around(part.source, f"{before}{''.join(functions)}list_slice(coalesce(", f"), 1, {_FAR_POSITION})")
     for expression in inner_expressions:
-        edits.around(expression, f", {name} -> ", ")")
+        opens, closes = (f", {name} -> ", ")")
+        if part.kind != "LIST":
+            opens, closes = f"{opens}coalesce(CAST(", f" AS STRING), 'Half'){closes}{behind}"
+        edits.around(expression, opens, closes)
         _write_out(expression, edits)
-    if not inner_expressions:
-        edits.behind(part.source.stop - 1, ")")
 
 
 def _write_out(expression: Expression, edits: LadybugEdits) -> None:
@@ -465,12 +563,16 @@ def _part_of_date(part: tree.PropertyAccess, edits: LadybugEdits) -> None:
 def _operation(operation: tree.Calculation, edits: LadybugEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
+    if operation.operator == "+":
+        _add(operation, edits)
     if operation.operator == "IN":
         _in_list(operation, edits)
     if operation.operator == "=~":
         _as_text(operation.operands[0], edits)
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
+    if operation.operator in _COMPARISONS and any(map(_may_hold_null, operation.operands)):
+        refuse("comparisons of lists that may hold a null")
     if operation.operator in _COMPARISONS and operation.start not in edits.chained:
         _split_comparisons(operation, edits)
 
@@ -493,6 +595,35 @@ def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
         text = edits.statement.tokens[item.start].text
         edits.put(item.start, f", {text}" if number else text)
     edits.around(operation, "(CASE WHEN ", " THEN true ELSE NULL END)")
+
+
+def _list(part: tree.ListLiteral, edits: LadybugEdits) -> None:
+    """Ladybug makes texts of the numbers in a list with texts."""
+    if len({_family(item) for item in part.items} - {""}) > 1 and part.start not in edits.numbers:
+        refuse("lists of texts, numbers and booleans together")
+
+
+def _family(part: Expression) -> str:
+    """Whether an expression is written out as a text, number or boolean; empty for another one."""
+    if isinstance(part, tree.Calculation) and part.operator == "NEG":
+        return _family(part.operands[0])
+    kind = part.kind if isinstance(part, tree.LiteralValue) else "null"
+    return {"null": "", "integer": "number", "float": "number"}.get(kind, kind)
+
+
+def _case(part: tree.Case, edits: LadybugEdits) -> None:
+    """*CASE x WHEN y* takes a null for another null in ladybug, and for nothing in Neo4j."""
+    has_subject = edits.statement.tokens[part.start + 1].value != "WHEN"
+    if has_subject and not all(map(_family, part.parts[1 : (len(part.parts) - 1) // 2 * 2 + 1 : 2])):
+        refuse("CASE x WHEN y, but with what is written out for y. Write CASE WHEN x = y")
+
+
+def _may_hold_null(part: Expression) -> bool:
+    """Whether an expression shows that it is a list, and not that no item of it is null."""
+    if isinstance(part, tree.ListLiteral):
+        return not all(isinstance(item, tree.LiteralValue) and item.kind != "null" for item in part.items)
+    is_slice = isinstance(part, tree.Subscript) and part.slice
+    return is_slice or (isinstance(part, tree.Iteration) and part.kind == "LIST")
 
 
 def _keeps_rows(projection: tree.Projection) -> bool:
@@ -554,3 +685,13 @@ def _subquery(subquery: tree.Subquery, edits: LadybugEdits) -> None:
     first = edits.statement.tokens[clauses[0].start]
     if not (first.kind == "word" and first.value == "MATCH"):
         edits.behind(subquery.start + 1, " MATCH")
+
+
+_FORMS: Mapping[type[Syntax], Callable[[Any, LadybugEdits], None]] = {
+    tree.Call: _call, tree.MapProjection: _map_projection, tree.Subscript: _index, tree.Case: _case,
+    tree.Calculation: _operation, tree.LabelCheck: _label_check, tree.Iteration: _iteration,
+    tree.PropertyAccess: _part_of_date, tree.Subquery: _subquery, tree.ListLiteral: _list,
+    tree.MapLiteral: lambda part, edits: _check_keys(part, edits.statement),
+    tree.PatternExpression: lambda part, _: check_condition(part.path),
+}  # fmt: skip
+"""What rewrites, or refuses, an expression of a kind."""

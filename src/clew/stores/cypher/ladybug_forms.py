@@ -79,6 +79,10 @@ class GraphFacts:
     properties: Mapping[str, Sequence[str]]
 
 
+_IS_NULL, _OR = "\2", "\3"
+"""Stand behind the operands, and their operators, of what is asked for nulls before it is computed."""
+
+
 class LadybugEdits(TokenEdits):
     """New texts of a statement for ladybug, by what is known of the graph."""
 
@@ -90,6 +94,10 @@ class LadybugEdits(TokenEdits):
         """First tokens of what stands in subqueries."""
         self.chained: set[int] = set()
         """First tokens of comparisons in a row."""
+        self.numbers: set[int] = set()
+        """First tokens of lists whose texts are written as numbers."""
+        self.added: set[tuple[int, int]] = set()
+        """First and last tokens of sums that are part of a longer one."""
         self.has_optional = any(match.optional for match in statement.query.find(tree.MatchClause))
         self._edge_numbers = count(1)
         self._repetitions: list[tuple[int, int, str, str]] = []
@@ -101,13 +109,26 @@ class LadybugEdits(TokenEdits):
         self.behind(stop - 1, mark)
         self._repetitions.append((start, stop, mark, begin))
 
+    def null_where_any_is(self, part: Syntax, operands: Sequence[Syntax], operators: Sequence[int]) -> None:
+        """Make a part null where an operand is; `operators` are the tokens between them."""
+        self.behind(part.stop - 1, " END)")
+        self.repeat(part.start, part.stop, " THEN NULL ELSE ", before="(CASE WHEN ")
+        for operand in operands:
+            self.around(operand, "(", f"){_IS_NULL}")
+        for operator in operators:
+            self.behind(operator, _OR)
+
     def finish(self) -> None:
         """Write what is repeated; inner parts first, which outer ones repeat."""
         for start, stop, mark, begin in reversed(self._repetitions):
             last_text, text_behind = self.text(stop - 1).split(mark, 1)
-            text = "".join([*map(self.text, range(start, stop - 1)), last_text]).split(begin, 1)[1]
-            self.texts[stop - 1] = f"{last_text}{mark.split(chr(0))[0]}{text}{text_behind}"
-            self.texts[start] = self.text(start).replace(begin, "", 1)
+            texts = [*map(self.text, range(start, stop - 1)), last_text]
+            before, texts[0] = texts[0].split(begin, 1)
+            second = " ".join(text.replace(_IS_NULL, "").replace(_OR, "") for text in texts)
+            texts = [" OR " if _OR in text else text.replace(_IS_NULL, " IS NULL") for text in texts]
+            texts[0] = before + texts[0]
+            texts[-1] += f"{mark.split(chr(0))[0]}{second}{text_behind}"
+            self.texts.update(zip(range(start, stop), texts, strict=True))
 
     def null_where_absent(self, part: Syntax, subject: str) -> None:
         """Make a part null where OPTIONAL MATCH has not found its subject: ladybug says something else."""
@@ -404,6 +425,7 @@ def _rewrite_list(part: tree.Calculation, edits: LadybugEdits, kinds: Mapping[st
         return
     if kinds.get(left.key.text) not in ("INT64", "DOUBLE"):
         return
+    edits.numbers.add(items.start)
     for item in items.items:
         if isinstance(item, tree.LiteralValue) and isinstance(item.value, str):
             if not _NUMBER.fullmatch(item.value):
