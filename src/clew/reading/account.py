@@ -544,7 +544,7 @@ class _Account:
                 nodes = set(self.vocabulary.some_tails(relation_of(step)).tolist())
             case _:
                 return
-        choices = [m for i, m in self._unused_mentions() if any(c.node in nodes for c in m.candidates)]
+        choices = [m for m in self._unused_mentions() if any(c.node in nodes for c in m.candidates)]
         between = [self.text[a.stop : b.start] for a, b in pairwise(choices)]
         opening = _YES_OF.match(self.text)
         if not between or not english.EITHER.search(between[-1]):
@@ -559,7 +559,7 @@ class _Account:
     def _place_true_of_names(self) -> None:
         """What is recorded of a name that it is said of: *whose dog is Rex*, *is Rex Ann's dog*."""
         names = [(self.mentions[m], a.node) for a, m in self.names.items() if m >= 0]
-        for _, said in self._unused_mentions():
+        for said in self._unused_mentions():
             nodes = {c.node for c in said.candidates if c.how <= PLURAL}
             for name, node in names:
                 between = self.text[min(said.stop, name.stop) : max(said.start, name.start)].strip(_QUOTES)
@@ -574,11 +574,11 @@ class _Account:
                         self._put(token, "value", said.text)
                         self.carried_words.add(token.start)
 
-    def _unused_mentions(self) -> list[tuple[int, Mention]]:
+    def _unused_mentions(self) -> list[Mention]:
         """The mentions that the query does not use, nor their words."""
         used = [self.mentions[i] for i in self.used]
         return [
-            (i, m)
+            m
             for i, m in enumerate(self.mentions)
             if m.candidates and i not in self.used and not any(m.overlaps(u) for u in used)
         ]

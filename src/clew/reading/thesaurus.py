@@ -39,7 +39,7 @@ class Thesaurus:
                 said = frozenset(entry.lower().split())
                 words = said - FUNCTION
                 if len(words) == 1 and words.isdisjoint(LIGHT) and said - words <= _KEEP_SENSE:
-                    self._words.setdefault(*words, set()).add(concept)
+                    self._words.setdefault(next(iter(words)), set()).add(concept)
                 elif 1 < len(words) <= LONGEST:
                     self._phrases.setdefault(words, set()).add(concept)
         self._begin = {word for phrase in self._phrases for word in phrase}
