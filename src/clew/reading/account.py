@@ -730,7 +730,8 @@ class _Account:
     def _place_living(self) -> None:
         """*Which animals* is not answered with what is no living thing: rows of visits."""
         type_ = final_type(self.query.part, self.vocabulary)
-        if type_ >= 0 and self.query.ask in ("list", "count") and self.of.ranker.kinds.is_nobody(type_):
+        is_nobody = type_ >= 0 and self.of.ranker.kinds.is_nobody(type_, groups=False)
+        if is_nobody and self.query.ask in ("list", "count"):
             for token in self._inside(*living_asked_for(self.text, self.mentions)):
                 if not self._spelt(token)[1].size:
                     self._put(token, "unplaced", "")
@@ -865,8 +866,9 @@ class _Account:
 
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
-        near, exact = self._best_label(token)[2:]
-        if not self.vocabulary.types or exact >= SPELT or token.norm in FUNCTION:
+        near = self._best_label(token)[2]
+        labels = {singular(word) for _, label, _, _ in self.own for word in label.split()}
+        if not self.vocabulary.types or token.norm in FUNCTION or singular(token.norm) in labels:
             return False
         named = self._named_by(token)
         return bool(named) and (near < SAYS_IT or self._some_have(named))

@@ -383,10 +383,10 @@ class AnswerKinds:
                 features[row] = float(kind @ kind_asked_for), 1
         return features
 
-    def answers_nobody(self, query: Query, type_: int) -> bool:
+    def answers_nobody(self, query: Query, type_: int, *, groups: bool = True) -> bool:
         """Whether what a query lists, of a declared type or -1, is no person or group, as it is written."""
         if type_ >= 0:
-            return self.is_nobody(type_)
+            return self.is_nobody(type_, groups=groups)
         match query:
             case Query("list", Walk(_, step)):
                 return self.vocabulary.are_words(opposite(step))
@@ -401,12 +401,13 @@ class AnswerKinds:
             case _:
                 return False
 
-    def is_nobody(self, type_: int) -> bool:
-        """Whether nothing that a declared type may mean is a person, a group of them, or an animal."""
+    def is_nobody(self, type_: int, *, groups: bool = True) -> bool:
+        """Whether nothing that a declared type may mean is a person, an animal, or a group if these count."""
         if self.are_numbered(type_):
             return True
         kind = self._type_kind(type_)
-        return bool(kind.any()) and max(float(kind @ one) for one in _SOMEBODY) < LEAST_LIKE
+        somebody = _SOMEBODY if groups else _LIVING
+        return bool(kind.any()) and max(float(kind @ one) for one in somebody) < LEAST_LIKE
 
     def are_people(self, type_: int) -> bool:
         """Whether a declared type means persons."""
