@@ -54,12 +54,9 @@ from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
 SAYS_IT = 0.6
-"""From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`; not
-where some of what is listed has it as a value: *dramas* of a type `play`."""
+"""From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
 LEAST_OF_NAME = 0.97
 """How likely a word must be carried that is the name of a thing of which a query does not speak."""
-NEVER = 2.0
-"""More than any word is likely."""
 LEAST_OF_OTHER = 0.85
 """And one that says what is asked for, of which the thesaurus has another concept than of any label of the
 query."""
@@ -85,6 +82,7 @@ _LASTS = re.compile(
 """*Last* as a verb: *how long does it last*."""
 _HOW_MANY_OF = re.compile(r"\W*how\s+many\s+(\w+)", re.I)
 _NUMBERS = frozenset(("number", "numbers"))
+_WORD = re.compile(r"[^\W\d_]{4,}")
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
@@ -589,9 +587,9 @@ class _Account:
         return set(out.neighbour[slice(*out.span(node))].tolist())
 
     def _place_codes(self) -> None:
-        """*Number* behind what has values with digits: *phone number* of `phone`."""
+        """*Number* behind what has codes for values: *phone number* of `phone`."""
         relations = {relation_of(step) for step in steps_of(self.query)}
-        coded = {self.vocabulary.relations[r] for r in relations if self._has_digits(r)}
+        coded = {self.vocabulary.relations[r] for r in relations if self._are_codes(r)}
         for before, token in pairwise(self.tokens):
             if token.norm in _NUMBERS and self.text[before.stop : token.start] == " ":
                 kind, label, near, _ = self._best_label(before)
@@ -599,13 +597,14 @@ class _Account:
                     self._put(token, kind, label)
                     self.carried_words.add(token.start)
 
-    def _has_digits(self, relation: int) -> bool:
-        """Whether the values of a relation are texts or numbers with digits."""
+    def _are_codes(self, relation: int) -> bool:
+        """Whether the values of a relation are digits, with a few letters: *0151 220*, *BA 12*."""
         labels = self.vocabulary.graph.labels
         if self.vocabulary.ends[tail_end(relation)] == THING:
             return False
         tails = self.vocabulary.some_tails(relation)[:MOST_READ].tolist()
-        return all(any(c.isdigit() for c in labels[node]) for node in tails)
+        values = [labels[node] for node in tails]
+        return bool(tails) and all(any(c.isdigit() for c in v) and not _WORD.search(v) for v in values)
 
     def _place_restrictions(self) -> None:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""
@@ -806,7 +805,9 @@ class _Account:
         if match is None or singular(match[1].lower()) not in map(singular, words[:-1]):
             return False
         said = [w for w in words if w not in FUNCTION and not is_participle(w)]
-        return singular(said[-1]) != singular(match[1].lower()) and not english.AMOUNT.fullmatch(said[-1])
+        if not said or english.AMOUNT.fullmatch(said[-1]):
+            return False
+        return singular(said[-1]) != singular(match[1].lower())
 
     def _restrict(self, start: int, stop: int, part: str, carried: bool) -> None:
         inside = list(self._inside(start, stop))
@@ -866,20 +867,24 @@ class _Account:
 
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
-        near = self._best_label(token)[2]
-        labels = {singular(word) for _, label, _, _ in self.own for word in label.split()}
-        if not self.vocabulary.types or token.norm in FUNCTION or singular(token.norm) in labels:
-            return False
-        named = self._named_by(token)
-        return bool(named) and (near < SAYS_IT or self._some_have(named))
+        return self._best_label(token)[2] < SAYS_IT and bool(self._named_by(token))
+
+    def _is_value_of_some(self, token: Token) -> bool:
+        """Whether some of what is listed has a value that a word is the name of: *dramas* of plays."""
+        return self._best_label(token)[2] >= SAYS_IT and self._some_have(self._named_by(token))
 
     def _named_by(self, token: Token) -> set[int]:
-        """The things that a word is the name of."""
+        """The things that a word is the name of, where types are declared and no label is spelt so."""
+        labels = {singular(word) for _, label, _, _ in self.own for word in label.split()}
+        if not self.vocabulary.types or token.norm in FUNCTION or singular(token.norm) in labels:
+            return set()
         inside = (m for m in self.mentions if m.start <= token.start and token.stop <= m.stop)
         return {m.candidates[0].node for m in inside if m.candidates and m.candidates[0].how <= PLURAL}
 
     def _some_have(self, values: set[int]) -> bool:
         """Whether some of what the query leads to has one of some values, and others have not."""
+        if not values:
+            return False
         try:
             members = Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
         except OverBudget:
@@ -930,8 +935,11 @@ class _Account:
                 continue
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least
+            if self._is_value_of_some(token):
+                self._put(token, "unplaced", "")
+                continue
             if self._is_other_name(token):
-                least = LEAST_OF_NAME if near < SAYS_IT else NEVER
+                least = LEAST_OF_NAME
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER
             elif token.norm in _GOOD:

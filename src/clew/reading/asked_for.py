@@ -414,13 +414,19 @@ class AnswerKinds:
         return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE and not self.are_numbered(type_)
 
     def are_numbered(self, type_: int) -> bool:
-        """Whether the things of a type are rows without a name, told by their number: *team member 3*."""
+        """Whether the things of a type are rows without a name, which are called by their number.
+
+        *team member 3*, as tables are read; not *Employee 3*, which is what somebody is called.
+        """
         if type_ not in self._numbered:
             graph, label = self.vocabulary.graph, re.escape(self.vocabulary.types[type_])
             slots = np.flatnonzero(graph.types.type == type_)[:MOST_READ]
-            nodes = np.searchsorted(graph.types.offsets, slots, side="right") - 1
-            is_number = re.compile(rf"{label} \d+", re.I).fullmatch
-            self._numbered[type_] = all(is_number(graph.labels[node]) for node in nodes.tolist())
+            nodes = np.unique(np.searchsorted(graph.types.offsets, slots, side="right") - 1).tolist()
+            is_made_up = re.compile(rf"{label} \d+").fullmatch
+            self._numbered[type_] = bool(nodes) and all(
+                is_made_up(graph.labels[node]) and graph.entities[node] != graph.labels[node]
+                for node in nodes
+            )
         return self._numbered[type_]
 
     def _part_kind(self, part: Part) -> Float32:
