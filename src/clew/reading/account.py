@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.steps import opposite, relation_of, tail_end
+from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
@@ -618,6 +619,8 @@ class _Account:
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
+        for match in english.SUM.finditer(self.text) if self.carried.sums or self.carried.counts else ():
+            self._restrict(*match.span(), match[0].lower(), carried=True)
         for match in _RANKS.finditer(self.text):
             if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
@@ -909,7 +912,9 @@ class _Account:
     def _is_counted(self, token: Token) -> bool:
         """Whether a noun says what there are so many of, which is of a declared type or a number itself."""
         lexicon = Lexicon.load()
-        if token.norm in ANY_PEOPLE | ANYONE | {"times"} or lexicon.mostly_verb(token.norm):
+        if token.norm in ANY_PEOPLE | ANYONE | {"times"} or {token.norm, singular(token.norm)} & UNITS.keys():
+            return False
+        if lexicon.mostly_verb(token.norm) or is_participle(token.norm):
             return False
         is_known = self.query.ask == "list" or final_type(self.query.part, self.vocabulary) >= 0
         is_other_type = len(self._spelt(token)[1]) > 0
@@ -931,8 +936,6 @@ class _Account:
             inside = [s for start, s in by_start.items() if token.start <= start < token.stop]
             if token.start in self.placed or not inside:
                 continue
-            if token.norm in ANY_PEOPLE and self._lists_people:
-                continue
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least
             if self._is_value_of_some(token):
@@ -944,6 +947,8 @@ class _Account:
                 least = LEAST_OF_OTHER
             elif token.norm in _GOOD:
                 least = LEAST_OF_GOOD
+            if token.norm in ANY_PEOPLE and self._lists_people:
+                share = 1.0
             near = 0.0 if token.norm in GOING else near
             is_idle = near >= UNEXPLAINED or token.norm in _SAYS_LITTLE
             if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):

@@ -25,7 +25,7 @@ _BOUNDARY = re.compile(
 )
 """What may part a pronoun from the subject, which it cannot stand for as the object of its verb."""
 _EMPTY = re.compile(
-    r"\b(?:is|was|be|does|did|will|has|would|can)\s+it\b(?!\s+(?:in|on|at|of|by|from|about)\W*$)|\bit['’]s\b"
+    r"\b(?:is|was|be|does|did|will|has|would|can)\s+it\b(?!(?:\s+(?:in|on|at|of|by|from|about))?\W*$)|\bit['’]s\b"
     r"|\bit\s+(?:is|was|be|takes?|took|that|to|costs?|would|will|might|may|should|could|seems?)\b"
     r"|\b(?:made?|makes?|making|takes?|took|call(?:ed)?|puts?|keeps?|let)\s+it\b"
     r"|\b(?:is|are|was|were|be|been)\s+there\b|\bthere['’]?s?\s+(?:is|are|was|were|be|been|has|have)\b|\bthere['’]s\b"

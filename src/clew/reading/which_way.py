@@ -372,7 +372,7 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
 def _does_it(noun: str, name: RelationName) -> bool:
     """Whether a noun is for who does what a verb says, as the verb is: *understudy*, *coach*; not *play*."""
     is_person = Lexicon.load().classes(noun).get("person", 0.0) >= MOSTLY_PERSONS
-    return name.kind == "verb" and not name.preposition and is_person
+    return name.kind == "verb" and not name.preposition and noun != name.word and is_person
 
 
 def _walked(query: Query) -> list[Step]:
