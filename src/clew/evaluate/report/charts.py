@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.foundation.system import require
+from clew.opening.environment import cache_folder
 
 # Charts and tables as data, of which drawings, the page and CSV are made.
 
@@ -94,6 +96,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def inline_svg(chart: Chart) -> str:
     """Draw a chart with its legend, as SVG for the page. Raises MissingExtra (matplotlib)."""
+    # It would keep its list of fonts in the user's home.
+    os.environ.setdefault("MPLCONFIGDIR", str(cache_folder() / "matplotlib"))
     matplotlib = require("matplotlib", "report")
     with matplotlib.rc_context(_STYLE):
         from matplotlib.figure import Figure
