@@ -123,7 +123,7 @@ TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and w
 FAULT = "The query ended the process that ran it, by a fault of the database. Write it otherwise"
 _KEPT_ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT",
-    "TMPDIR", "TEMP", "TMP", "COVERAGE_PROCESS_START",
+    "PYTHONDONTWRITEBYTECODE", "TMPDIR", "TEMP", "TMP", "COVERAGE_PROCESS_START",
 )  # fmt: skip
 """Variables that a process inherits: no key or password is where a query could read it."""
 
