@@ -329,3 +329,21 @@ def test_a_list_of_rdf_is_its_members_in_their_order(tmp_path, listed):
         assert [row[0].value for row in clew.query(first).rows] == ["http://example.org/z"]
         triples = {(e.head, e.relation, e.tail) for e in clew.edges()}
         assert {relation for _, relation, _ in triples} == {"author"}
+
+
+def test_what_has_one_thing_in_its_list_is_in_no_order_of_places(tmp_path):
+    (tmp_path / "g.ttl").write_text(
+        "@prefix : <http://example.org/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':m rdfs:label "Mint" . :e rdfs:label "Rice" .\n'
+        ':a a :Dish ; rdfs:label "Apple Pot" ; :ingredient ( :e :m ) .\n'
+        ':b a :Dish ; rdfs:label "Bean Pot" ; :ingredient ( :m :e ) .\n'
+    )
+    with Clew.open(tmp_path / "g.ttl", cache_dir=tmp_path / "cache") as clew:
+        assert [a.label for a in clew.ask("Which dishes have the ingredient Mint?").answers] == [
+            "Apple Pot",
+            "Bean Pot",
+        ]
+        assert [a.label for a in clew.ask("What are the ingredients of Bean Pot?").answers] == [
+            "Mint",
+            "Rice",
+        ]

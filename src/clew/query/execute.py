@@ -396,7 +396,7 @@ class Executor:
     def listed(self, part: Part) -> Nodes:
         """The members of a part, those of the list that one thing has in the order of the list."""
         members, walks = self.members(part), last_walks(part)
-        is_of_one = len(walks) == 1 and isinstance(walks[0].source, Anchor)
+        is_of_one = len(walks) == 1 and isinstance(walks[0].source, Anchor) and not is_backward(walks[0].step)
         if not is_of_one or POSITION not in self.graph.edge_properties.keys:
             return members
         edges = self.on_edges(part, POSITION)

@@ -155,7 +155,7 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
         if query.ask == "every":
             return _every_answer(executor, vocabulary, query, members, probability)
         if query.ask == "list":
-            return _list_answer(executor, vocabulary, query, members, probability)
+            return _list_answer(executor, vocabulary, query, probability)
         if query.ask == "yes":
             return _yes_or_no_answer(executor, vocabulary, query, members, probability)
         return _number_answer(executor, vocabulary, query, members, probability)
@@ -240,27 +240,26 @@ def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tu
     return tuple(readings)
 
 
-def _list_answer(
-    executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
-) -> DraftAnswer:
-    graph = executor.graph
+def _list_answer(executor: Executor, vocabulary: Vocabulary, query: Query, probability: float) -> DraftAnswer:
+    graph, part = executor.graph, query.part
     pattern = pattern_of(query, graph)
-    if not len(members):
+    if not len(executor.members(part)):
         return DraftAnswer(pattern=pattern, abstained=_empty_result(vocabulary, query))
     score = round(probability, 3)
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
     rows = None
-    part, members = query.part, executor.listed(query.part)
     if isinstance(part, Extreme) and (part.steps or part.key) and part.number != 1 and not part.nth:
         members, values = executor.ranked(part)
         name = words_of_label(part.key) if part.key else column_of(part.steps, vocabulary)
         columns = ("answer", name)
         texts = _value_texts(executor, part, values.tolist())
         rows = Rows(columns, tuple(zip(map(graph.label, members.tolist()), texts, strict=True)))
+    else:
+        members = executor.listed(part)
     for node in members[: most_answers()].tolist():
         answers.append(answer_entity(graph, node, score))
-        citations.append(cite(graph, node, prove(executor, query.part, node)))
+        citations.append(cite(graph, node, prove(executor, part, node)))
     return DraftAnswer(
         tuple(answers),
         tuple(citations),

@@ -296,13 +296,8 @@ def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether a question begins with *who* or *whose*, or with a noun of persons alone: *pupils of*."""
     if asks_who(question) or _ASKS_WHOSE.match(question):
         return True
-    return float(_noun_kind(noun_asked_for(question, mentions)) @ _SOMEBODY[0]) >= PEOPLE
-
-
-def noun_asked_for(question: str, mentions: Sequence[Mention]) -> str:
-    """The noun that follows the word that asks, or that a question begins with; empty where there is none."""
     start, stop = _place_of_noun(question, mentions)
-    return question[start:stop].lower()
+    return float(_noun_kind(question[start:stop].lower()) @ _SOMEBODY[0]) >= PEOPLE
 
 
 def category_asked_for(question: str, mentions: Sequence[Mention]) -> int:

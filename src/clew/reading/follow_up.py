@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from clew.graph.steps import Step, opposite
 from clew.query.tree import (
@@ -25,6 +26,7 @@ from clew.query.tree import (
     OfType,
     OnEdge,
     Part,
+    Qualified,
     Query,
     Related,
     Value,
@@ -32,6 +34,7 @@ from clew.query.tree import (
     Without,
     entities_of,
     key_of,
+    last_walks,
     mapped,
     parts_of,
     steps_of,
@@ -44,6 +47,7 @@ from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent
 from clew.text.inflection import singular
+from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
 
@@ -86,6 +90,11 @@ _WHICH_BEST = re.compile(
     re.I,
 )
 _WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
+_WHICH_BE = re.compile(
+    r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
+    r"(?:(?:most|least|top|bottom)\b)?(?P<rest>.+)",
+    re.I,
+)
 _BEST = re.compile(r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+\d+)\b.*", re.I)
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _WHICH = re.compile(
@@ -150,8 +159,34 @@ def goes_on(question: str) -> bool:
     question = question.strip().rstrip("?!. ")
     whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST, _WHICH_BEST)
     return any(p.fullmatch(question) for p in whole) or bool(
-        _LEAD.match(question) or _WHICH_ARE.match(question) or _PRONOUN.search(question)
+        _LEAD.match(question) or _which_are(question) or _PRONOUN.search(question)
     )
+
+
+def _which_are(question: str) -> re.Match[str] | None:
+    """The words before what narrows a set; none where the question has a noun of its own.
+
+    *Which is the oldest*, *which are older than 40* go on from a set; *which is the capital of Norland*,
+    *which is the oldest city*, *which was Ada born in* do not.
+    """
+    if be := _WHICH_BE.match(question):
+        words = [token.norm for token in tokens(be["rest"])]
+        phrase = list(takewhile(lambda word: word not in FUNCTION and word not in ("one", "ones"), words))
+        is_of = be["of"] and not any(token.norm in FUNCTION for token in tokens(be["owner"] or ""))
+        is_ones = words[len(phrase) : len(phrase) + 1] in (["one"], ["ones"])
+        is_object = bool(words) and words[-1] in PREPOSITIONS
+        if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
+            return None
+    return _WHICH_ARE.match(question)
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word behind *the* is a noun, or unknown: not *oldest*, *older*, *two*."""
+    lexicon = Lexicon.load()
+    is_adjective = lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
+    if word.isdigit() or is_adjective or lexicon.mostly_verb(word):
+        return False
+    return bool(lexicon.classes(word)) or not lexicon.known(word)
 
 
 @dataclass(eq=False)
@@ -231,7 +266,7 @@ class _FollowUps:
         if most and query is not None and isinstance(query.part, Extreme):
             largest = _comparative(most["word"].lower()) not in FEWER
             return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
-        is_narrower = True
+        is_narrower, swaps = True, False
         if only := _ONLY.fullmatch(rest) or (not replaces and _ONES.fullmatch(rest)):
             text = f"Which {noun} {_being(only['rest'], only['that'])}"
         elif _OF_THEM.search(rest):
@@ -240,23 +275,33 @@ class _FollowUps:
             text = f"{rest[: their.start()]}the{their['rest']} of the {noun}"
         elif best := _WHICH_BEST.fullmatch(rest):
             text = f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"
-        elif which := _WHICH_ARE.match(rest):
-            text = f"Which {noun} {rest[which.end() :]}"
+        elif which := _which_are(rest):
+            text, swaps = f"Which {noun} {rest[which.end() :]}", True
         elif _BEST.fullmatch(rest):
             text = f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"
         elif replaces and (ones := _ONES.fullmatch(rest)):
-            text, is_narrower = f"Which {noun} {_being(ones['rest'], ones['that'])}", False
+            text, is_narrower, swaps = f"Which {noun} {_being(ones['rest'], ones['that'])}", False, True
         elif replaces and not _PRONOUN.search(rest) and not re.match(r"(?:who|wh\w+|how)\b", rest, re.I):
-            text, is_narrower = f"Which {noun} {_being(rest, None)}", False
+            text, is_narrower, swaps = f"Which {noun} {_being(rest, None)}", False, True
         else:
             return []
-        return [FollowUp(f"{text}?", lambda query: self._within(query, replaces=not is_narrower))]
+        return [
+            FollowUp(f"{text}?", lambda query: self._within(query, replaces=not is_narrower, swaps=swaps))
+        ]
 
-    def _within(self, query: Query, *, replaces: bool) -> Query | None:
-        """A query of all such things as one of the last set; or in the place of a condition that it has."""
+    def _within(self, query: Query, *, replaces: bool, swaps: bool = False) -> Query | None:
+        """A query of all such things as one of the last set; or in the place of a condition that it has.
+
+        With `swaps` also in the place of one that nothing fulfils beside it.
+        """
         whole = self.last.set
         if whole is None or query.other is not None:
             return None
+        walks = last_walks(query.part)
+        if swaps and len(walks) == 1 and (swapped := self._swapped(whole, walks[0])) != whole:
+            if swapped in parts_of(query.part):
+                return query
+            whole = swapped
         steps = set(steps_of(query))
         while isinstance(whole, Extreme | Compared | Counted) and (
             (isinstance(whole, Extreme) and whole.number == 1)
@@ -271,6 +316,17 @@ class _FollowUps:
                 else None
             )
         return replace(query, part=self._restricted(part, whole))
+
+    def _swapped(self, whole: Part, new: Walk | Qualified) -> Part:
+        """The last set by another condition: *in Norland*, then *in Sudland*, where each is in one."""
+        repeated = self.last.reader.vocabulary.schema.repeated
+        match whole, new.source:
+            case Both(left, right), _:
+                return Both(self._swapped(left, new), self._swapped(right, new))
+            case Walk(Anchor(old), step), Anchor(node) if step == new.step and old != node:
+                return whole if repeated[opposite(step)] else new
+            case _:
+                return whole
 
     def _restricted(self, part: Part, whole: Part) -> Part:
         match part:
