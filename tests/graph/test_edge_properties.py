@@ -347,3 +347,16 @@ def test_what_has_one_thing_in_its_list_is_in_no_order_of_places(tmp_path):
             "Mint",
             "Rice",
         ]
+
+
+def test_lists_that_are_too_many_at_once_are_counted(tmp_path, monkeypatch):
+    """Cells of lists that come long before what leads to them stay triples."""
+    monkeypatch.setattr("clew.graph.readers.rdf.MOST_HELD", 4)
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    cells = "".join(f"_:c{i} <{rdf}first> <e:m{i}> .\n_:c{i} <{rdf}rest> <{rdf}nil> .\n" for i in range(6))
+    (tmp_path / "g.nt").write_text(cells + "".join(f"<e:d{i}> <e:author> _:c{i} .\n" for i in range(6)))
+    graph, report = build_graph([tmp_path / "g.nt"])
+    relations = [graph.relations[graph.triple(at)[1]] for at in range(graph.triples)]
+    kept = relations.count(f"{rdf}rest")
+    assert kept
+    assert [note for note in report.sources[0].notes if f"{kept} lists stay cells" in note]

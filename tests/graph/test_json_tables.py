@@ -197,6 +197,23 @@ def test_objects_in_lists_say_what_they_are_at_any_depth(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize("around", [{"id": "resp_1", "object": "list"}, {"name": "Catalogue 2024"}])
+def test_what_is_around_a_list_is_no_tree(tmp_path: Path, around: dict[str, str]) -> None:
+    products = [{"id": "a", "name": "Anvil", "price": 3}, {"id": "b", "name": "Bell", "price": 5}]
+    found = Found(write(tmp_path / "a.json", json.dumps({**around, "products": products})))
+    assert {relation for _, relation, _ in found.triples} == {"price"}
+
+
+@pytest.mark.parametrize("bounds", [("cold", "warm"), (1.5, 2.5), (3, True), (0, 1 << 31)])
+def test_two_bounds_are_no_whole_number_of_a_driver(tmp_path: Path, bounds: tuple[object, object]) -> None:
+    low, high = bounds
+    properties = {"name": "Ulm", "range": {"low": low, "high": high}}
+    node = {"type": "node", "id": "1", "labels": ["City"], "properties": properties}
+    near = {"type": "relationship", "id": "2", "label": "NEAR", "start": {"id": "1"}, "end": {"id": "1"}}
+    graph = build_graph([write(tmp_path / "a.json", json.dumps([node, near]))])[0]
+    assert {"range low", "range high"} < set(graph.relations)
+
+
 def test_adjacency_lists_and_records_of_drivers_are_networks(tmp_path: Path) -> None:
     graph = {"nodes": [{"id": "Ann"}, {"id": "Bob"}], "adjacency": [[{"id": "Bob", "relation": "knows"}], []]}
     assert Found(write(tmp_path / "a.json", json.dumps(graph))).triples == [("Ann", "knows", "Bob")]

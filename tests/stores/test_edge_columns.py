@@ -75,6 +75,20 @@ def test_cypher_and_sparql_get_what_the_columns_are(tmp_path):
         assert [(row[0].value, row[0].datatype[-6:]) for row in rows] == [("none", ""), ("5", "nteger")]
 
 
+def test_what_may_be_no_day_and_no_boolean_is_a_text(tmp_path):
+    """A month is no day, and a letter or a code that *no* is written with says nothing of truth."""
+    from clew.stores.sparql.embedded import EmbeddedSparql
+
+    text = "from;relation;to;since;side;lang;paid\nA;likes;B;2020-05;N;NO;yes\nB;likes;C;2020-06;N;NO;no\n"
+    with closing(store_of(tmp_path, text, "links.csv")) as store:
+        query = "MATCH ()-[r]->() WHERE r.side = 'N' AND r.paid RETURN r.since, r.side, r.lang"
+        assert store.run(query).rows == (("2020-05", "N", "NO"),)
+    with closing(EmbeddedSparql.of_graph(build_graph([tmp_path / "links.csv"])[0])) as rdf:
+        edge = "[] p:paid true ; p:since ?since ; p:side ?side ; p:lang ?lang"
+        ((*terms,),) = rdf.run(f"SELECT ?since ?side ?lang {{ {edge} }}").rows
+        assert [(term.value, term.datatype) for term in terms] == [("2020-05", ""), ("N", ""), ("NO", "")]
+
+
 def test_an_edge_has_its_properties(flights):
     ((edge,),) = flights.run("MATCH ()-[r:train]->() RETURN r").rows
     assert (edge.type, edge.properties) == ("train", {"since": 1999})

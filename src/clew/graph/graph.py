@@ -237,9 +237,10 @@ class EdgeProperties:
 
     A *statement* is an edge as the source has it; several may be of one triple (two airlines that fly one
     route). `triples` int32 [statements, 3]: head, relation and tail of each, ascending. Its properties are
-    `offsets[s]` to `offsets[s + 1]` (int64 [statements + 1]): `key` int32 [properties] into `keys`, the value
-    as text, `kind` uint8 and `value` float64 as in `Values`. Statements are found by the ids of the ends and
-    not by slots, which an edit moves; one that removes a triple removes its statements.
+    `offsets[s]` to `offsets[s + 1]` (int64 [statements + 1]): `key` int32 [properties] into `keys`, the
+    value as text, `kind` uint8 and `value` float64 as in `Values`, but that of a boolean is 1 or 0.
+    Statements are found by the ids of the ends and not by slots, which an edit moves; one that removes a
+    triple removes its statements.
     """
 
     triples: Int32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from clew.foundation.system import physical_memory
 from clew.graph.graph import Graph, Names, Types, ValueKind, counted_offsets, listed_places, offsets_of
 from clew.graph.kernels import F, entry, graph_columns, interpreted
 from clew.graph.steps import HEADS, End, step_of
-from clew.graph.values import FALSE, FIRST_YEAR, LAST_YEAR, TRUE, iso_day, parse_value
+from clew.graph.values import FIRST_YEAR, LAST_YEAR, TRUE, is_whole_day, iso_day, parse_value
 
 # Entity types that triples say: by *instance of*, and by relations that name the type of their heads.
 #
@@ -647,7 +648,7 @@ def kind_of(texts: Iterable[str]) -> str:
 
 
 def kind_of_values(values: Iterable[tuple[str, int, float]]) -> str:
-    """As `kind_of`, of values that were read once: the text of each, its `ValueKind` and its number."""
+    """As `kind_of`, of values of `EdgeProperties`, read once by their columns: text, kind and value."""
     return _common({_kind_of_value(*value) for value in values})
 
 
@@ -656,8 +657,8 @@ def _kind_of_value(text: str, kind: int, value: float) -> str:
         is_whole = value.is_integer() and abs(value) < MOST_WHOLE and not _DECIMALS.search(text)
         return "INT64" if is_whole or WHOLE.fullmatch(text) else "DOUBLE"
     if kind == ValueKind.DATE:
-        return "DATE" if value >= 1 and value.is_integer() else ""
-    return "BOOLEAN" if text.lower() in TRUE | FALSE else ""
+        return "DATE" if value >= 1 and is_whole_day(text) else ""
+    return "BOOLEAN" if not math.isnan(value) or text.lower() in BOOLEANS else ""
 
 
 def _common(kinds: set[str]) -> str:

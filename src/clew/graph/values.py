@@ -384,9 +384,17 @@ def shown_properties(
 ) -> tuple[tuple[str, str, int, float], ...]:
     """Properties of an edge as people read them: key, text, kind, value; `label` says keys and names."""
     return tuple(
-        (label(key), label(text) if datatype is None else text, *parse_value(text, datatype))
+        (label(key), label(text) if datatype is None else text, *_edge_value(text, datatype))
         for key, text, datatype in properties
     )
+
+
+def _edge_value(text: str, datatype: str | None) -> Parsed:
+    """As `parse_value`, and of a boolean (NONE, 1) or (NONE, 0)."""
+    type_ = ColumnType.of(datatype or "")
+    if type_.base == XSD + "boolean" and type_.fits(text):
+        return ValueKind.NONE, float(text.lower() in TRUE)
+    return parse_value(text, datatype)
 
 
 def parse_value(text: str, datatype: str | None = None) -> Parsed:
@@ -515,6 +523,14 @@ def _written_date(text: str) -> Parsed:
         return NO_VALUE
     days = days_since_epoch(int(match["year"]), month, int(match["day"]))
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
+
+
+def is_whole_day(text: str) -> bool:
+    """Whether a text that was read as a date is a day: no month or year alone, and no time of a day."""
+    patterns = (_ISO, _NUMERIC_DAY, _DAY_FIRST, _MONTH_FIRST)
+    match = next((match for pattern in patterns if (match := pattern.fullmatch(text.strip()))), None)
+    parts = {} if match is None else match.groupdict("")
+    return bool(parts) and not parts.get("hours") and bool(parts.get("day") or parts.get("first"))
 
 
 def _year_of_era(text: str, *, bare: bool = False) -> Parsed:

@@ -546,8 +546,10 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     if counts["letter"] == profile.filled and {cell.lower() for cell in profile.distinct} in _LETTERS:
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
+        plain = all(form.plain for form, _ in profile.of_kind(kind))
+        if kind == "truth" and not plain and not TRUE.intersection(map(str.lower, profile.distinct)):
+            continue  # *NO* alone may be a code
         if counts[kind] >= least:
-            plain = all(form.plain for form, _ in profile.of_kind(kind))
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
     return Typing(dates=counts["date"] + counts["day"])
 

@@ -31,6 +31,7 @@ DEEPEST = 12
 ID, LABEL, START, END, TYPE = ":ID", ":LABEL", ":START_ID", ":END_ID", ":TYPE"
 _IDS = ("id", "identity", "elementId")
 """What the id of a node of Neo4j is called."""
+_HALF_NUMBER = re.compile(r"-?[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,15 @@ def _whole(value: object) -> object:
     if not isinstance(value, dict):
         return value
     fields = cast(Object, value)
-    if set(fields) == {"low", "high"} and all(_is_text(half) for half in fields.values()):
+    if set(fields) == {"low", "high"} and all(_is_half(half) for half in fields.values()):
         return str((int(fields["high"]) << 32) + int(fields["low"]) % (1 << 32))
     return {key: _whole(inner) for key, inner in fields.items()}
+
+
+def _is_half(value: object) -> bool:
+    """Whether a value is a whole number of 32 bits."""
+    text = value if isinstance(value, str) else ""
+    return _HALF_NUMBER.fullmatch(text) is not None and -(1 << 31) <= int(text) < 1 << 31
 
 
 def _link(head: object, tail: object, type_: object) -> dict[str, Any]:
@@ -403,11 +410,13 @@ def _objects(document: object) -> Sequence[Object] | None:
     if not isinstance(document, dict):
         return None
     fields = cast(Mapping[str, object], document)
-    lists = [cast(list[Object], value) for value in fields.values() if _are_objects(value)]
+    lists = {name: cast(list[Object], value) for name, value in fields.items() if _are_objects(value)}
     if len(lists) == 1:
+        ((name, inner),) = lists.items()
         own = {key for key in _ID_KEYS if _is_text(fields.get(key))}
-        is_tree = any(all(_is_text(one.get(key)) for one in lists[0]) for key in own)
-        return [fields] if is_tree else _objects(lists[0])
+        has_ids = any(all(_is_text(one.get(key)) for one in inner) for key in own)
+        is_tree = has_ids and any(isinstance(one.get(name), list) for one in inner)
+        return [fields] if is_tree else _objects(inner)
     if len(fields) > 1 and all(isinstance(value, dict) for value in fields.values()):
         return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in fields.items()]
     return None

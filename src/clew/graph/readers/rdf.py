@@ -7,8 +7,9 @@ language; after them names and titles of schema.org, FOAF and Dublin Core. The o
 are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
 (N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
 reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
-source states that too; so are the qualifiers of Wikibase. What leads to a list or an `rdf:Seq` leads to
-each of its members, with the property `position`; the cells themselves are for SPARQL alone.
+source states that too; so are the qualifiers of Wikibase. What leads to a nameless list or
+`rdf:Seq` leads to each of its members, with the property `position`; its cells are for SPARQL alone. A list
+in a list, an `rdf:Seq` with an IRI, and a list that is not whole within `MOST_HELD` statements stay nodes.
 """
 
 from __future__ import annotations
@@ -359,8 +360,11 @@ class _WithContext:
 
 _CELL = (RDF + "first", RDF + "rest")
 _NTH = re.compile(re.escape(RDF) + r"_(\d+)")
-_MOST_HELD = 200_000
-"""Statements about nameless nodes that wait for the lists that these may be. Longer lists stay cells."""
+MOST_HELD = 200_000
+"""Cells of lists, and statements that may lead to one, that wait until the lists are whole.
+
+Beyond it all are let go: a list that is not whole by then stays cells, which a note counts.
+"""
 
 
 @dataclass(slots=True)
@@ -369,6 +373,13 @@ class _Reified:
 
     ends: dict[str, NodeKey] = field(default_factory=dict[str, NodeKey])
     properties: list[tuple[str, str, str | None]] = field(default_factory=list[tuple[str, str, str | None]])
+
+
+def _ends_list(quad: pyoxigraph.Quad) -> bool:
+    """Whether a statement is of the last cell of a list, or of an `rdf:Seq`."""
+    predicate, object_ = quad.predicate.value, str(quad.object)
+    is_last = predicate == RDF + "rest" and object_ == f"<{RDF}nil>"
+    return is_last or _NTH.fullmatch(predicate) is not None
 
 
 class _Sorter:
@@ -387,6 +398,8 @@ class _Sorter:
         self._held: list[pyoxigraph.Quad] = []
         """What leads to nameless nodes, which may be lists."""
         self._cells: defaultdict[str, list[pyoxigraph.Quad]] = defaultdict(list)
+        self._is_overfull, self._lists_left = False, 0
+        """Whether more than `MOST_HELD` waited, and the lists since then that stay cells."""
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._triple = pyoxigraph.NamedNode, pyoxigraph.Triple
@@ -413,7 +426,8 @@ class _Sorter:
             self._held.append(quad)
         else:
             return False
-        if len(self._held) + len(self._cells) > _MOST_HELD:
+        if len(self._held) + len(self._cells) > MOST_HELD:
+            self._is_overfull = True
             self._release()
         return True
 
@@ -433,6 +447,8 @@ class _Sorter:
                 self.batch.statements.append((subject, relation, member, (position, *self._graph_of(quad))))
             self._keep_beside(quad, is_triple=False, is_plain_type=False)
         for cell, quads in self._cells.items():
+            if self._is_overfull and cell not in in_lists:
+                self._lists_left += any(map(_ends_list, quads))
             for quad in quads:
                 if cell in in_lists:
                     self._keep_beside(quad, is_triple=False, is_plain_type=False)
@@ -594,6 +610,12 @@ class _Sorter:
     def finish(self) -> None:
         """Add what is said of statements, and report what was left out."""
         self._release()
+        if self._lists_left:
+            cells = f"{self._lists_left:,} lists stay cells (rdf:first, rdf:rest)"
+            advice = "write each beside what leads to it"
+            self._tally.note(
+                f"{self._path}: {cells}: over {MOST_HELD:,} statements waited for their ends; {advice}"
+            )
         halves = 0
         for statement in self._reified.values():
             ends = statement.ends
