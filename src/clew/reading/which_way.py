@@ -319,7 +319,7 @@ def name_of(label: str) -> RelationName | None:
 def tail_told(text: str, label: str, places: Sequence[tuple[int, int]]) -> int | None:
     """Which of two names a statement makes the tail of a relation; None where its words do not tell.
 
-    *X is based at Y*, *the delivery from X to Y*; *X funds Y*, *the funding of Y by X*.
+    *X is based at Y*, *the delivery from X to Y*; *X funds Y*, *the funding of Y by X*; *X is a parent of Y*.
     """
     name = name_of(label)
     if name is None or name.mutual:
@@ -328,8 +328,15 @@ def tail_told(text: str, label: str, places: Sequence[tuple[int, int]]) -> int |
     outside = [(at, word) for at, word in words if not any(a <= at < b for a, b in places)]
     said = [at for at, word in outside if _is_word(word, name) or _is_made_of(word, name)]
     before = [[w for at, w in words if at < start and w not in _ARTICLES] for start, _ in places]
-    is_verb = name.kind == "verb" and name.word.endswith("s")
-    if not said or (not name.preposition and not is_verb):
+    if name.kind == "noun":
+        behind_each = [[w for at, w in words if at >= stop] for _, stop in places]
+        roles = [
+            _role_before(b, a, name) or _role_behind(a, name)
+            for a, b in zip(before, behind_each, strict=True)
+        ]
+        tails = {i if role == NameRole.OWNED else 1 - i for i, role in enumerate(roles) if role is not None}
+        return tails.pop() if len(tails) == 1 else None
+    if not said or not (name.preposition or name.word.endswith("s")):
         return None
     ending = [which for which, spoken in enumerate(before) if spoken[-1:] == [name.preposition or "by"]]
     if name.preposition or ending:
