@@ -82,7 +82,6 @@ class _Cutter:
             if joins and after is not None:
                 # What joins begins a clause of its own: *… and B is …*.
                 subject, words, self.begin = run, "", start
-                self.leading = []
                 prefix = self.words(clauses[-1]) if clauses else ""
                 continue
             last_clause = clauses[-1] if clauses else claim_text.behind_joint(text, start, stop)

@@ -126,6 +126,7 @@ _LEADING = BEING | DOING | _ARTICLES | _HAVING
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
 MOSTLY_PERSONS = 0.9
 """Share of the uses of a noun from which on it is for persons."""
+_FROM_TO = {"to": "from", "from": "to"}
 _LEAST_STEM = 4
 """Letters of a verb from which a longer word that begins with it is taken for its noun."""
 _OF_DOER = (["of"], ["for"], ["to"])
@@ -336,12 +337,13 @@ def tail_told(text: str, label: str, places: Sequence[tuple[int, int]]) -> int |
         ]
         tails = {i if role == NameRole.OWNED else 1 - i for i, role in enumerate(roles) if role is not None}
         return tails.pop() if len(tails) == 1 else None
-    if not said or not (name.preposition or name.word.endswith("s")):
-        return None
-    ending = [which for which, spoken in enumerate(before) if spoken[-1:] == [name.preposition or "by"]]
-    if name.preposition or ending:
-        which = ending[0] if len(ending) == 1 else None
-        return which if name.preposition or which is None else 1 - which
+    last = [spoken[-1] if spoken else "" for spoken in before]
+    heads = [i for i, word in enumerate(last) if word and word == _FROM_TO.get(name.preposition)]
+    tails = [i for i, word in enumerate(last) if said and word and word == name.preposition]
+    heads += [i for i, word in enumerate(last) if said and word == "by" != name.preposition]
+    told = {*tails, *(1 - i for i in heads)}
+    if told or name.preposition or not said or not name.word.endswith("s"):
+        return told.pop() if len(told) == 1 else None
     which = max(
         (i for i, (_, stop) in enumerate(places) if stop <= said[0]), key=lambda i: places[i], default=-1
     )
