@@ -38,7 +38,9 @@ class _Cutter:
     def __init__(self, claim: ClaimText) -> None:
         self.claim, self.text, self.runs = claim, claim.text, claim_text.runs_of(claim)
         self.alternatives: list[Alternatives] = []
-        self.groups = 0
+        self.groups = self.begin = 0
+        self.leading: list[str | Item] = []
+        """A value before the subject, behind its words: *in 2023 X delivered …*."""
 
     def piece(self, start: int, stop: int, parts: Sequence[str | Item], *, denied: bool) -> Piece:
         """A piece of some words and items in their order."""
@@ -69,17 +71,17 @@ class _Cutter:
         """What is said of the items of a claim and those before them."""
         claim, runs, text = self.claim, self.runs, self.text
         subject, prefix, words = runs[0], text[claim.frame : runs[0][0].start], ""
-        begin = claim.frame
+        self.begin = claim.frame
         if runs[0][0].value is not None and not runs[0][0].candidates and runs[1][0].candidates:
             runs = self._value_first()
-            subject, prefix, begin = runs[0], "", runs[0][0].start
+            subject, prefix, self.begin = runs[0], "", runs[0][0].start
         for before, run, after in zip(runs, runs[1:], [*runs[2:], None], strict=False):
             start, stop = before[-1].stop, run[0].start
             clauses = claim_text.clauses(text, start, stop)
             joins = claim_text.JOINT.match(text, start) and claim_text.is_before_verb(text, run[-1].stop)
             if joins and after is not None:
                 # What joins begins a clause of its own: *… and B is …*.
-                subject, words, begin = run, "", start
+                subject, words, self.begin = run, "", start
                 prefix = self.words(clauses[-1]) if clauses else ""
                 continue
             last_clause = clauses[-1] if clauses else claim_text.behind_joint(text, start, stop)
@@ -95,8 +97,8 @@ class _Cutter:
             trailing = claim_text.clauses(text, run[-1].stop, len(text)) if after is None else []
             attached = self._attached(run, trailing) if after is None else self._following(run, after)
             for clause in clauses[:-1]:
-                self._listed_verb(clause, subject, run, (begin, prefix))
-            first_start = begin if before is subject else last_clause.start if clauses[:-1] else start
+                self._listed_verb(clause, subject, run, (self.begin, prefix))
+            first_start = self.begin if before is subject else last_clause.start if clauses[:-1] else start
             for turn, item in enumerate(run):
                 place = (
                     run[turn - 1].stop if turn else first_start,
@@ -132,10 +134,17 @@ class _Cutter:
             after = text[thing.stop :]
         elif not claim_text.says(before + between):
             after = text[thing.stop : self.runs[2][0].start]
+            self.leading = [before[:1].lower() + before[1:], value]
         denied = self.claim.negated(frame, thing.stop, thing.stop)
         piece = self.piece(frame, thing.stop, [before, value, between, thing, after], denied=denied)
-        # It is said of the thing.
-        self.alternatives.append((replace(piece, items=piece.items[::-1], places=piece.places[::-1]),))
+        # It is said of the thing, or of what that does.
+        variants = [replace(piece, items=piece.items[::-1], places=piece.places[::-1])]
+        if self.leading and self.runs[2][0].candidates:
+            subject, run = self.runs[1:3]
+            parts, is_denied = self._of_edge(subject, subject, run[0], (run, ()))
+            of_edge = _value_last(self.piece(frame, run[0].stop, [thing, *parts], denied=is_denied))
+            variants = [of_edge] if is_denied else [*variants, of_edge]
+        self.alternatives.append(tuple(variants))
         return self.runs[1:]
 
     def _pair(
@@ -147,7 +156,7 @@ class _Cutter:
         runs: tuple[Sequence[Item], Sequence[Item]],
     ) -> None:
         """What the words before one item of a run say of it and of the subject, or of the item before."""
-        run, following = runs
+        run = runs[0]
         (subject, nearest), (start, stop), claim = before, place, self.claim
         prefix, words, after, clause_start = wording
         denied = claim.negated(start if item is run[0] else clause_start, stop, clause_start)
@@ -162,31 +171,57 @@ class _Cutter:
         # *It is part of A, which is in B* says where A is.
         goes_on = claim_text.GOES_ON if nearest is not subject else _WHICH if prefix.strip() else None
         nearer_things = nearest[-1:] if goes_on and goes_on.match(self.text, nearest[-1].stop) else ()
-        of_edge = self._of_edge(subject, nearest, item, following)
+        of_edge, is_edge_denied = self._of_edge(subject, nearest, item, runs)
         for turn, thing in enumerate(subject):
             at = start if turn == 0 else subject[turn - 1].stop
             variants = [self.piece(at, stop, [prefix, thing, words, item, after], denied=denied)]
             for nearer_thing in nearer_things if turn == 0 else ():
                 variants.append(self.piece(start, stop, [nearer_thing, words, item, after], denied=denied))
             if of_edge:
-                variants.append(_value_last(self.piece(at, stop, [prefix, thing, *of_edge], denied=denied)))
+                # What is denied of an edge with a value is not denied of the edge alone.
+                parts = [prefix, thing, *of_edge]
+                of_value = _value_last(self.piece(at, stop, parts, denied=denied or is_edge_denied))
+                variants = [of_value] if is_edge_denied else [*variants, of_value]
             self.alternatives.append(tuple(replace(p, group=group) for p in variants))
 
     def _of_edge(
-        self, subject: Sequence[Item], nearest: Sequence[Item], item: Item, following: Sequence[Item]
-    ) -> list[str | Item]:
-        """What follows the subject where a value is of what it does: *worked at Acme in 2016*."""
-        pair = (item, following[0]) if nearest is subject and following else (nearest[-1], item)
-        first, second = pair
-        values = [i.value is not None and not i.candidates for i in pair]
-        things = [bool(i.candidates) for i in pair]
-        is_last = things[0] and second.value is not None and nearest is not subject
-        joins = claim_text.JOINT.search(self.text, first.stop, second.start) is not None
+        self,
+        subject: Sequence[Item],
+        nearest: Sequence[Item],
+        item: Item,
+        runs: tuple[Sequence[Item], Sequence[Item]],
+    ) -> tuple[list[str | Item], bool]:
+        """What follows the subject where a value is of what it does, and whether all that is denied.
+
+        *Worked at Acme in 2016*, *in 2016 … worked at Acme*.
+        """
+        (run, following), text, is_nearest = runs, self.text, nearest is subject
+        if is_nearest and self.leading and item.candidates:
+            verb, rest = text[subject[-1].stop : run[0].start], self._rest(run[-1].stop)
+            return [verb, item, rest, *self.leading], self._is_denied(run[-1].stop, subject)
+        first, second = (item, following[0]) if is_nearest and following else (nearest[-1], item)
+        stop = run[-1].stop if first is item else first.stop
+        values = [i.value is not None and not i.candidates for i in (first, second)]
+        things = [bool(i.candidates) for i in (first, second)]
+        joins = claim_text.JOINT.search(text, stop, second.start) is not None
+        is_denied = not joins and self._is_denied(second.stop, subject)
+        is_last = things[0] and second.value is not None and (not is_nearest or (values[1] and is_denied))
         is_first = values[0] and things[1] and not joins
         if subject[-1] is first or not (is_last or is_first):
-            return []
-        verb = self.text[subject[-1].stop : first.start]
-        return [verb, first, self.text[first.stop : second.start], second]
+            return [], False
+        verb = text[subject[-1].stop : run[0].start if first is item else first.start]
+        if is_denied:
+            verb = " ".join([*(i if isinstance(i, str) else i.text for i in self.leading), verb])
+        return [verb, first, text[stop : second.start], second, self._rest(second.stop)], is_denied
+
+    def _is_denied(self, stop: int, subject: Sequence[Item]) -> bool:
+        """Whether what is said of a subject up to a place is denied, the value with it."""
+        return self.claim.negated(self.begin, stop, subject[-1].stop)
+
+    def _rest(self, start: int) -> str:
+        """The words from a place to where another clause begins."""
+        ends = [hit.start() for p in (claim_text.JOINT, _WHICH) if (hit := p.search(self.text, start))]
+        return self.text[start : min(ends, default=len(self.text))]
 
     def _listed_verb(
         self, clause: ClauseSpan, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]

@@ -51,13 +51,13 @@ from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, than_words
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import SaidKey
-from clew.reading.english import FUNCTION, GOING, KIN_OF_ONE_SEX, LIGHT, THAN
+from clew.reading.english import ANY_PEOPLE, FUNCTION, GOING, KIN_OF_ONE_SEX, LIGHT, THAN
 from clew.reading.likeness import SPELT, content_share
 from clew.reading.mentions import Mention
 from clew.reading.paths import Base, by_worth
 from clew.reading.placing import OF_WORD, shipped_placing
 from clew.reading.reader import QuestionReader
-from clew.reading.which_way import verb_of_another_part
+from clew.reading.which_way import tail_told, verb_of_another_part
 from clew.text.inflection import singular
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.types import PlacedWord
@@ -261,11 +261,14 @@ class _Reading:
             verb = verb_of_another_part(self.piece.text, self.mentions, likeness, rows, relation, label)
             if verb is not None:
                 return (verb,)
+        if self._is_other_way(statement):
+            return tuple(self.piece.words[:1]) or (self.piece.text,)
         if statement.kind == "value" and statement.steps[1:] and not all(map(self._says, statement.steps)):
             return tuple(item.text for item in self.piece.items if item.value is not None)
-        recorded = self._recorded_currencies(statement) if statement.kind == "value" else set[str]()
+        recorded = self._recorded_currencies(statement) if statement.value else set[str]()
         items = zip(self.piece.items, self.piece.places, strict=True)
-        places = [place for item, place in items if item.value and statement.kind == "value"]
+        is_valued = statement.kind in ("value", "edge")
+        places = [place for item, place in items if item.value and is_valued]
         money = [self._currency(*place, is_recorded=bool(recorded)) for place in places]
         for codes, (start, stop) in money:
             if codes and recorded.isdisjoint(codes.split()):
@@ -284,6 +287,7 @@ class _Reading:
             self.piece.text, self.mentions, likeness, replace(query, said=said), least
         )
         weak = self._weak_heads(statement, query) if is_meant else set[int]()
+        weak |= self._of_other_edges(statement, account.words)
         words = [self._if_carried(word, statement) for word in account.words]
         words = [replace(w, as_="unplaced") if w.begin in weak and w.as_ != "operator" else w for w in words]
         return tuple(unplaced_phrases(self.piece.text, words))
@@ -302,6 +306,7 @@ class _Reading:
     def _recorded_currencies(self, statement: Statement) -> set[str]:
         """What a statement speaks of may be in: by its label, its column, or how it is written."""
         graph, label = self.vocabulary.graph, self.vocabulary.relations[relation_of(statement.steps[-1])]
+        label = words_of_label(statement.edge_key) if statement.kind == "edge" else label
         codes = [CURRENCIES.get(word) or CURRENCY_NAMES.get(singular(word), "") for word in label.split()]
         values = self.exploration.members_of(statement.walk())[:1].tolist()
         for node in values:
@@ -386,6 +391,31 @@ class _Reading:
             heads += [row for row in behind[:1] if row in self.content_rows and item.value is None]
         return {row: _ARTICLE.search(text, 0, words[row][0]) is not None for row in heads}
 
+    def _of_other_edges(self, statement: Statement, words: Sequence[PlacedWord]) -> set[int]:
+        """Where words begin that say of an edge what a statement does not: another text, or *people*."""
+        if statement.kind not in ("path", "edge"):
+            return set()
+        said = self._of_property(statement) if statement.kind == "edge" else []
+        texts = [hit.span() for _, hit in self.reader.edge_keys.texts_in(self.piece.text)]
+        other = [(a, b) for a, b in texts if not any(a < stop and start < b for start, stop in said)]
+        values = {
+            stop + 1 for (_, stop), i in zip(self.piece.places, self.piece.items, strict=True) if i.value
+        }
+        return {
+            w.begin
+            for w in words
+            if (w.as_ == "type" and any(a <= w.begin < b for a, b in other))
+            or (w.as_ == "frame" and w.begin in values and w.text.lower() in ANY_PEOPLE)
+        }
+
+    def _is_other_way(self, statement: Statement) -> bool:
+        """Whether the words say that the things stand at the other ends of the step between them."""
+        if statement.kind not in ("path", "edge") or len(statement.steps) != 1:
+            return False
+        (step,) = statement.steps
+        tail = tail_told(self.piece.text, self.vocabulary.relations[relation_of(step)], self.piece.places[:2])
+        return tail is not None and tail == is_backward(step)
+
     def _says(self, step: Step) -> bool:
         """Whether some word says the relation of a step."""
         likeness = self.exploration.likeness.relations[self.content_rows, relation_of(step)]
@@ -456,7 +486,8 @@ class _Reading:
         for c in first.candidates[:MOST_ITEM_NODES]:
             anchor = Anchor(c.node, 0)
             if second.value is not None:
-                is_count = self.piece.text[self.piece.places[1][1] :].strip() != ""
+                behind = self.piece.text[self.piece.places[1][1] :].strip()
+                is_count = behind != "" and not second.value.timed
                 yield from self._of_value(anchor, second.value, 1, is_count=is_count)
             for d in second.candidates[:MOST_ITEM_NODES]:
                 if d.node != c.node:
@@ -572,7 +603,9 @@ class _Reading:
         """Where the property of an edge and its value are said."""
         said = [(s.start, s.stop) for s in self._said_keys if s.key == statement.edge_key]
         if statement.text:
-            return [*said, *(hit.span() for _, hit in self.reader.edge_keys.texts_in(self.piece.text))]
+            hits = self.reader.edge_keys.texts_in(self.piece.text)
+            here = (statement.edge_key, statement.text)
+            return [*said, *(hit.span() for key, hit in hits if (key, hit[0]) == here)]
         start, stop = self.piece.places[2]
         than = _MORE_THAN.search(self.piece.text, 0, start)
         return [*said, (than.start() if than else start, stop)]

@@ -606,6 +606,8 @@ class Verify:
             return replace(blank, missing=self._open(likeliest))
         found = [(r, *checker.check(r)) for r in likely]
         read, finding, triples = next((f for f in found if f[1] == "there"), found[0])
+        if finding == "otherwise" and len(read.piece.items) < max(len(r.piece.items) for r in readings):
+            return replace(blank, missing=self._open(readings[-1]), read=read)  # it leaves a thing out
         relations = self.reader.vocabulary.relations
         labels = " ".join(relations[relation_of(step)] for step in read.statement.relation_steps)
         hit = not_happened(piece.text, piece.places, labels.split())

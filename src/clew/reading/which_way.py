@@ -121,10 +121,14 @@ LEAST_SHARED_ENDS = 0.1
 """Of the end that has fewer nodes, the share that the other end has too, from which on both are of one kind:
 a few films that are called like their writers are no chain of writers."""
 _ARTICLES = frozenset("the a an".split())
-_LEADING = BEING | DOING | _ARTICLES | frozenset("has have had".split())
+_HAVING = frozenset("has have had".split())
+_LEADING = BEING | DOING | _ARTICLES | _HAVING
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
 MOSTLY_PERSONS = 0.9
 """Share of the uses of a noun from which on it is for persons."""
+_FROM_TO = {"to": "from", "from": "to"}
+_LEAST_STEM = 4
+"""Letters of a verb from which a longer word that begins with it is taken for its noun."""
 _OF_DOER = (["of"], ["for"], ["to"])
 _NOUN_AND_THAN = 2
 """Words after a comparative up to which *than* is of it: *broader than*, *a broader concept than*."""
@@ -311,6 +315,49 @@ def name_of(label: str) -> RelationName | None:
     if preposition or (lexicon.verb(word) and (word.endswith("s") or not is_noun)):
         return RelationName("verb", word, preposition)
     return RelationName("noun", word, "")
+
+
+def tail_told(text: str, label: str, places: Sequence[tuple[int, int]]) -> int | None:
+    """Which of two names a statement makes the tail of a relation; None where its words do not tell.
+
+    *X is based at Y*, *the delivery from X to Y*; *X funds Y*, *the funding of Y by X*; *X is a parent of Y*.
+    """
+    name = name_of(label)
+    if name is None or name.mutual:
+        return None
+    words = [(m.start(), m[0].lower()) for m in _WORD_OR_POSSESSIVE.finditer(text)]
+    outside = [(at, word) for at, word in words if not any(a <= at < b for a, b in places)]
+    said = [at for at, word in outside if _is_word(word, name) or _is_made_of(word, name)]
+    before = [[w for at, w in words if at < start and w not in _ARTICLES] for start, _ in places]
+    if name.kind == "noun":
+        behind_each = [[w for at, w in words if at >= stop] for _, stop in places]
+        roles = [
+            _role_before(b, a, name) or _role_behind(a, name)
+            for a, b in zip(before, behind_each, strict=True)
+        ]
+        tails = {i if role == NameRole.OWNED else 1 - i for i, role in enumerate(roles) if role is not None}
+        return tails.pop() if len(tails) == 1 else None
+    last = [spoken[-1] if spoken else "" for spoken in before]
+    heads = [i for i, word in enumerate(last) if word and word == _FROM_TO.get(name.preposition)]
+    tails = [i for i, word in enumerate(last) if said and word and word == name.preposition]
+    heads += [i for i, word in enumerate(last) if said and word == "by" != name.preposition]
+    told = {*tails, *(1 - i for i in heads)}
+    if told or name.preposition or not said or not name.word.endswith("s"):
+        return told.pop() if len(told) == 1 else None
+    which = max(
+        (i for i, (_, stop) in enumerate(places) if stop <= said[0]), key=lambda i: places[i], default=-1
+    )
+    between = {word for at, word in outside if which >= 0 and places[which][1] <= at < said[0]}
+    behind = next((word for at, word in words if at > said[0] and word not in _ARTICLES), "")
+    verb = dict(outside)[said[0]]
+    is_active = between <= DOING | RELATIVE | _HAVING and not verb.endswith("ing")
+    return 1 - which if which >= 0 and is_active and behind not in PREPOSITIONS else None
+
+
+def _is_made_of(word: str, name: RelationName) -> bool:
+    """Whether a word begins with the verb of a name, as its noun does: *delivery*, *funding*."""
+    bases = (lemma for lemma in Lexicon.load().lemmas(name.word) if len(lemma) >= _LEAST_STEM)
+    return any(word.startswith(base) for base in bases)
 
 
 def _is_word(word: str, name: RelationName) -> bool:
