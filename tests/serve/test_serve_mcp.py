@@ -107,11 +107,11 @@ def test_what_else_may_be_meant_is_asked_by_its_number(talked, films):
 
 
 def test_a_schema_has_the_vocabulary_of_what_it_lists(running, tmp_path):
-    names = [f"relation {n}" for n in range(MOST_TOOL_RELATIONS + 20)]
+    names = [f"rel_{n}" for n in range(MOST_TOOL_RELATIONS + 20)]
     triples = [("a", name, f"b{n}") for n, name in enumerate(names)]
     (tmp_path / "wide.tsv").write_text("".join("\t".join(triple) + "\n" for triple in triples), "utf-8")
     words = [f'[relations."{name}"]\nwords = ["word {name}"]\n' for name in names]
-    terms = [f'[terms."term {n}"]\nquery = "{{b{n}}}"\n' for n in range(len(names))]
+    terms = ["[terms]\n", *(f'"term {n}" = ".{name}"\n' for n, name in enumerate(names))]
     with Clew.index(tmp_path / "wide.tsv", tmp_path / "wide.clew") as clew:
         clew.set_vocabulary("".join([*words, *terms]))
     server = running({"wide": tmp_path / "wide.clew"}, mcp=True)
