@@ -231,7 +231,9 @@ def test_an_index_is_called_after_its_source_where_nobody_says(films, tmp_path, 
         (lambda clew: clew.neighbours("Zzyzx"), "Look for it by a part of its name"),
         (lambda clew: clew.query("SELECT name FROM film"), "SQL is not run"),
         (lambda clew: Clew.open(pandas.DataFrame()), "table1 has no rows"),
-        (lambda clew: Clew.index("a film that is no file"), "A source is a path"),
+        (lambda clew: Clew.index("a film that is no file"), r"no such file or directory\. Check the path"),
+        (lambda clew: Clew.index([]), "The name of the source is empty"),
+        (lambda clew: Clew.index("films.tsv", ""), "The name of the index is empty"),
     ],
 )
 def test_a_wrong_use_is_told_what_to_do(films, tmp_path, wrong, advice):

@@ -71,7 +71,7 @@ class Clew(GraphView, Asks):
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
         GraphView.__init__(self, index, embedder)
         Asks.__init__(self)
-        self._cached, self._is_held = cached is not None, False
+        self._cached = cached is not None
         self.built = cached is not None and cached.built
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
@@ -172,19 +172,18 @@ class Clew(GraphView, Asks):
     ) -> Self:
         """Index graph files (a name, or several) in the directory `out`, and open the index.
 
-        Without `out` it is beside where you work, called after the first file: `films.clew` of `films.tsv`.
-        `options` are those of `clew.index.build.IndexOptions`; `clew.opening.graph_view.index_sources` says
-        what is raised.
+        Without `out` it is made in the working directory, called after the first file (`films.clew` of
+        `films.tsv`); an index of that name is replaced. `options` are those of
+        `clew.index.build.IndexOptions`; `clew.opening.graph_view.index_sources` says what is raised.
         """
         if not _is_path(sources):
             kind = type(sources).__name__
             raise UsageError(f"An index is made of files, not of {kind}. See Clew.from_frames")
-        from clew.index.cache import index_name
-
-        paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
-        out = Path(out or index_name(paths[0]))
-        index_sources(paths, out, embedder=embedder, **options)
-        return cls.open(out, embedder=embedder)
+        if out == "":
+            raise UsageError("The name of the index is empty. Give one (NAME.clew), or leave it out")
+        given = None if out is None else Path(out)
+        built = index_sources(local_paths(sources), given, embedder=embedder, **options)
+        return cls.open(built.path, embedder=embedder)
 
     @classmethod
     def from_triples(
@@ -266,19 +265,15 @@ class Clew(GraphView, Asks):
         clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
         return clew
 
-    def hold(self, share: float = 0.125) -> bool:
-        """Read the index into memory, where it is at most a `share` of the machine's; whether it is there.
+    def hold(self, share: float = 0.125) -> None:
+        """Read the index into memory, where it is at most a `share` of the machine's.
 
         What is mapped from files ends the process if another one truncates them. Raises as `open`.
         """
         from clew.foundation.system import physical_memory
 
-        if self._is_held:
-            return True
-        if sum(file.bytes for file in self.opened.manifest.files) > share * physical_memory():
-            return False
-        self._reopen(held=True)
-        return True
+        if sum(file.bytes for file in self.opened.manifest.files) <= share * physical_memory():
+            self._reopen(held=True)
 
     @sound
     def ask(
@@ -497,7 +492,7 @@ class Clew(GraphView, Asks):
         from clew.index.store.directory import open_index
 
         self._forget()
-        self._opened, self._is_held = open_index(self.path, access=milvus_access(), held=held), held
+        self._opened = open_index(self.path, access=milvus_access(), held=held)
 
     def _forget(self) -> None:
         """Let go of what was made of the index that is open."""

@@ -84,7 +84,6 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     ("given", "message"),
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
-        ("Who directed Memento?", "A source is a path, and stands before the question"),
         ("-", "stdin is empty. A source needs at least one triple"),
         (".", ".: is a directory without tables of nodes and edges. Give the triple files in it: ./*"),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
@@ -101,6 +100,15 @@ def test_a_source_that_is_not_there(seen, source, given, message):
     code, out, err = seen("ask", given, "around Memento")
     assert (code, out) == (2, "")
     assert message in err
+
+
+@pytest.mark.parametrize(("command", "text"), [("ask", "Who directed Memento?"), ("verify", "Jaws is old.")])
+def test_a_source_behind_the_text_is_told(seen, source, command, text):
+    source("films.tsv", FILMS)
+    code, _, err = seen(command, text, "films.tsv")
+    assert (code, "The source stands before the" in err) == (2, True)
+    code, _, err = seen("info", "a name of three words")
+    assert (code, "stands before" in err) == (2, False)
 
 
 @pytest.mark.parametrize(

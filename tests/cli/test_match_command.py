@@ -52,6 +52,14 @@ def test_a_pattern_from_stdin(run, index):
     assert json.loads(result.stdout)["matches"]
 
 
+@pytest.mark.parametrize("given", ["my pattern.json", "a b " * 2_000])
+def test_a_pattern_that_is_not_there_is_told(run, index, given):
+    result = run("match", index, given)
+    assert result.exit_code == 2
+    told = "no such file. Check the path. A pattern is one object" if len(given) < 100 else "cannot be read"
+    assert told in result.stderr
+
+
 def test_a_pattern_without_a_match_exits_with_3(run, index, pattern):
     chain = [[f"UNKNOWN {i}", "UNKNOWN relation", f"UNKNOWN {i + 1}"] for i in range(9)]
     result = run(

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,22 @@ def test_a_server_that_is_down_is_exit_code_1_and_leaves_nothing(run, tmp_path):
     assert (result.exit_code, "nothing answers at that port" in result.stderr) == (1, True)
     assert "secret" not in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_import_has_left_is_removed_by_the_next(run, tmp_path, monkeypatch):
+    killed = tmp_path / "x.import" / "writing" / "0"
+    killed.mkdir(parents=True)
+    (killed / "graph.nt").write_text("<a:a> <a:old> <a:b> .\n")
+
+    def export(_, file, *_progress):
+        assert [path.name for path in tmp_path.rglob("*.nt")] == [Path(file.name).name]
+        file.write(b"<a:a> <a:new> <a:b> .\n")
+
+    monkeypatch.setattr("clew.stores.export.export_sparql", export)
+    result = run("index", "sparql+http://localhost:9/x", "-o", str(tmp_path / "x.clew"))
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["x.clew"]
+    assert "a:new" in run("query", str(tmp_path / "x.clew"), "SELECT ?p { ?s ?p ?o }", "--as", "csv").stdout
 
 
 def test_an_address_needs_a_name_for_its_index(run):

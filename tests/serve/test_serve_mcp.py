@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from clew import Clew
 from servers.served import ROOT
 
 pytest.importorskip("mcp", reason="mcp is not installed (pip install 'clew[mcp]')")
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+
+from clew.serve.mcp import MOST_TOOL_RELATIONS
 
 TOOLS = ["ask", "verify", "find_entities", "neighbours", "schema", "match", "query"]
 OPEN = "who made it best in Memento or Heat"
@@ -101,6 +104,22 @@ def test_what_else_may_be_meant_is_asked_by_its_number(talked, films):
     assert chosen["reading"] == first["alternatives"][0]["reading"]
     assert talked.readings[40].is_error
     assert "no reading 40" in talked.readings[40].content[0].text
+
+
+def test_a_schema_has_the_vocabulary_of_what_it_lists(running, tmp_path):
+    names = [f"rel_{n}" for n in range(MOST_TOOL_RELATIONS + 20)]
+    triples = [("a", name, f"b{n}") for n, name in enumerate(names)]
+    (tmp_path / "wide.tsv").write_text("".join("\t".join(triple) + "\n" for triple in triples), "utf-8")
+    words = [f'[relations."{name}"]\nwords = ["word {name}"]\n' for name in names]
+    terms = ["[terms]\n", *(f'"term {n}" = ".{name}"\n' for n, name in enumerate(names))]
+    with Clew.index(tmp_path / "wide.tsv", tmp_path / "wide.clew") as clew:
+        clew.set_vocabulary("".join([*words, *terms]))
+    server = running({"wide": tmp_path / "wide.clew"}, mcp=True)
+    told = talk(f"{server.url}/mcp", lambda client: client.call_tool("schema", {})).structured_content
+    listed = {relation["name"] for relation in told["relations"]}
+    assert len(listed) == len(told["vocabulary"]["terms"]) == MOST_TOOL_RELATIONS
+    assert set(told["vocabulary"]["relations"]) == listed
+    assert told["term_count"] == len(names)
 
 
 def test_resources_are_read(talked):

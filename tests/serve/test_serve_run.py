@@ -20,11 +20,12 @@ from clew.serve.service import Graphs, ServedGraph
 from servers.fake_server import events, piece, serving
 from servers.served import FILMS, is_closed, wait_for
 
+LITTLE_MEMORY = "from clew.foundation import system\nsystem.physical_memory = lambda: 1 << 16"
 LINE = re.compile(r"serving films at http://127\.0\.0\.1:\d+")
 
 
-def ask(process, question="Who directed Memento?"):
-    return httpx.post(f"{process.url}/v1/films/ask", json={"question": question}, timeout=20)
+def ask(process, question="Who directed Memento?", graph="films"):
+    return httpx.post(f"{process.url}/v1/{graph}/ask", json={"question": question}, timeout=20)
 
 
 def test_it_prints_its_address_and_ends_cleanly_on_ctrl_c(process, films_index):
@@ -65,20 +66,32 @@ def test_an_answer_in_progress_is_finished_when_it_is_told_to_end(process, films
     ]
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not say what is mapped")
-def test_no_file_of_an_index_can_be_truncated_beneath_a_server(process, tmp_path):
+@pytest.fixture
+def people(tmp_path):
+    """An index with large files."""
     lines = (
         f"The long name of the person {n}\tknows\tThe long name of the person {n + 1}\n"
         for n in range(20_000)
     )
     (tmp_path / "people.tsv").write_text("".join(lines), "utf-8")
     index_sources([tmp_path / "people.tsv"], tmp_path / "people.clew")
-    large = [f for f in (tmp_path / "people.clew").rglob("*.npy") if f.stat().st_size > 1 << 20]
+    return tmp_path / "people.clew"
+
+
+def large_files(index):
+    large = [f for f in index.rglob("*.npy") if f.stat().st_size > 1 << 20]
     assert large
-    server = process(f"people={tmp_path / 'people.clew'}")
+    return large
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not say what is mapped")
+def test_no_file_of_an_index_can_be_truncated_beneath_a_server(process, people):
+    large = large_files(people)
+    server = process(f"people={people}")
     server.wait_ready()
-    mapped = Path(f"/proc/{server.process.pid}/maps").read_text("utf-8")
-    assert [f.name for f in large if str(f) in mapped] == []
+    for pid in (server.process.pid, *server.workers):
+        mapped = Path(f"/proc/{pid}/maps").read_text("utf-8")
+        assert [f.name for f in large if str(f) in mapped] == []
     for file in large:
         os.truncate(file, 128)
     reply = httpx.get(f"{server.url}/v1/people/entities?prefix=the+long", timeout=20)
@@ -86,17 +99,33 @@ def test_no_file_of_an_index_can_be_truncated_beneath_a_server(process, tmp_path
     assert httpx.get(f"{server.url}/healthz", timeout=20).status_code == 200
 
 
-LITTLE_MEMORY = "from clew.foundation import system\nsystem.physical_memory = lambda: 1 << 16"
-
-
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not say what is mapped")
-def test_a_file_that_is_truncated_while_it_is_read_ends_no_server_of_an_index_beyond_memory(
-    process, films_index, monkeypatch
-):
+def test_a_file_that_is_truncated_beneath_a_mapped_index_ends_no_server(process, people, tmp_path):
+    server = process(f"people={people}", first=LITTLE_MEMORY)
+    server.wait_ready()
+    (before,) = server.workers
+    assert any(str(file) in Path(f"/proc/{before}/maps").read_text("utf-8") for file in large_files(people))
+
+    def status():
+        try:
+            return ask(server, "Who knows The long name of the person 15000?", "people").status_code
+        except httpx.TransportError:
+            return None
+
+    assert status() == 200
+    for file in large_files(people):
+        os.truncate(file, 128)
+    assert status() != 200
+    index_sources([tmp_path / "people.tsv"], people)
+    wait_for(lambda: status() == 200, 40)
+    assert server.end() == 0
+
+
+def test_a_worker_that_is_killed_is_started_again_and_the_budget_goes_on(process, films_index, monkeypatch):
     with serving(events(piece("Answer: Heat", "stop"))) as (fake, url):
         monkeypatch.setenv("OLLAMA_HOST", url)
         limits = ("--llm", "ollama/x", "--budget", "calls=3")
-        server = process(f"films={films_index}", *limits, first=LITTLE_MEMORY)
+        server = process(f"films={films_index}", *limits)
         server.wait_ready()
         body = {"question": "Who directed Memento?", "method": "llm"}
         for _ in range(6):
@@ -107,6 +136,41 @@ def test_a_file_that_is_truncated_while_it_is_read_ends_no_server_of_an_index_be
             httpx.post(f"{server.url}/v1/films/ask", json=body, timeout=20)
         assert len(fake.seen) == 3
         assert server.end(signal.SIGTERM) == 0
+
+
+def test_a_worker_that_is_started_again_answers_from_the_index_as_it_is(process, tmp_path):
+    graph, index = tmp_path / "films.tsv", tmp_path / "films.clew"
+    graph.write_text("Memento\tdirected_by\tChristopher Nolan\n", "utf-8")
+    index_sources([graph], index)
+    server = process(f"films={index}")
+    server.wait_ready()
+    (worker,) = server.workers
+    graph.write_text("Memento\tdirected_by\tMichael Mann\n", "utf-8")
+    os.kill(worker, signal.SIGSTOP)  # it takes nothing up
+    index_sources([graph], index)
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: server.workers not in ([], [worker]))
+    assert ask(server).json()["text"] == "Michael Mann"
+
+
+@pytest.mark.parametrize(
+    ("args", "first", "told"),
+    [
+        (("--llm", "nonsense/x"), "", "nonsense"),
+        (
+            (),
+            "from clew.cli import serve\nfrom clew.errors import InputError\n"
+            "def fail(*_, **__): raise InputError('it is gone')\nserve._application = fail",
+            "error: it is gone",
+        ),
+    ],
+    ids=["spec", "worker"],
+)
+def test_an_error_that_every_worker_would_meet_ends_the_server(process, films_index, args, first, told):
+    server = process(f"films={films_index}", *args, first=first)
+    assert server.process.wait(60) == 2
+    assert server.log.count(told) == 1
+    assert ("serving" in server.log) == (not args)
 
 
 def test_who_goes_with_requests_unanswered_is_forgotten(process, films_index):

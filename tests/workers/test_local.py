@@ -18,7 +18,7 @@ async def answer(scope, receive, send):
     raise NotImplementedError
 
 sockets = listen(ServeSettings(port=0, workers=2))
-serve(lambda: answer, sockets, lambda: print("started", flush=True), forked=True)
+serve(lambda: answer, sockets, lambda: print("started", flush=True))
 """
 WORKING = """
 import time

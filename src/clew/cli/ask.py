@@ -26,6 +26,7 @@ from clew.cli.opening import (
     bounds_of,
     open_source,
     open_to_ask,
+    refuse_swapped,
     source_on_nodes,
 )
 from clew.cli.options import (
@@ -141,6 +142,7 @@ class QuestionOptions:
         if self.chosen is not None and is_address(source):
             raise UsageError("--reading is for an index, not for a database. Leave it out")
         clean_question(self.question)
+        refuse_swapped(source, self.question, "question")
         return self.question
 
     def file(self, single: Mapping[str, object]) -> str | None:
@@ -321,6 +323,7 @@ def verify(
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
     refuse_batch_options({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--claims")
     clean_question(claim, "claim")  # before a long indexing, not after it
+    refuse_swapped(source, claim, "claim")
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
         result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
     if json:

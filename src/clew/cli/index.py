@@ -7,7 +7,6 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -27,7 +26,6 @@ from clew.cli.opening import (
 )
 from clew.cli.options import option, with_options
 from clew.errors import UsageError
-from clew.index.store.files import disk_errors
 from clew.opening.environment import neo4j_login, vector_choice
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 from clew.text.normalise import byte_size, counted
@@ -239,8 +237,13 @@ class Imported:
 
 @contextmanager
 def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
-    """Yield paths for all sources; what is read from a database lies beside the index until it is built."""
-    inputs = Imported([], {})
+    """Yield paths for all sources; what is read from databases lies in `NAME.import` for so long.
+
+    What an import that was killed has left there is removed. Raises LockedError while another one is there.
+    """
+    from clew.index.store.writing import writing
+
+    inputs, made = Imported([], {}), None
     with ExitStack() as stack:
         for source in sources:
             if not is_address(source) and source != STDIN:
@@ -253,10 +256,11 @@ def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) 
                 inputs.paths.append(store_stdin())
                 inputs.addresses[inputs.paths[-1]] = "stdin"
                 continue
-            with disk_errors(output):
-                output.parent.mkdir(parents=True, exist_ok=True)
-                made = TemporaryDirectory(prefix=f"{output.stem}.import-", dir=output.parent)
-            folder = Path(stack.enter_context(made))
+            if made is None:
+                place = output.with_name(f"{output.stem}.import")
+                made = stack.enter_context(writing(place, wait=0)).folder
+            folder = made / str(len(inputs.paths))
+            folder.mkdir()
             with Bar(quiet=quiet) as bar:
                 data = _export(source, folder, bar)
             inputs.paths.append(data)

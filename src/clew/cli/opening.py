@@ -41,16 +41,26 @@ Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
 
 
-def read_bytes(path: str) -> bytes:
-    """Read a file, or stdin for `-`; InputError if it cannot be read."""
+def read_bytes(path: str, advice: str = "Check the path") -> bytes:
+    """Read a file, or stdin for `-`; InputError if it cannot be read, with advice where it is not there."""
     if path == STDIN:
         return sys.stdin.buffer.read()
     try:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file. Check the path") from error
+        raise InputError(f"{path}: no such file. {advice}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def refuse_swapped(source: str, text: str, name: str) -> None:
+    """Raise InputError where a source is not there, and the text behind it, called `name`, is a path."""
+    from clew.stores.opening import is_address
+
+    if source != STDIN and not is_address(source) and not os.path.exists(source) and os.path.exists(text):
+        raise InputError(
+            f"{source}: no such file or directory. The source stands before the {name}: {text} is one"
+        )
 
 
 def text_or_stdin(argument: str) -> str:

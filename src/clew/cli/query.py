@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -189,10 +188,9 @@ def match(
 def _read_single(path: str) -> list[PatternLine]:
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
-    inline = path.lstrip().startswith(("{", "[")) or (" " in path and not Path(path).exists())
-    file = "PATTERN" if inline else source_name(path)
-    raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
-    advice = f"A pattern is one object: {PATTERN_ADVICE}"
+    inline = path.lstrip().startswith(("{", "["))
+    file, advice = "PATTERN" if inline else source_name(path), f"A pattern is one object: {PATTERN_ADVICE}"
+    raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path, f"Check the path. {advice}")
     value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file))]

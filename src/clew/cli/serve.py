@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack
@@ -86,6 +87,8 @@ def serve(
         telemetry=wants_telemetry(os.environ),
     )
     spent = {spec: calling.shared_ledger() if hasattr(os, "fork") else None for spec in llm or ()}
+    for spec in spent:  # what is wrong with one is told at once
+        asyncio.run(calling.shared_model(spec).close())
     with shared_counts():
         code = _run(sources, settings, reading, partial(_application, spent=spent, calling=calling))
     raise typer.Exit(code)
@@ -110,10 +113,7 @@ def _run(
         sockets = [listening.enter_context(opened) for opened in listen(settings)]
         graphs = open_graphs(sources, reading, settings.limits)
         write_logs(quiet=reading.quiet)
-        # What is mapped and not held ends its process if a file is cut short while it is read.
-        is_held = all([graph.clew.hold() for graph in graphs])
-        forked = hasattr(os, "fork") and (settings.workers > 1 or not is_held)
-        if forked:
+        if settings.workers > 1:
             graphs.prepare_for_forks()
             if find_spec("mcp") is not None:
                 import_module("clew.serve.mcp")  # once, for all workers
@@ -121,15 +121,17 @@ def _run(
         def started() -> None:
             warn(f"serving {', '.join(graphs.names)} at {address_of(sockets[0])} (Ctrl-C ends it)")
 
-        return run(partial(make, graphs, settings), sockets, started, forked=forked)
+        return run(partial(make, graphs, settings), sockets, started)
 
 
 def _application(
     graphs: Graphs, settings: ServeSettings, spent: Mapping[str, Ledger | None], calling: ModelOptions
 ) -> ASGIApp:
-    """Put the application together, in the process that serves it."""
+    """Put the application together, in the process that serves it: of the graphs as they are now."""
     from clew.serve.app import make_app
 
+    for graph in graphs:
+        graph.reload()
     models = {spec: calling.shared_model(spec, run) for spec, run in spent.items()}
     return make_app(graphs, models, settings, mcp=None if find_spec("mcp") is None else _mounted)
 

@@ -356,6 +356,8 @@ _UNSEEN = re.compile(r"[\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\
 _BULLET = re.compile(r"^\s*(?:\d{1,2}[.):]\s|[-*•])\s*")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
+LONGEST_NAME_READ, LONGEST_NAME = 200, 80
+"""Characters of a name that a model reads, and of one that a prompt shows beside others."""
 LONGEST_QUOTED = 200
 """Characters of a model's text that a message repeats."""
 

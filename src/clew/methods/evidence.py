@@ -14,7 +14,7 @@ from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
 from clew.index.names import NamesIndex
-from clew.llm.managed import data_line
+from clew.llm.managed import LONGEST_NAME_READ, data_line
 from clew.methods.question import Called, Judge, asked_of
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
@@ -409,8 +409,6 @@ LONG_LIST, SAMPLE = 20, 5
 """So many triples that lead to one thing are one line, with so many names and their number."""
 SHORTEST_LIST = 5
 """Triples at one known entity and of one relation that become one line with a list."""
-LONGEST_NAME_READ = 200
-"""Characters of a name that a model reads."""
 
 
 _Key = tuple[int, int, int]

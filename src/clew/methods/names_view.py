@@ -21,7 +21,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.graph.graph import ValueKind
 from clew.graph.steps import tail_end
-from clew.llm.managed import data_line
+from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.question import NAME_CODE, named_by_part
 from clew.query.notation import stored_relation
 from clew.query.vocabulary import THING, UNEXPLAINED
@@ -43,8 +43,6 @@ MOST_COMPARED = 20_000
 """Values that are compared in all."""
 LONGEST_WORDING = 5
 """Words of a question that may say a value."""
-LONGEST_NAME = 80
-"""Characters of a name that a prompt shows beside others."""
 _NUMBER = re.compile(r"(?<![\w.,-])\d{3,}(?![\w.,-])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"

@@ -31,8 +31,8 @@ class MethodOption:
     """A field of settings as users see it.
 
     `section` is where the paper of the method has it. `reads` names a function (`module:name`) that makes the
-    value of a path, or of a list of paths (`kind` is `list`). `unset` says in words what a default of None
-    means. One that is not `offered` is no option of the command line, but of experiments.
+    value of a path. `unset` says in words what a default of None means. One that is not `offered` is no
+    option of the command line, but of experiments.
     """
 
     help: str
@@ -72,15 +72,12 @@ def read_options(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         field_option = options[name][0] if name in options else None
         if field_option is not None and field_option.reads:
-            reader = cast("Any", imported(field_option.reads, "option"))
-            items = value if isinstance(value, list) else [value]
-            paths = [Path(str(path)) for path in cast("list[object]", items)]
-            converted[name] = reader(paths if field_option.kind is list else paths[0])
+            converted[name] = cast("Any", imported(field_option.reads, "option"))(Path(str(value)))
     return converted
 
 
 def parsed(settings: type[SettingsT], given: Sequence[str]) -> SettingsT:
-    """Make settings of texts such as `k=5` and `directed=yes`; a setting that takes a list may come again.
+    """Make settings of texts such as `k=5` and `directed=yes`.
 
     Raises UsageError for a name, a type or a value that the settings do not take.
     """
@@ -95,7 +92,7 @@ def parsed(settings: type[SettingsT], given: Sequence[str]) -> SettingsT:
         if made is None:
             expected = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
             raise UsageError(f"{name} is {value.strip()!r}; give {expected}")
-        values[name] = [*values.get(name, []), made] if kind is list else made
+        values[name] = made
     return settings(**read_options(settings, values))
 
 

@@ -54,20 +54,23 @@ FilesOrTriples = str | Path | Sequence[str | Path | tuple[str, str, str]]
 
 def index_sources(
     sources: Sequence[Path],
-    out: Path,
+    out: Path | None,
     *,
     embedder: str | Embedder | None = None,
     **options: Unpack[IndexOptions],
 ) -> Built:
     """Index graph files into the directory `out`; `options` and errors are those of `build_index`.
 
+    Without `out`, the index is in the working directory and called after the first source.
+
     Side files beside a single source are used unless `types` or `aliases` name others. `addresses` are of
     databases that sources were read from; the index names these.
     """
     keep_machine_code()
     from clew.index.build import build_index
-    from clew.index.cache import side_files
+    from clew.index.cache import index_name, side_files
 
+    out = Path(index_name(sources[0])) if out is None else out
     side = side_files(sources, options.get("types"), options.get("aliases"))
     options["types"], options["aliases"] = side.types, side.aliases
     return build_index(sources, out, embedder=make_embedder(embedder), **options)

@@ -49,7 +49,8 @@ class RelationForm(TypedDict):
 class SchemaForm(TypedDict):
     """What a graph holds; of `relation_count` relations the most frequent are here.
 
-    `vocabulary` is what a team calls things: names of types and relations, and terms.
+    `vocabulary` is what a team calls things: names of the types and relations that are here, and the first of
+    `term_count` terms.
     """
 
     graph: str
@@ -58,6 +59,7 @@ class SchemaForm(TypedDict):
     relations: list[RelationForm]
     relation_count: int
     vocabulary: VocabularyForm
+    term_count: int
 
 
 _ANSWER = (
@@ -69,6 +71,7 @@ _VERDICT = "claim verdict abstained parts"
 MOST_TOOL_ANSWERS = 50
 """Answers that a tool returns; an agent's context is small."""
 MOST_TOOL_RELATIONS = 100
+"""Relations, types and terms that a schema has."""
 _READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -276,13 +279,20 @@ class _Tools:
             | {end: [share["type"] for share in relation[end]] for end in ("head_types", "tail_types")}
             for relation in info["relations"][:MOST_TOOL_RELATIONS]
         ]
+        types = dict(list(info["types"].items())[:MOST_TOOL_RELATIONS])
+        words, shown = self._service.vocabulary(name), {relation["name"] for relation in relations}
         return {
             "graph": name,
             "counts": info["counts"],
-            "types": dict(list(info["types"].items())[:MOST_TOOL_RELATIONS]),
+            "types": types,
             "relations": relations,
             "relation_count": len(info["relations"]),
-            "vocabulary": self._service.vocabulary(name),
+            "vocabulary": {
+                "relations": {key: naming for key, naming in words["relations"].items() if key in shown},
+                "types": {key: naming for key, naming in words["types"].items() if key in types},
+                "terms": dict(list(words["terms"].items())[:MOST_TOOL_RELATIONS]),
+            },
+            "term_count": len(words["terms"]),
         }
 
     def about(self, name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from clew.errors import UsageError
+from clew.errors import ClewError, UsageError
 from clew.serve.app import GRACE
 from clew.serve.settings import FOLDER, ServeSettings
 from clew.workers import end_with_parent
@@ -102,6 +102,8 @@ class Connection(HttpToolsProtocol):
 BACKLOG = 512
 _RESTART_SECONDS = 0.5
 """A worker that ends sooner after its start than this waits as long, so that a fault is no storm."""
+_REFUSED = 100
+"""Added by a worker to the exit code of an error that the next one would meet too."""
 
 
 def listen(settings: ServeSettings) -> list[socket.socket]:
@@ -147,15 +149,14 @@ def address_of(opened: socket.socket) -> str:
     return f"http://{host_text}:{port}"
 
 
-def serve(
-    make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None], *, forked: bool
-) -> int:
+def serve(make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None]) -> int:
     """Serve until SIGINT or SIGTERM, then finish what is in progress; returns an exit code.
 
     `make` puts the application together, in each worker anew; `started` is called once it is listened.
-    `forked`: in workers that are started again when they end, or all in this process, with one socket.
+    Workers are started again when they end, but not after a ClewError of `make`, which ends the server.
+    Where the system cannot fork, all is otherwise in this process, with the first socket.
     """
-    if not forked:
+    if not hasattr(os, "fork"):
         started()
         return _serve_one(make, sockets[0])
     return _Workers(make, sockets).run(started)
@@ -195,7 +196,7 @@ class _Workers:
         self._make, self._sockets = make, sockets
         self._running: dict[int, tuple[int, float]] = {}
         """The place of each process among the sockets, and when it began."""
-        self._ending = False
+        self._ending, self._code = False, 0
         self._alive = os.pipe()
         """Reading from it returns when this process has ended, as only it keeps the other end open."""
 
@@ -210,7 +211,7 @@ class _Workers:
         started()
         while self._running:
             self._wait()
-        return 0
+        return self._code
 
     def _start(self, place: int) -> None:
         sys.stdout.flush()
@@ -218,6 +219,8 @@ class _Workers:
         child = os.fork()
         if child:
             self._running[child] = place, time.monotonic()
+            if self._ending:  # it was told while this one began
+                os.kill(child, signal.SIGTERM)
             return
         code = 1
         try:
@@ -231,6 +234,9 @@ class _Workers:
             # As if told to end: what is in progress is finished, and the address is free at once.
             end_with_parent(lambda: os.read(read_end, 1), lambda: os.kill(os.getpid(), signal.SIGTERM))
             code = _serve_one(self._make, self._sockets[place])
+        except ClewError as error:
+            sys.stderr.write(f"error: {error}\n")
+            code = _REFUSED + error.exit_code
         except Exception as error:  # it is told, and the worker is started again
             sys.stderr.write(f"worker {place + 1} ended: {type(error).__name__}: {error}\n")
         finally:
@@ -239,7 +245,7 @@ class _Workers:
 
     def _wait(self) -> None:
         try:
-            child, _ = os.wait()
+            child, status = os.wait()
         except InterruptedError:
             return
         place, begun = self._running.pop(child)
@@ -248,12 +254,17 @@ class _Workers:
         mark_process_dead(child, os.environ[FOLDER])
         if self._ending:
             return
+        if (code := os.waitstatus_to_exitcode(status)) > _REFUSED:
+            self._code = code - _REFUSED
+            self._end()
+            return
         time.sleep(max(0.0, _RESTART_SECONDS - (time.monotonic() - begun)))
         if not self._ending:
             self._start(place)
 
-    def _end(self, number: int, frame: Any) -> None:  # noqa: ANN401
-        del number, frame
+    def _end(self, *_: object) -> None:
         self._ending = True
+        for opened in self._sockets:  # so that each address is free when its worker lets go of it
+            opened.close()
         for child in self._running:
             os.kill(child, signal.SIGTERM)

@@ -10,14 +10,8 @@ from clew.errors import InputError
 
 
 def missing(path: Path) -> InputError:
-    """Return the error of a source that is not there, or of a text in its place."""
-    advice = "Check the path"
-    if len(path.name.split()) > 2 and not path.suffix:
-        advice = (
-            "A source is a path, and stands before the question; triples are given in a file, "
-            "or in Python as (head, relation, tail)"
-        )
-    return InputError(f"{path}: no such file or directory. {advice}")
+    """Return the error of a source that is not there."""
+    return InputError(f"{path}: no such file or directory. Check the path")
 
 
 def source_files(path: Path) -> list[Path]:

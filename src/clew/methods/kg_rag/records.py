@@ -21,9 +21,8 @@ import numpy as np
 from clew.foundation.arrays import Float64, Int64
 from clew.graph.graph import Graph
 from clew.graph.steps import tail_end
-from clew.llm.managed import data_line
+from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.evidence import Fact, first_into, numbered, triples_at_node, triples_of
-from clew.methods.names_view import LONGEST_NAME
 from clew.methods.question import Judge
 from clew.methods.schema_view import CHARACTERS, FOLLOWED, SchemaView
 from clew.query.vocabulary import DATE, NUMBER

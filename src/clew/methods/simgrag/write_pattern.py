@@ -24,10 +24,9 @@ from msgspec import Meta
 from clew.errors import InputError, PatternError
 from clew.foundation.forms import read_json
 from clew.graph.match.patterns import MOST_PATTERN_EDGES, PATTERN_ADVICE, check_pattern, unknown_type
-from clew.llm.managed import Prompt, Talk, as_data, data_line, filled, run_sync
+from clew.llm.managed import LONGEST_NAME_READ, Prompt, Talk, as_data, data_line, filled, run_sync
 from clew.llm.reply import ShapeError, build
 from clew.llm.types import Reply, ask
-from clew.methods.evidence import LONGEST_NAME_READ
 from clew.text.normalise import normalise
 from clew.types import Pattern, PatternEdge, PatternNode
 

@@ -348,7 +348,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     await learnTypes();
   }
 
-  /** Save the whole drawing, in its own light: what is chosen is not in front. */
+  /** Save the whole drawing, without the highlight. */
   function save(kind) {
     drawing.elements().removeClass("chosen faded");
     const blob = kind === "SVG" ? new Blob([svgOf(drawing, colour("--card"))], { type: "image/svg+xml" }) : drawing.png({ output: "blob", full: true, scale: 2, bg: colour("--card") });
