@@ -120,6 +120,7 @@ def test_an_error_while_running_is_one_of_the_query(store):
         "size([(m)-[:has_component*1..2]->(c) | c]) > 1",
         "id(m.name) > 1",
         "m.max_pressure IN ['high']",
+        "EXISTS { (m)-[:feeds*1..2]->() } OR any(x IN [m.name] WHERE x <> m.name)",
         "size(['a', 'b'][..size(m.name)]) > 1",
     ],
 )

@@ -521,6 +521,19 @@ def _iteration(part: tree.Iteration, edits: LadybugEdits) -> None:
         range(expression.start, expression.stop) for expression in (part.source, *inner_expressions)
     )
     edits.drop(set(range(part.start, part.stop)).difference(*kept_ranges))
+    own_names = {iteration.variable.text for iteration in (part, *part.find(tree.Iteration))}
+    of_items, of_list = (
+        {variable.name.text for expression in expressions for variable in expression.find(tree.Variable)}
+        for expressions in (inner_expressions, [part.source])
+    )
+    others = of_items - own_names
+    has_length = any(edge.length for edge in edits.statement.query.find(Relationship))
+    # Ladybug 0.22 may take their values of other rows there.
+    if others and (edits.has_optional or has_length or len(others | (of_list - own_names)) > 1):
+        refuse(
+            "a comprehension with variables of the query beside OPTIONAL MATCH, paths of any length or "
+            "several of them"
+        )
     before, behind = _QUANTIFIERS.get(part.kind, ("", ""))
     is_filtered = part.kind == "LIST" and part.where is not None
     functions = len(inner_expressions) * ["list_transform("]
