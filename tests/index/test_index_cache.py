@@ -1,6 +1,7 @@
 """A plain file is indexed once, and again when it or what belongs to it changes."""
 
 import os
+import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -141,4 +142,14 @@ def test_an_index_that_somebody_else_may_have_put_into_the_cache_is_not_read(ask
     planted.path.chmod(0o777)
     found = ask()
     assert (found.built, found.path == planted.path) == (True, False)
-    assert "others may write to" in found.note
+    assert f"{planted.path} cannot be used (others may write to it)" in found.note
+
+
+def test_a_file_in_the_place_of_a_cached_index_is_said(ask, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = ask().path
+    shutil.rmtree(path)
+    path.write_text("a file")
+    found = ask()
+    assert (found.built, found.path == path) == (True, False)
+    assert f"{path} cannot be used (File exists)" in found.note

@@ -73,9 +73,9 @@ def cached_index(
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
     path = folder / _key(sources, embedder, corpus, reading)
-    if not make_own(path):  # an index that somebody else may have put there
+    if (why := make_own(path)) is not None:  # an index that somebody else may have put there
         folder = user_folder()
-        note = f"others may write to {path}; the index is kept in {folder}"
+        note = f"{path} cannot be used ({why}); the index is kept in {folder}"
         path = folder / path.name
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]

@@ -26,7 +26,12 @@ class QueryRefused(QueryError):
 
 
 class UnknownName(QueryError):
-    """A query that names a label, relation or property that the graph lacks."""
+    """A query that names a label, relation or property that the graph lacks: its `name`, and its `kind`."""
+
+    def __init__(self, name: str, kind: str = "", advice: str = "") -> None:
+        self.name, self.kind, self.advice = name, kind, advice
+        named = f"{kind} {name}".lstrip()
+        super().__init__(f"The graph has no {named}" + (f". {advice}" if advice else ""))
 
 
 class IllegalHop(QueryError):

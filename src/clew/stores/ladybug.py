@@ -69,7 +69,6 @@ from clew.stores.store import (
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
-"""Below this, a float is exactly its whole number."""
 HIDDEN = frozenset((NODE_ID, TRIPLE_ID, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
 
 
@@ -428,12 +427,12 @@ class LadybugStore:
         except UnknownName as error:
             schema = self.schema()
             names = [*schema.labels, *schema.types]
-            if "no property" in str(error):
+            if error.kind == "property":
                 properties = chain(schema.label_properties.values(), schema.type_properties.values())
                 names = sorted({name for of_one in properties for name in of_one} | set(schema.types))
-            near = get_close_matches(str(error).rpartition(" ")[2], names, n=3, cutoff=0.5)
+            near = get_close_matches(error.name, names, n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
-            raise UnknownName(f"{error}. {advice}") from error
+            raise UnknownName(error.name, error.kind, advice) from error
 
     def close(self) -> None:
         """Take no more queries; the processes end with the last store of their graph."""

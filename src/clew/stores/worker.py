@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from clew.foundation.system import address_bytes, limit_memory
-from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout
+from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout, UnknownName
 from clew.stores.process import read_message, write_message
 
 WORN = 0.25
@@ -35,6 +35,8 @@ def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": "QuerySyntaxError", "details": [error.reason, request["query"], error.offset]}
     except StoreTimeout:
         return {"error": "timeout"}
+    except UnknownName as error:
+        return {"error": "UnknownName", "details": [error.name, error.kind, error.advice]}
     except QueryError as error:
         return {"error": type(error).__name__, "details": [str(error)]}
     except MemoryError:

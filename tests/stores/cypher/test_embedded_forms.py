@@ -80,6 +80,7 @@ def test_an_aggregate_beside_a_subquery_is_refused(store):
         ("left('pump', -1)", r"left\(\) with a number below zero"),
         ("right('pump', -1)", r"right\(\) with a number below zero"),
         ("toString(2.5)", r"toString\(\) but of one whole number"),
+        ("toString(2 ^ 3)", r"toString\(\) but of one whole number"),
         ("['a', 1]", "lists of texts, numbers and booleans together"),
         ("CASE null WHEN null THEN 1 END", "CASE x WHEN y, but with what is written out for y"),
         ("[1, null] = [1, null]", "comparisons of lists that may hold a null"),
@@ -119,6 +120,7 @@ def test_an_error_while_running_is_one_of_the_query(store):
         "size([(m)-[:has_component*1..2]->(c) | c]) > 1",
         "id(m.name) > 1",
         "m.max_pressure IN ['high']",
+        "EXISTS { (m)-[:feeds*1..2]->() } OR any(x IN [m.name] WHERE x <> m.name)",
         "size(['a', 'b'][..size(m.name)]) > 1",
     ],
 )

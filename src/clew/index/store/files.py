@@ -51,17 +51,19 @@ def user_folder() -> Path:
 def trusted_folder() -> Path | None:
     """Make or find this user's folder; None if it cannot be made, or others may write to it."""
     folder = private_folder()
-    return folder if make_own(folder) else None
+    return folder if make_own(folder) is None else None
 
 
-def make_own(folder: Path) -> bool:
-    """Make or find a folder; whether it is this user's, and others may not write to it."""
+def make_own(folder: Path) -> str | None:
+    """Make or find a folder; why it is none that this user alone may write to, None where it is one."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(status.st_mode) and is_own(status)
+    except OSError as error:
+        return error.strerror or str(error)
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is a link"
+    return None if is_own(status) else "others may write to it"
 
 
 # The files of an index: arrays written through to the disk, with checksums, and opened memory-mapped.

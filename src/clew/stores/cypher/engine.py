@@ -77,9 +77,9 @@ def _failure(message: str) -> Exception:
         return StoreTimeout()
     kind, _, reason = message.partition(" exception: ")
     if missing_table := _LACKING.search(reason):
-        return UnknownName(f"The graph has no label or relation {missing_table[1]}")
+        return UnknownName(missing_table[1], "label or relation")
     if missing_property := _LACKING_PROPERTY.search(reason):
-        return UnknownName(f"The graph has no property {missing_property[1]}")
+        return UnknownName(missing_property[1], "property")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if kind == "Buffer manager" or "bad_alloc" in message:

@@ -186,28 +186,23 @@ def _split(call: tree.Call, edits: LadybugEdits) -> None:
 
 
 def _substring(call: tree.Call, edits: LadybugEdits) -> None:
-    """Ladybug counts positions from one, and wants a length; it has values for what is an error in Neo4j.
+    """The letters of the text, less those before the start, of them as many as are wanted.
 
-    Behind the last letter of a text that is not all ASCII it has the whole text.
+    Ladybug's own has the whole text behind the last letter of one that is not all ASCII.
     """
     if len(call.arguments) not in (2, 3):
         refuse("substring() but of a text, a start and a length")
-    text, first = call.arguments[:2]
-    end = "" if len(call.arguments) == 3 else f", {_FAR_POSITION}"
-    if _whole_number(first) != 0:
-        edits.put(call.start, "list_extract(list_transform")
-        edits.put(call.start + 1, "([")
-        comma = _token(",", text, first, edits)
-        last = _token(",", first, call.arguments[2], edits) if not end else call.stop - 1
-        edits.drop((*range(comma + 1, first.start), *range(first.stop, last)))
-        edits.put(comma, "], clew_s -> CASE WHEN size(clew_s) <= ")
-        edits.behind(call.stop - 1, " END), 1)")
-        edits.repeat(first.start, first.stop, " THEN '' ELSE substring(clew_s, 1 + ")
-        edits.around(first, "(", ")")
+    text, first, *length = call.arguments
+    letters = "list_slice(coalesce(list_slice(coalesce(regexp_extract_all"
+    edits.put(call.start, f"list_to_string('', CAST({letters}")
+    edits.put(_token(",", text, first, edits), ", '(?s).')), 1 + (")
+    between = f"), {_FAR_POSITION})), 1, "
+    if length:
+        edits.put(_token(",", first, length[0], edits), between)
     else:
-        edits.around(first, "(", ") + 1")
-    edits.before(call.stop - 1, end)
-    _as_first(text, edits)
+        edits.before(call.stop - 1, f"{between}{_FAR_POSITION}")
+    edits.behind(call.stop - 1, " AS STRING[]))")
+    _as_text(text, edits)
     _check_lengths(call, edits)
 
 
@@ -267,6 +262,8 @@ def _kind(part: Expression, edits: LadybugEdits) -> str | None:
             return _common(arguments, edits)
         case tree.Call(name=name):
             return _RESULTS.get(name.lower())
+        case tree.Calculation(operator="^"):
+            return "DOUBLE"
         case tree.Calculation(operator=operator, operands=operands) if operator in ("+", *_COMPUTING):
             return _common(operands, edits)
         case _:
@@ -524,6 +521,19 @@ def _iteration(part: tree.Iteration, edits: LadybugEdits) -> None:
         range(expression.start, expression.stop) for expression in (part.source, *inner_expressions)
     )
     edits.drop(set(range(part.start, part.stop)).difference(*kept_ranges))
+    own_names = {iteration.variable.text for iteration in (part, *part.find(tree.Iteration))}
+    of_items, of_list = (
+        {variable.name.text for expression in expressions for variable in expression.find(tree.Variable)}
+        for expressions in (inner_expressions, [part.source])
+    )
+    others = of_items - own_names
+    has_length = any(edge.length for edge in edits.statement.query.find(Relationship))
+    # Ladybug 0.22 may take their values of other rows there.
+    if others and (edits.has_optional or has_length or len(others | (of_list - own_names)) > 1):
+        refuse(
+            "a comprehension with variables of the query beside OPTIONAL MATCH, paths of any length or "
+            "several of them"
+        )
     before, behind = _QUANTIFIERS.get(part.kind, ("", ""))
     is_filtered = part.kind == "LIST" and part.where is not None
     functions = len(inner_expressions) * ["list_transform("]

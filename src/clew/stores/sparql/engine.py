@@ -52,7 +52,7 @@ class Engine:
                 continue
             near = get_close_matches(iri, self._names(), n=3, cutoff=0.7)
             near_text = ", ".join(self._short(name) for name in near)
-            raise UnknownName(f"The graph has no {written}" + (f". Near: {near_text}" if near else ""))
+            raise UnknownName(written, advice=f"Near: {near_text}" if near else "")
 
     def _has(self, subject: Any, predicate: Any, object_: Any) -> bool:  # noqa: ANN401
         quads = self._store.quads_for_pattern(subject, predicate, object_, None)
