@@ -23,8 +23,6 @@ NEAR = 2
 """Content words beside a word with which it may make a phrase: *place of birth*."""
 LONGEST = 3
 """Content words of a phrase."""
-_KEEP_SENSE = frozenset("by of to on at since until how when where a an the".split())
-"""Words beside which another says what it says alone: *managed by*, *how high*; but not *written for*."""
 
 
 class Thesaurus:
@@ -38,7 +36,9 @@ class Thesaurus:
             for entry in line.split(","):
                 said = frozenset(entry.lower().split())
                 words = said - FUNCTION
-                if len(words) == 1 and words.isdisjoint(LIGHT) and said - words <= _KEEP_SENSE:
+                if (
+                    len(words) == 1 and not words <= LIGHT and "for" not in said
+                ):  # *written for* is not *written*
                     self._words.setdefault(next(iter(words)), set()).add(concept)
                 elif 1 < len(words) <= LONGEST:
                     self._phrases.setdefault(words, set()).add(concept)
