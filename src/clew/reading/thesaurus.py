@@ -34,12 +34,9 @@ class Thesaurus:
         self._phrases: dict[frozenset[str], set[int]] = {}
         for concept, line in enumerate(lines):
             for entry in line.split(","):
-                said = frozenset(entry.lower().split())
-                words = said - FUNCTION
-                if (
-                    len(words) == 1 and not words <= LIGHT and "for" not in said
-                ):  # *written for* is not *written*
-                    self._words.setdefault(next(iter(words)), set()).add(concept)
+                words = frozenset(w for w in entry.lower().split() if w not in FUNCTION)
+                if len(words) == 1 and not words <= LIGHT:
+                    self._words.setdefault(*words, set()).add(concept)
                 elif 1 < len(words) <= LONGEST:
                     self._phrases.setdefault(words, set()).add(concept)
         self._begin = {word for phrase in self._phrases for word in phrase}
