@@ -735,7 +735,7 @@ class _Account:
         is_nobody = type_ >= 0 and self.of.ranker.kinds.is_nobody(type_, groups=False)
         if is_nobody and self.query.ask in ("list", "count"):
             for token in self._inside(*living_asked_for(self.text, self.mentions)):
-                if not self._spelt(token)[1].size:
+                if not self._spelt(token)[1].size and not self._is_near(token):
                     self._put(token, "unplaced", "")
 
     def _counts_nobody(self) -> bool:

@@ -281,12 +281,14 @@ def asked_kind(question: str, mentions: Sequence[Mention]) -> Float32:
 
 
 def asks_somebody(question: str, mentions: Sequence[Mention]) -> bool:
-    """Whether a question begins with *who*, or with a noun of persons or animals: *which animals*."""
+    """Whether a question begins with *who*, or with *which* and a noun of persons or animals."""
     return asks_who(question) or living_asked_for(question, mentions) != (0, 0)
 
 
 def living_asked_for(question: str, mentions: Sequence[Mention]) -> tuple[int, int]:
-    """Where the noun stands that is asked for, if it is of persons or animals: characters, or (0, 0)."""
+    """Where the noun of persons or animals stands behind *which*, *what*, *how many*; (0, 0) for none."""
+    if not _WHICH_NOUN.match(question):
+        return 0, 0
     start, stop = _place_of_noun(question, mentions)
     kind = _noun_kind(question[start:stop].lower())
     return (start, stop) if max(float(kind @ one) for one in _LIVING) >= PEOPLE else (0, 0)
@@ -378,10 +380,10 @@ class AnswerKinds:
                 features[row] = float(kind @ kind_asked_for), 1
         return features
 
-    def answers_nobody(self, query: Query, type_: int, *, groups: bool = True) -> bool:
+    def answers_nobody(self, query: Query, type_: int) -> bool:
         """Whether what a query lists, of a declared type or -1, is no person or group, as it is written."""
         if type_ >= 0:
-            return self.is_nobody(type_, groups=groups)
+            return self.is_nobody(type_)
         match query:
             case Query("list", Walk(_, step)):
                 return self.vocabulary.are_words(opposite(step))

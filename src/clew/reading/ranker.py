@@ -32,7 +32,6 @@ from clew.reading.asked_for import (
     asked_type,
     asks_people,
     asks_somebody,
-    asks_who,
     category_asked_for,
     of_category,
 )
@@ -277,11 +276,7 @@ class GraphRanker:
             answer_with_type(self.vocabulary, candidates, scores, type_asked_for, of_type)
         elif asks_somebody(question, mentions):
             types = [rows.describer.answer_type(option.query) for option in candidates]
-            groups = asks_who(question)
-            nobody = [
-                self.kinds.answers_nobody(o.query, t, groups=groups)
-                for o, t in zip(candidates, types, strict=True)
-            ]
+            nobody = [self.kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
             people = answer_with_people(self.vocabulary, self.kinds, candidates, scores, nobody)
         aligned = alignment.features(self.ranker.calibration.of_alignment)
         known = np.concatenate([known, aligned], axis=1)
