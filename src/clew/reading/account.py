@@ -41,7 +41,7 @@ from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.asked_for import final_type, living_asked_for
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
-from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, LIGHT
+from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
 from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
@@ -81,7 +81,6 @@ _LASTS = re.compile(
     r"(?<!\bthe )(?<!\bat )\blast(?=\W*$|\s+(?:for|until|more|less|longer|over|under|at)\b)", re.I
 )
 """*Last* as a verb: *how long does it last*."""
-_HOW_MANY_OF = re.compile(r"\W*how\s+many\s+(\w+)", re.I)
 _NUMBERS = frozenset(("number", "numbers"))
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
@@ -91,7 +90,7 @@ _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
 _ASKS_OF_EVENT = re.compile(
     r"\W*(?:when|where|why|(?:(?:at|in|on|from|since)\s+)?(?:what|which)\s+(?:time|year|date|day|month)"
-    rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING)}|has|had|have)\b",
+    rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING | HAVING)})\b",
     re.I,
 )
 _ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
@@ -589,14 +588,15 @@ class _Account:
 
     def _place_codes(self) -> None:
         """*Number* behind what has codes for values: *phone number* of `phone`."""
-        relations = {relation_of(step) for step in steps_of(self.query)}
-        coded = {self.vocabulary.relations[r] for r in relations if self._are_codes(r)}
         for before, token in pairwise(self.tokens):
-            if token.norm in _NUMBERS and self.text[before.stop : token.start] == " ":
-                kind, label, near, _ = self._best_label(before)
-                if kind == "relation" and label in coded and near >= ONE_CONCEPT:
-                    self._put(token, kind, label)
-                    self.carried_words.add(token.start)
+            if token.norm not in _NUMBERS or self.text[before.stop : token.start] != " ":
+                continue
+            kind, label, near, _ = self._best_label(before)
+            relations = {relation_of(step) for step in steps_of(self.query)}
+            said = [r for r in relations if self.vocabulary.relations[r] == label]
+            if kind == "relation" and near >= ONE_CONCEPT and any(map(self._are_codes, said)):
+                self._put(token, kind, label)
+                self.carried_words.add(token.start)
 
     def _are_codes(self, relation: int) -> bool:
         """Whether the values of a relation are digits, with a few letters: *0151 220*, *BA 12*."""
@@ -803,7 +803,7 @@ class _Account:
 
     def _is_of_each(self) -> bool:
         """Whether *how many tickets* is read as a number that is not how many: the `ticket price`."""
-        match = _HOW_MANY_OF.match(self.text)
+        match = english.HOW_MANY_OF.match(self.text)
         words = self.vocabulary.relations[relation_of(steps_of(self.query)[0])].split()
         if match is None or singular(match[1].lower()) not in map(singular, words[:-1]):
             return False
@@ -865,29 +865,20 @@ class _Account:
     def _is_near(self, token: Token) -> bool:
         return self._best_label(token)[2] >= UNEXPLAINED
 
-    def _is_other_name(self, token: Token) -> bool:
-        """Whether a word is the name of a thing that the query does not speak of: *comedies* of the genre.
+    def _named_by(self, token: Token) -> set[int]:
+        """The things that a word is the name of, and no label of the query: *comedies* of the genre.
 
         Where no types are declared it may as well say what things are: *films*, which is a tag as well.
         """
-        return self._best_label(token)[2] < SAYS_IT and bool(self._named_by(token))
-
-    def _is_value_of_some(self, token: Token) -> bool:
-        """Whether some of what is listed has a value that a word is the name of: *dramas* of plays."""
-        return self._best_label(token)[2] >= SAYS_IT and self._some_have(self._named_by(token))
-
-    def _named_by(self, token: Token) -> set[int]:
-        """The things that a word is the name of, where types are declared and no label is spelt so."""
-        labels = {singular(word) for _, label, _, _ in self.own for word in label.split()}
-        if not self.vocabulary.types or token.norm in FUNCTION or singular(token.norm) in labels:
+        if not self.vocabulary.types or token.norm in FUNCTION:
             return set()
         inside = (m for m in self.mentions if m.start <= token.start and token.stop <= m.stop)
-        return {m.candidates[0].node for m in inside if m.candidates and m.candidates[0].how <= PLURAL}
+        named = {m.candidates[0].node for m in inside if m.candidates and m.candidates[0].how <= PLURAL}
+        words = (word for _, label, _, _ in self.own for word in label.split())
+        return set[int]() if named and singular(token.norm) in map(singular, words) else named
 
     def _some_have(self, values: set[int]) -> bool:
         """Whether some of what the query leads to has one of some values, and others have not."""
-        if not values:
-            return False
         try:
             members = Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
         except OverBudget:
@@ -938,10 +929,11 @@ class _Account:
                 continue
             kind, label, near, _ = self._best_label(token)
             share, least = min(inside), shipped_placing().least
-            if self._is_value_of_some(token):
-                self._put(token, "unplaced", "")
+            named = self._named_by(token)
+            if named and near >= SAYS_IT and self._some_have(named):
+                self._put(token, "unplaced", "")  # *dramas* of plays
                 continue
-            if self._is_other_name(token):
+            if named and near < SAYS_IT:
                 least = LEAST_OF_NAME
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER

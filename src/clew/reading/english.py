@@ -38,6 +38,7 @@ NARROWS_NOTHING = frozenset(
 
 BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did can could may might must shall should will would".split())
+HAVING = frozenset("has have had".split())
 RELATIVE = frozenset("who whom what which that everyone everything anyone anything those all".split())
 INDEFINITE = frozenset("someone somebody something anyone anybody anything".split())
 ANYONE = frozenset(
@@ -86,6 +87,7 @@ DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|valu
 """Words by which also values that are equal for several are counted once."""
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
 """Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
+HOW_MANY_OF = re.compile(r"\W*\bhow\s+many\s+(\w+)", re.I)
 AGGREGATE = re.compile(
     r"\b(averages?|avg|means?|totals?|sum|altogether|together|combined|overall|how (many|much)|typical|"
     r"add up|all told|in all)\b",

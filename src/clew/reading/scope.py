@@ -55,7 +55,8 @@ _BEGINS_CLAUSE = (
     english.BEING
     | english.DOING
     | english.RELATIVE
-    | frozenset("has have had whose where when and but".split())
+    | english.HAVING
+    | frozenset("whose where when and but".split())
 )
 _BESIDE_VERB = re.compile(r"not|never|.*n['’]?t", re.I)
 _OF_SEVERAL = frozenset("both all every each any".split())

@@ -132,15 +132,12 @@ def ranking_of(query: Query) -> Extreme | None:
             return None
 
 
-_HOW_MANY = re.compile(r"\bhow\s+many\s+(\w+)", re.I)
-
-
 def amounts_asked_for(vocabulary: Vocabulary, question: str) -> frozenset[int]:
     """The relations to numbers that a question asks for the amount of, and not how many have one.
 
     *How many minutes of delay* of `delay min`, *how many passengers* where that is a number.
     """
-    match = _HOW_MANY.search(question)
+    match = english.HOW_MANY_OF.search(question)
     word = match[1].lower() if match else ""
     noun = singular(word)
     if not word or noun in map(singular, vocabulary.types):

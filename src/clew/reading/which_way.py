@@ -22,10 +22,10 @@ from clew.graph.steps import Step, backward, forward, head_end, opposite, relati
 from clew.query.tree import Anchor, Both, OfType, Part, Query, Walk, key_of
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.candidates import Option
-from clew.reading.english import BEING, DOING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE
+from clew.reading.english import BEING, DOING, HAVING, INDEFINITE, MUTUAL, PREPOSITIONS, RELATIVE
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
-from clew.text.inflection import is_participle, singular
+from clew.text.inflection import is_participle, person_share, singular
 from clew.text.lexicon import Lexicon
 
 SAME_AGENT = 0.5
@@ -121,8 +121,7 @@ LEAST_SHARED_ENDS = 0.1
 """Of the end that has fewer nodes, the share that the other end has too, from which on both are of one kind:
 a few films that are called like their writers are no chain of writers."""
 _ARTICLES = frozenset("the a an".split())
-_HAVING = frozenset("has have had".split())
-_LEADING = BEING | DOING | _ARTICLES | _HAVING
+_LEADING = BEING | DOING | _ARTICLES | HAVING
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
 MOSTLY_PERSONS = 0.9
 """Share of the uses of a noun from which on it is for persons."""
@@ -350,7 +349,7 @@ def tail_told(text: str, label: str, places: Sequence[tuple[int, int]]) -> int |
     between = {word for at, word in outside if which >= 0 and places[which][1] <= at < said[0]}
     behind = next((word for at, word in words if at > said[0] and word not in _ARTICLES), "")
     verb = dict(outside)[said[0]]
-    is_active = between <= DOING | RELATIVE | _HAVING and not verb.endswith("ing")
+    is_active = between <= DOING | RELATIVE | HAVING and not verb.endswith("ing")
     return 1 - which if which >= 0 and is_active and behind not in PREPOSITIONS else None
 
 
@@ -418,8 +417,8 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
 
 def _does_it(noun: str, name: RelationName) -> bool:
     """Whether a noun is for who does what a verb says, as the verb is: *understudy*, *coach*; not *play*."""
-    is_person = Lexicon.load().classes(noun).get("person", 0.0) >= MOSTLY_PERSONS
-    return name.kind == "verb" and not name.preposition and noun != name.word and is_person
+    is_verb = name.kind == "verb" and not name.preposition and noun != name.word
+    return is_verb and person_share(noun) >= MOSTLY_PERSONS
 
 
 def _walked(query: Query) -> list[Step]:

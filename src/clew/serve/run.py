@@ -154,7 +154,7 @@ def serve(make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Ca
 
     `make` puts the application together, in each worker anew; `started` is called once it is listened.
     Workers are started again when they end, but not after a ClewError of `make`, which ends the server.
-    Where the system cannot fork, all is otherwise in this process, with the first socket.
+    Where the system cannot fork, all is in this process, with the first socket.
     """
     if not hasattr(os, "fork"):
         started()
