@@ -536,7 +536,7 @@ class _Account:
             self._put(token, "value", span.text)
 
     def _place_choice(self) -> None:
-        """The values between which a question leaves the choice: *a tram or a bus*."""
+        """The values between which a question leaves the choice, if one answers it: *a tram or a bus*."""
         match self.query:
             case Query("list", Walk(Anchor(), step)) if english.EITHER.search(self.text):
                 nodes = set(self.vocabulary.some_tails(relation_of(step)).tolist())
@@ -546,6 +546,9 @@ class _Account:
         between = [self.text[a.stop : b.start] for a, b in pairwise(choices)]
         opening = _YES_OF.match(self.text)
         if not between or not english.EITHER.search(between[-1]):
+            return
+        members = self._some_members()
+        if not members or not set(members) <= {c.node for m in choices for c in m.candidates}:
             return
         for mention in choices:
             for token in self._inside(mention.start, mention.stop):
@@ -879,11 +882,14 @@ class _Account:
 
     def _some_have(self, values: set[int]) -> bool:
         """Whether some of what the query leads to has one of some values, and others have not."""
+        return len({values.isdisjoint(self._values_of(node)) for node in self._some_members()}) > 1
+
+    def _some_members(self) -> list[int]:
+        """The first of what the query leads to; none where that takes too many edges."""
         try:
-            members = Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
+            return Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
         except OverBudget:
-            return False
-        return len({values.isdisjoint(self._values_of(node)) for node in members}) > 1
+            return []
 
     def _is_what_is_asked(self, token: Token) -> bool:
         """Whether a word says what is asked for: *who edited*, *when was she born*, *what is the fee for*."""
