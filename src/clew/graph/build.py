@@ -101,6 +101,9 @@ class Assembler:
         self._joined: list[Int32] = []
         self._joining: set[str] = set()
         self._beside = Packed()
+        self._ends: dict[tuple[str, str, str, str], int] = {}
+        self.ends_left = 0
+        """Statements of what and to what relations of the graph lead, which are none of its triples."""
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
@@ -134,6 +137,7 @@ class Assembler:
         self._statements += batch.statements
         self._characters += batch.characters
         self._beside.add(batch.beside)
+        self._ends |= dict.fromkeys(batch.ends, source)
 
     def declare_types(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, type) pairs of a side file, counting unknown entities; returns how many it took."""
@@ -204,6 +208,7 @@ class Assembler:
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
+        self._add_ends()
         if self.most_inferred and self._iris:
             self._infer()
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
@@ -233,6 +238,17 @@ class Assembler:
         graph = replace(graph, edge_properties=self._edge_properties(graph))
         stated = graph.triples - int(np.count_nonzero(graph.source == INFERRED))
         return graph, self.triples - stated
+
+    def _add_ends(self) -> None:
+        """Add what is said of the ends of properties that are no relations of the graph."""
+        left = [end[3] for end in self._ends if end[0] in self._relations]
+        self._beside.add(left)
+        self.ends_left = len(left)
+        for (head, relation, tail, _), source in self._ends.items():
+            if head not in self._relations:
+                ids = (self._nodes[head], self._relations[relation], self._nodes[tail])
+                self._columns.append((*(np.array([i], np.int32) for i in ids), source))
+                self.triples += 1
 
     def _infer(self) -> None:
         """Add what follows from an ontology, if there is one."""
@@ -638,6 +654,11 @@ def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
         if unstated == 1:
             statements = "statement with properties is of a triple"
         yield f"{unstated:,} {statements} that no source states: left out"
+    if assembler.ends_left:
+        yield (
+            f"{assembler.ends_left:,} statements of the ontology say to what and from what relations lead: "
+            "SPARQL finds them, questions do not"
+        )
     triples = int(np.count_nonzero(graph.source == INFERRED))
     if triples or assembler.inferred_types:
         yield (

@@ -24,8 +24,10 @@ from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
+    Both,
     Compared,
     Counted,
+    Either,
     Extreme,
     OfType,
     Qualified,
@@ -50,7 +52,7 @@ from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
 from clew.text.inflection import is_participle, singular
-from clew.text.lexicon import LEAST_KIN, NOUN, Lexicon
+from clew.text.lexicon import ADJECTIVE, LEAST_KIN, NOUN, VERB, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
@@ -116,6 +118,8 @@ class _Carried:
     sums: bool
     every: bool
     subtracts: bool
+    lasts: bool
+    joins: bool
     nothing: bool = False
 
 
@@ -125,7 +129,8 @@ _RESTRICTIONS = (
     (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
     (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
     (
-        r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\beach(?=\W*$)|\brespectively\b",
+        r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\brespectively\b"
+        r"|(?<!list )(?<!show )(?<!name )(?<!give )(?<!find )(?<!me )(?<!us )\beach\b(?!\s+other\b)",
         "nothing",
     ),
     (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+the\s+(?:letters?|words?|prefix)\b", "nothing"),
@@ -137,6 +142,8 @@ _RESTRICTIONS = (
         "nothing",
     ),
     (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
+    (r"\b(?:still|no\s+longer|any\s?more)\b", "lasts"),
+    (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by)\s+another\b", "counts"),
     (r"\b(?:only|solely|exclusively)\b", "ranks"),
@@ -356,6 +363,9 @@ class _Account:
             sums=query.ask in ("average", "sum"),
             subtracts=query.ask == "difference",
             every=query.ask == "every" or any(isinstance(p, Related) for p in parts),
+            # That there is a date says that it happened, not that it is so to this day.
+            lasts=not any(isinstance(p, Walk) and self.vocabulary.is_of_time(opposite(p.step)) for p in parts),
+            joins=len(query.contents.entities) > 1 or any(isinstance(p, Both | Either | Related) for p in parts),
         )
         self.own = self._own_labels()
 
@@ -529,11 +539,30 @@ class _Account:
                     self._place_value(mention)
                 case _:
                     pass
+        for mention in self._numbers_before_nouns():
+            if len(self._some_members()) == mention.values[0].number and self.query.ask == "list":
+                self._place_inside(mention, "operator", "as many")
+            else:
+                self._place_inside(mention, "unplaced", "")
+
+    def _numbers_before_nouns(self) -> Iterator[Mention]:
+        """Numbers that are written as words before what they count, and are in no part: *which two films*."""
+        lexicon = Lexicon.load()
+        for at, mention in enumerate(self.mentions):
+            behind = next((t for t in self.tokens if t.start == mention.stop + 1), None)
+            if at in self.used or behind is None or not mention.text.isalpha() or not mention.values:
+                continue
+            value = mention.values[0]
+            if value.number >= 2 and not value.date and lexicon.uses(behind.norm, NOUN) > 0:
+                yield mention
 
     def _place_value(self, mention: int) -> None:
         span = self.mentions[mention]
-        for token in self._inside(span.start, span.stop):
-            self._put(token, "value", span.text)
+        self._place_inside(span, "value", span.text)
+
+    def _place_inside(self, mention: Mention, as_: Place, part: str) -> None:
+        for token in self._inside(mention.start, mention.stop):
+            self._put(token, as_, part)
 
     def _place_choice(self) -> None:
         """The values between which a question leaves the choice, if one answers it: *a tram or a bus*."""
@@ -551,9 +580,8 @@ class _Account:
         if not members or not set(members) <= {c.node for m in choices for c in m.candidates}:
             return
         for mention in choices:
-            for token in self._inside(mention.start, mention.stop):
-                self._put(token, "value", mention.text)
-                self.carried_words.add(token.start)
+            self._place_inside(mention, "value", mention.text)
+            self.carried_words.update(t.start for t in self._inside(mention.start, mention.stop))
         for token in self._inside(*opening.span(1)) if opening is not None else ():
             self._put(token, "frame", "")
 
@@ -618,6 +646,7 @@ class _Account:
         self._place_sexes()
         self._place_living()
         self._place_types()
+        self._place_flags()
         self._place_pronouns()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
@@ -627,8 +656,8 @@ class _Account:
         for match in _RANKS.finditer(self.text):
             if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
-        if self._lists_times() and not _WHEN.search(self.text):
-            for match in _HOW_OLD.finditer(self.text):
+        for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
+            if not _WHEN.search(self.text, 0, match.start()):
                 self._restrict(*match.span(1), "age", carried=False)
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
@@ -730,6 +759,16 @@ class _Account:
                 is_anyone = token.norm in ANY_PEOPLE and not counts_others
                 is_said = self._is_used(token) or self._is_near(token) or is_anyone
                 if not is_said and not self._are_all_of(spelt):
+                    self._put(token, "unplaced", "")
+
+    def _place_flags(self) -> None:
+        """What is named whole and is yes or no of things has to be asked for: *and are in use*."""
+        used = {relation_of(step) for step in steps_of(self.query)}
+        for relation in self.vocabulary.flags.keys() - used:
+            label = rf"\b{re.escape(self.vocabulary.relations[relation])}\b"
+            for match in re.finditer(label, self.text, re.I):
+                inside = self._inside(*match.span())
+                for token in inside if not any(self._is_used(t) or self._is_near(t) for t in inside) else ():
                     self._put(token, "unplaced", "")
 
     def _place_living(self) -> None:
@@ -917,6 +956,17 @@ class _Account:
         is_other_type = len(self._spelt(token)[1]) > 0
         return is_known and not is_other_type and bool(lexicon.classes(token.norm))
 
+    def _is_attribute(self, token: Token) -> bool:
+        """Whether a word is an adjective before what it narrows: *famous films*, *older films*."""
+        behind = next((t for t in self.tokens if t.start == token.stop + 1), None)
+        if behind is None or not behind.text.isalpha() or {token.norm, behind.norm} & FUNCTION:
+            return False
+        if not token.text.islower() or token.norm in english.NARROWS_NOTHING - english.NARROWS:
+            return False
+        lexicon = Lexicon.load()
+        others = lexicon.uses(token.norm, NOUN) + lexicon.uses(token.norm, VERB)
+        return lexicon.uses(token.norm, ADJECTIVE) > 2 * others
+
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
         rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
@@ -945,6 +995,8 @@ class _Account:
                 least = LEAST_OF_OTHER
             elif token.norm in _GOOD:
                 least = LEAST_OF_GOOD
+            elif near < UNEXPLAINED and self._is_attribute(token):
+                least = LEAST_OF_NAME
             if token.norm in ANY_PEOPLE and self._lists_people:
                 share = 1.0
             near = 0.0 if token.norm in GOING else near

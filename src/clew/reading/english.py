@@ -35,6 +35,8 @@ NARROWS_NOTHING = frozenset(
     whole entire known complete full real actual given overall exact""".split()
 )
 """Adjectives that leave what they stand before as it is, or that an operation says."""
+NARROWS = frozenset("popular recent main common available complete full".split())
+"""Those of them that may leave something out."""
 
 BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did can could may might must shall should will would".split())

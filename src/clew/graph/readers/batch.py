@@ -72,7 +72,8 @@ class Batch:
     `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
     triples, of a source that has ids of its own; `statements` are edges that have properties, beside their
     triples; `characters` are (relation, `symmetric` or `transitive`). `beside` are lines of N-Quads: what a
-    source of RDF says that is no triple of the graph.
+    source of RDF says that is no triple of the graph. `ends` are triples that say of what and to what a
+    property leads, each with its line: no triples of the graph, if the property is one of its relations.
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -88,6 +89,7 @@ class Batch:
     statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     beside: list[str] = field(default_factory=list[str])
+    ends: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
         """Append one triple."""

@@ -171,6 +171,7 @@ def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> Par
 
 
 _TYPE = RDF + "type"
+_ENDS = (RDFS + "domain", RDFS + "range")
 LABELS = (RDFS + "label", SKOS + "prefLabel")
 NAMING_PROPERTIES = (
     "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
@@ -506,6 +507,12 @@ class _Sorter:
             self.batch.types.append((self._name(subject), object_.value))
         elif is_type:
             self._schema += 1
+        elif predicate in _ENDS:
+            subject_key, object_key = self._name(subject), self._name(object_)
+            self.batch.ends.append((subject_key, predicate, object_key, self._line(subject, quad.predicate, object_)))
+            if self._graph_of(quad):
+                self.batch.beside.append(self._line(subject, quad.predicate, object_, quad.graph_name))
+            return
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
         self._keep_beside(quad, is_triple=len(self.batch.heads) > triples, is_plain_type=is_plain_type)

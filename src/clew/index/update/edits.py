@@ -575,4 +575,4 @@ class _Side:
         self.iris |= batch.iris
         self.statements += batch.statements
         self.characters += batch.characters
-        self.beside += batch.beside
+        self.beside += [*batch.beside, *(line for *_, line in batch.ends)]
