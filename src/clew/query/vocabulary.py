@@ -104,6 +104,30 @@ def is_short_for(short: str, word: str) -> bool:
     return word.startswith(short) or short[-1] in word[-3:]
 
 
+_KEYS = frozenset("id code number no nr num key ref reference".split())
+"""Words with which the name of a column ends that refers to rows of another table."""
+
+
+def words_of_reference(label: str, type_: str) -> str:
+    """What leads to things of a type, without its words for a key: of `lift no` *lift*.
+
+    Of `code`, `interp id` the type itself: *interpreter*; of people by their part: `manager emp no`, *manager*.
+    """
+    words = label.split()
+    while words and words[-1] in _KEYS:
+        words.pop()
+    noun, lexicon = singular_noun(type_), Lexicon.load()
+    if not words:
+        return noun
+    *before, own = words
+    kind = noun.split()[-1]
+    is_short = own not in lexicon and is_short_for(own, kind)
+    is_key = len(words) < len(label.split()) and (is_short or singular_noun(own) == kind)
+    if is_key and before and lexicon.classes(before[-1]).get("person", 0.0) > MOSTLY:
+        return " ".join(before)
+    return " ".join([*before, kind] if is_short else words)
+
+
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
 UNEXPLAINED = 0.45
@@ -179,11 +203,16 @@ class Vocabulary:
         # What a thing is called is its own type, and no term that is true of it.
         is_term = np.array([name in terms for name in graph.types.names], np.bool_)
         end_types = _end_types(schema, is_term)
+        full_types = tuple(map(written_out, types))
+        full_relations = [
+            words_of_reference(label, full_types[type_]) if type_ >= 0 else label
+            for label, type_ in zip(map(written_out, relations), end_types[TAILS], strict=True)
+        ]
         return cls(
             graph,
             schema,
-            tuple(map(written_out, relations)),
-            tuple(map(written_out, types)),
+            tuple(full_relations),
+            full_types,
             _kinds(graph, schema, end_types),
             end_types,
             relations,

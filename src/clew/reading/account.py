@@ -52,7 +52,7 @@ from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
 from clew.text.inflection import is_participle, singular
-from clew.text.lexicon import ADJECTIVE, LEAST_KIN, NOUN, VERB, Lexicon
+from clew.text.lexicon import ADJECTIVE, ADVERB, LEAST_KIN, NOUN, VERB, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
@@ -959,13 +959,14 @@ class _Account:
     def _is_attribute(self, token: Token) -> bool:
         """Whether a word is an adjective before what it narrows: *famous films*, *older films*."""
         behind = next((t for t in self.tokens if t.start == token.stop + 1), None)
-        if behind is None or not behind.text.isalpha() or {token.norm, behind.norm} & FUNCTION:
+        if behind is None or {token.norm, behind.norm} & FUNCTION or token.start in self.degrees:
             return False
         if not token.text.islower() or token.norm in english.NARROWS_NOTHING - english.NARROWS:
             return False
         lexicon = Lexicon.load()
-        others = lexicon.uses(token.norm, NOUN) + lexicon.uses(token.norm, VERB)
-        return lexicon.uses(token.norm, ADJECTIVE) > 2 * others
+        others = sum(lexicon.uses(token.norm, part) for part in (NOUN, VERB, ADVERB))
+        is_noun = behind.text[:1].isupper() or lexicon.uses(behind.norm, NOUN) > 0
+        return is_noun and lexicon.uses(token.norm, ADJECTIVE) > 2 * others
 
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""

@@ -264,7 +264,7 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
         texts = {i: p for i, p in free.items() if table.typings[i].type is None}
         if nodes.literals:
             names = names_by_cells(texts)
-        elif nodes.guessed and not nodes.key:
+        elif not nodes.key:
             # *product* of products.csv
             called = {i: p for i, p in texts.items() if table.is_called(layout.columns[i], by_file=True)}
             names = names_by_cells(called)
@@ -389,14 +389,16 @@ class Survey:
     def _refers(self, other: Table, table: Table, column: int, ids: Set[str], names: Set[str]) -> bool:
         """Whether the ends of another table's edges, or a column named after the table, hold its ids.
 
-        A column of the same name does so if it has codes; a *country* of words in both is what both have.
+        A column of the same name does so if it has codes, and one whose name ends with it: `manager_emp_no`
+        of `emp_no`; a *country* of words in both is what both have.
         """
         edges = other.layout.edges
         ends = (edges.head, edges.tail) if edges is not None else ()
         header = None if _are_words(table, column) else header_words(table.header[column])
         for at, profile in enumerate(other.profiles):
             said = other.header[at]
-            if at not in ends and header_words(said) != header and not table.is_called(Column(said)):
+            is_named = header is not None and f" {header_words(said)}".endswith(f" {header}")
+            if at not in ends and not is_named and not table.is_called(Column(said)):
                 continue
             cells = profile.distinct
             if cells and len(cells & names) < len(cells & ids) >= NEARLY_ALL * len(cells):
