@@ -74,6 +74,7 @@ _BEFORE_NAME = re.compile(r"\b(?:before|after)(?=\s+[\"'“]?[A-Z])")
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
+_WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
     r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
@@ -365,7 +366,8 @@ class _Account:
             every=query.ask == "every" or any(isinstance(p, Related) for p in parts),
             # That there is a date says that it happened, not that it is so to this day.
             lasts=not any(isinstance(p, Walk) and self.vocabulary.is_of_time(opposite(p.step)) for p in parts),
-            joins=len(query.contents.entities) > 1 or any(isinstance(p, Both | Either | Related) for p in parts),
+            joins=any(isinstance(p, Both | Either | Related) for p in parts)
+            or len(query.contents.entities) + sum(isinstance(p, Compared | Counted) for p in parts) > 1,
         )
         self.own = self._own_labels()
 
@@ -540,7 +542,7 @@ class _Account:
                 case _:
                     pass
         for mention in self._numbers_before_nouns():
-            if len(self._some_members()) == mention.values[0].number and self.query.ask == "list":
+            if len(self._some_members()) == mention.values[0].number and self.query.ask != "count":
                 self._place_inside(mention, "operator", "as many")
             else:
                 self._place_inside(mention, "unplaced", "")
@@ -657,7 +659,7 @@ class _Account:
             if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
-            if not _WHEN.search(self.text, 0, match.start()):
+            if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
@@ -958,14 +960,18 @@ class _Account:
 
     def _is_attribute(self, token: Token) -> bool:
         """Whether a word is an adjective before what it narrows: *famous films*, *older films*."""
+        before = self.text[: token.start].rpartition(" ")[0].rpartition(" ")[2].lower()
         behind = next((t for t in self.tokens if t.start == token.stop + 1), None)
-        if behind is None or {token.norm, behind.norm} & FUNCTION or token.start in self.degrees:
+        if behind is None or {token.norm, behind.norm} & FUNCTION or not (token.text + behind.text).islower():
             return False
-        if not token.text.islower() or token.norm in english.NARROWS_NOTHING - english.NARROWS:
+        if token.norm in _SAYS_LITTLE or token.norm in english.NARROWS_NOTHING - english.NARROWS:
+            return False
+        is_degree = before in ("most", "least") or (self.carried.compares and token.norm.endswith("er"))
+        if is_degree or token.start in self.degrees or singular(token.norm) != token.norm:
             return False
         lexicon = Lexicon.load()
         others = sum(lexicon.uses(token.norm, part) for part in (NOUN, VERB, ADVERB))
-        is_noun = behind.text[:1].isupper() or lexicon.uses(behind.norm, NOUN) > 0
+        is_noun = lexicon.uses(behind.norm, NOUN) > 0
         return is_noun and lexicon.uses(token.norm, ADJECTIVE) > 2 * others
 
     def _place_content(self) -> None:
