@@ -640,7 +640,7 @@ NAMES = (
     "bezeichnung", "libellé", "etiqueta", "etichetta", "caption", "headline",
 )  # fmt: skip
 """What a column of names is called, the surest first."""
-DESCRIPTIONS = ("desc", "description", "beschreibung", "descripción", "descrizione", "descrição")
+DESCRIPTIONS = ("desc", "descr", "description", "beschreibung", "descripción", "descrizione", "descrição")
 """What names rows where nothing else does."""
 _PAIRS = (
     ("first name", "last name"), ("firstname", "lastname"), ("first", "last"), ("given name", "family name"),

@@ -321,8 +321,10 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     texts = [i for i in unique if not any(map(_is_amount, cells[i]))]
     codes = [i for i in unique if not all(map(_is_amount, cells[i]))]
     numbers = [i for i in unique if header_words(columns[i].name).split(" ")[-1] in _COUNTED]
-    said = [*name_column, *keys, *(i for i in names if i in unique)]
     parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
+    if parts is not None and not keys:
+        keys = [i for i in numbers if i < min(parts)]  # `staff_no`, before first and last name
+    said = [*name_column, *keys, *(i for i in names if i in unique)]
     if parts is not None and not keys and len({tuple(row[i] for i in parts) for row in rows}) == len(rows):
         nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
         return Layout(grouped_columns, nodes=nodes)

@@ -369,19 +369,29 @@ class Survey:
             self._refer(table, tables)
 
     def _know_by_ids(self, table: Table, tables: Sequence[Table]) -> None:
-        """Identify rows by a column of ids, not by their names, if other tables refer to that column."""
+        """Identify rows by a column of ids, not by their names, if other tables refer to that column.
+
+        Rows that two columns tell apart are known by one that is called as they are: `ticket` of tickets.csv.
+        """
         layout, nodes = table.layout, table.layout.nodes
-        if nodes is None or nodes.literals or layout.numbered or not says_name(table.header[nodes.id]):
+        if nodes is None or nodes.literals or layout.numbered:
             return
-        named, names = (nodes.id, *nodes.key), table.profiles[nodes.id].distinct
+        is_name = says_name(table.header[nodes.id]) or nodes.join == " "
+        if not is_name and not nodes.key:
+            return
+        named = (nodes.id, *nodes.key)
+        names = table.profiles[nodes.id].distinct if is_name else frozenset[str]()
         for column in nodes.properties:
             filled, ids = table.profiles[column].filled, table.profiles[column].distinct
-            if column in named or not filled == len(ids) == table.rows:
+            if (is_name and column in named) or not filled == len(ids) == table.rows:
                 continue
-            if any(self._refers(other, table, column, ids, names) for other in tables if other is not table):
+            others = (other for other in tables if other is not table)
+            called = bool(nodes.key) and table.is_called(layout.columns[column], by_file=True)
+            if called or any(self._refers(other, table, column, ids, names) for other in others):
                 properties = tuple(sorted({*nodes.properties, *named} - {column}))
+                shown = (named,) if is_name else ()
                 nodes = replace(
-                    nodes, id=column, key=(), join=", ", names=(named,), properties=properties, guessed=False
+                    nodes, id=column, key=(), join=", ", names=shown, properties=properties, guessed=False
                 )
                 table.layout, table.ids, table.same = replace(layout, nodes=nodes), set(ids), set()
                 return
@@ -390,7 +400,8 @@ class Survey:
         """Whether the ends of another table's edges, or a column named after the table, hold its ids.
 
         A column of the same name does so if it has codes, and one whose name ends with it: `manager_emp_no`
-        of `emp_no`; a *country* of words in both is what both have.
+        of `emp_no`; a *country* of words in both is what both have. So does one all of whose cells are among
+        its codes, whatever it is called: `bench_by` of initials.
         """
         edges = other.layout.edges
         ends = (edges.head, edges.tail) if edges is not None else ()
@@ -398,9 +409,11 @@ class Survey:
         for at, profile in enumerate(other.profiles):
             said = other.header[at]
             is_named = header is not None and f" {header_words(said)}".endswith(f" {header}")
-            if at not in ends and not is_named and not table.is_called(Column(said)):
-                continue
             cells = profile.distinct
+            are_codes = header is not None and not table.profiles[column].whole_numbers
+            is_subset = are_codes and 1 < len(cells - {""}) < profile.filled and cells - {""} <= ids
+            if at not in ends and not is_named and not is_subset and not table.is_called(Column(said)):
+                continue
             if cells and len(cells & names) < len(cells & ids) >= NEARLY_ALL * len(cells):
                 return True
         return False
