@@ -30,6 +30,7 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    Part,
     Qualified,
     Query,
     Related,
@@ -38,7 +39,7 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import ORDINALS
-from clew.query.vocabulary import LEAF, MOST_READ, THING, UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.asked_for import final_type, living_asked_for
@@ -73,6 +74,13 @@ _YES_OF_THE = re.compile(r"\W*(is|are|was|were|does|did|has|had)\s+(?:the|an?|al
 _BEFORE_NAME = re.compile(r"\b(?:before|after)(?=\s+[\"'“]?[A-Z])")
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
+_OPENING = re.compile(
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?P<when>when)\b(?!\s*,)|(?P<where>where)\b"
+    r"|(?P<how>how\s+(?:old|wide|tall|high|deep|long|heavy|far|big|large|fast|thick)\b))(?=\s+(?:\w+\s+)?"
+    rf"(?:{'|'.join(BEING | DOING | HAVING)})\b)",
+    re.I,
+)
+"""Words with which a question opens that say of what kind its answer is."""
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -87,6 +95,8 @@ _LASTS = re.compile(
 _NUMBERS = frozenset(("number", "numbers"))
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
+_OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*)*", re.I)
+_LONGER = re.compile(r"\b(?:longer|shorter)\s+than\b(?!\W*\d)", re.I)
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
@@ -96,6 +106,8 @@ _ASKS_OF_EVENT = re.compile(
     rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING | HAVING)})\b",
     re.I,
 )
+_HOW, _VAGUE = re.compile(r"\W*how\s+", re.I), re.compile(r"many|much|long|far|often|old|big|large|good|come|soon")
+"""*How wide* asks for what is called so; *how big* for some measure."""
 _ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
 COMMONEST = 3_000
@@ -128,7 +140,10 @@ _EXACTLY = ("exactly", "precisely")
 _RESTRICTIONS = (
     (rf"\b{_NTH}[-\s]+(?:most|least|best|worst|\w{{2,}}est)\b", "nothing"),
     (r"\b(?:than|above|below|over|under|exceed\w*)\s+(?:the\s+)?(?:average|mean|typical)\b", "nothing"),
-    (r"\bhow\s+(?:much|many)\s+(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))", "nothing"),
+    (
+        r"\bhow\s+(?:much|many)\s+(?:\w+\s+)??(?:\w{2,}er|more|less|fewer)\b(?=[^?]*\bthan\b(?!\s*\d))",
+        "nothing",
+    ),
     (
         r"\b(?:for|in|by|of|at|on|per)\s+(?:each|every)\b|\bper\s+\w+|\brespectively\b"
         r"|(?<!list )(?<!show )(?<!name )(?<!give )(?<!find )(?<!me )(?<!us )\beach\b(?!\s+other\b)",
@@ -378,6 +393,7 @@ class _Account:
                 self._place_name(anchor.node, self.mentions[mention])
         self._place_values()
         self._place_choice()
+        self._place_or()
         self._place_true_of_names()
         self._place_codes()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
@@ -587,6 +603,16 @@ class _Account:
         for token in self._inside(*opening.span(1)) if opening is not None else ():
             self._put(token, "frame", "")
 
+    def _place_or(self) -> None:
+        """*Or* between two names is no *and*: *with jasmine or tuberose*."""
+        names = sorted((self.mentions[m] for m in self.names.values() if m >= 0), key=lambda m: m.start)
+        if any(isinstance(p, Either) for p in self.query.contents.parts):
+            return
+        for one, other in pairwise(names):
+            hit = _OR.fullmatch(self.text, one.stop, max(one.stop, other.start))
+            for token in self._inside(*hit.span(1)) if hit is not None else ():
+                self._put(token, "unplaced", "")
+
     def _place_true_of_names(self) -> None:
         """What is recorded of a name that it is said of: *whose dog is Rex*, *is Rex Ann's dog*."""
         names = [(self.mentions[m], a.node) for a, m in self.names.items() if m >= 0]
@@ -653,6 +679,8 @@ class _Account:
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
+        for match in _LONGER.finditer(self.text) if self._compares_times() else ():
+            self._restrict(*match.span(), match[0].lower(), carried=False)
         for match in english.SUM.finditer(self.text) if self.carried.sums or self.carried.counts else ():
             self._restrict(*match.span(), match[0].lower(), carried=True)
         for match in _RANKS.finditer(self.text):
@@ -661,9 +689,33 @@ class _Account:
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
+        self._place_question_word()
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _compares_times(self) -> bool:
+        """Whether times are compared: who came later has not been there for longer."""
+        compared = (p.steps[-1] for p in self.query.contents.parts if isinstance(p, Compared) and p.steps)
+        return any(self.vocabulary.is_of_time(opposite(step)) for step in compared)
+
+    def _place_question_word(self) -> None:
+        """*When* is answered with a time, *where* with none and no number, *how old* with what is measured."""
+        step = self.query.part.step if isinstance(self.query.part, Walk | Qualified) else None
+        opening = _OPENING.match(self.text)
+        if opening is None or self.query.ask != "list" or self.query.key or isinstance(self.query.part, Anchor):
+            return
+        kind = None if step is None else self.vocabulary.kinds_reached[step]
+        is_time = step is not None and self.vocabulary.is_of_time(opposite(step))
+        is_text = kind == LEAF  # *about 1810*
+        if opening["when"]:
+            is_right = is_time or is_text
+        elif opening["where"]:
+            is_right = not is_time and kind != NUMBER
+        else:
+            is_right = is_time or is_text or kind == NUMBER
+        if not is_right:
+            self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
@@ -922,13 +974,14 @@ class _Account:
         return set[int]() if named and singular(token.norm) in map(singular, words) else named
 
     def _some_have(self, values: set[int]) -> bool:
-        """Whether some of what the query leads to has one of some values, and others have not."""
-        return len({values.isdisjoint(self._values_of(node)) for node in self._some_members()}) > 1
+        """Whether some of what the query leads to, or goes over, has one of some values, and others have not."""
+        sets = (p for p in self.query.contents.parts if not isinstance(p, Anchor | OfType))
+        return any(len({values.isdisjoint(self._values_of(n)) for n in self._some_members(p)}) > 1 for p in sets)
 
-    def _some_members(self) -> list[int]:
-        """The first of what the query leads to; none where that takes too many edges."""
+    def _some_members(self, part: Part | None = None) -> list[int]:
+        """The first of what the query, or a part, leads to; none where that takes too many edges."""
         try:
-            return Executor(self.vocabulary.graph).members(self.query.part)[:MOST_READ].tolist()
+            return Executor(self.vocabulary.graph).members(part or self.query.part)[:MOST_READ].tolist()
         except OverBudget:
             return []
 
@@ -946,6 +999,15 @@ class _Account:
         if _ASKS_BY_COUNT.fullmatch(before):
             return self._is_counted(token)
         return bool(_ASKS_BY_NOUN.fullmatch(before) and _BEHIND_NOUN.match(behind))
+
+    def _is_how(self, token: Token) -> bool:
+        """Whether a word says by what is asked how much: *how wide*; *how big* is any measure."""
+        return _HOW.fullmatch(self.text, 0, token.start) is not None and not _VAGUE.fullmatch(token.norm)
+
+    def _says_other_event(self, token: Token) -> bool:
+        """Whether it is asked when something happened that is another label: *when was it listed*."""
+        of_event = _ASKS_OF_EVENT.match(self.text)
+        return of_event is not None and token.start >= of_event.end() and len(self._spelt(token)[0]) > 0
 
     def _is_counted(self, token: Token) -> bool:
         """Whether a noun says what there are so many of, which is of a declared type or a number itself."""
@@ -997,6 +1059,8 @@ class _Account:
                 self._put(token, "unplaced", "")  # *dramas* of plays
                 continue
             if named and near < SAYS_IT:
+                least = LEAST_OF_NAME
+            elif near < UNEXPLAINED and (self._is_how(token) or self._says_other_event(token)):
                 least = LEAST_OF_NAME
             elif token.start in elsewhere and self._is_what_is_asked(token):
                 least = LEAST_OF_OTHER

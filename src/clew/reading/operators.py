@@ -64,7 +64,9 @@ _GROUP = re.compile(
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
-_MORE = re.compile(r"\b(?:how\s+(?:much|many)\s+(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)", re.I)
+_MORE = re.compile(
+    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)\w+\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)", re.I
+)
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
 _SHARE = re.compile(
     r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|%)\s+of(?:\s+(?:all|the))*\b", re.I
