@@ -111,7 +111,7 @@ _KEYS = frozenset("id code number no nr num key ref reference".split())
 def words_of_reference(label: str, type_: str) -> str:
     """What leads to things of a type, without its words for a key: of `lift no` *lift*.
 
-    Of `code`, `interp id` the type itself: *interpreter*; of people by their part: `manager emp no`, *manager*.
+    Of `code` and `interp id` it is the type, *interpreter*; of people a part: `manager emp no`, *manager*.
     """
     words = label.split()
     while words and words[-1] in _KEYS:

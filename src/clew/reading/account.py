@@ -42,7 +42,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import final_type, living_asked_for
+from clew.reading.asked_for import answers_with_time, final_type, living_asked_for
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -106,7 +106,8 @@ _ASKS_OF_EVENT = re.compile(
     rf"|how\s+(?:long|often|far|much)|since\s+when)\s+(?:{'|'.join(BEING | DOING | HAVING)})\b",
     re.I,
 )
-_HOW, _VAGUE = re.compile(r"\W*how\s+", re.I), re.compile(r"many|much|long|far|often|old|big|large|good|come|soon")
+_HOW = re.compile(r"\W*how\s+", re.I)
+_VAGUE = frozenset("many much long far often old big large good come soon".split())
 """*How wide* asks for what is called so; *how big* for some measure."""
 _ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
@@ -380,7 +381,7 @@ class _Account:
             subtracts=query.ask == "difference",
             every=query.ask == "every" or any(isinstance(p, Related) for p in parts),
             # That there is a date says that it happened, not that it is so to this day.
-            lasts=not any(isinstance(p, Walk) and self.vocabulary.is_of_time(opposite(p.step)) for p in parts),
+            lasts=not any(self.vocabulary.is_of_time(opposite(p.step)) for p in parts if isinstance(p, Walk)),
             joins=any(isinstance(p, Both | Either | Related) for p in parts)
             or len(query.contents.entities) + sum(isinstance(p, Compared | Counted) for p in parts) > 1,
         )
@@ -700,21 +701,15 @@ class _Account:
         return any(self.vocabulary.is_of_time(opposite(step)) for step in compared)
 
     def _place_question_word(self) -> None:
-        """*When* is answered with a time, *where* with none and no number, *how old* with what is measured."""
-        step = self.query.part.step if isinstance(self.query.part, Walk | Qualified) else None
-        opening = _OPENING.match(self.text)
-        if opening is None or self.query.ask != "list" or self.query.key or isinstance(self.query.part, Anchor):
+        """*When* is answered with a time, *where* with none and no number, *how old* with a measure."""
+        query, opening = self.query, _OPENING.match(self.text)
+        if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
             return
-        kind = None if step is None else self.vocabulary.kinds_reached[step]
-        is_time = step is not None and self.vocabulary.is_of_time(opposite(step))
-        is_text = kind == LEAF  # *about 1810*
-        if opening["when"]:
-            is_right = is_time or is_text
-        elif opening["where"]:
-            is_right = not is_time and kind != NUMBER
-        else:
-            is_right = is_time or is_text or kind == NUMBER
-        if not is_right:
+        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
+        is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
+        is_time = answers_with_time(query, self.vocabulary)
+        is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
+        if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 
     def _place_denials(self) -> None:
@@ -974,9 +969,12 @@ class _Account:
         return set[int]() if named and singular(token.norm) in map(singular, words) else named
 
     def _some_have(self, values: set[int]) -> bool:
-        """Whether some of what the query leads to, or goes over, has one of some values, and others have not."""
-        sets = (p for p in self.query.contents.parts if not isinstance(p, Anchor | OfType))
-        return any(len({values.isdisjoint(self._values_of(n)) for n in self._some_members(p)}) > 1 for p in sets)
+        """Whether some of a set that the query goes over has one of some values, and others have not."""
+        for part in self.query.contents.parts:
+            members = () if isinstance(part, Anchor | OfType) else self._some_members(part)
+            if len({values.isdisjoint(self._values_of(node)) for node in members}) > 1:
+                return True
+        return False
 
     def _some_members(self, part: Part | None = None) -> list[int]:
         """The first of what the query, or a part, leads to; none where that takes too many edges."""
@@ -1002,7 +1000,7 @@ class _Account:
 
     def _is_how(self, token: Token) -> bool:
         """Whether a word says by what is asked how much: *how wide*; *how big* is any measure."""
-        return _HOW.fullmatch(self.text, 0, token.start) is not None and not _VAGUE.fullmatch(token.norm)
+        return _HOW.fullmatch(self.text, 0, token.start) is not None and token.norm not in _VAGUE
 
     def _says_other_event(self, token: Token) -> bool:
         """Whether it is asked when something happened that is another label: *when was it listed*."""
@@ -1036,6 +1034,19 @@ class _Account:
         is_noun = lexicon.uses(behind.norm, NOUN) > 0
         return is_noun and lexicon.uses(token.norm, ADJECTIVE) > 2 * others
 
+    def _least_share(self, token: Token, near: float, *, is_name: bool, is_other: bool) -> float:
+        """How likely a label has to carry a word, that it has its place."""
+        if is_name and near < SAYS_IT:
+            return LEAST_OF_NAME
+        if near < UNEXPLAINED and (self._is_how(token) or self._says_other_event(token)):
+            return LEAST_OF_NAME
+        if is_other and self._is_what_is_asked(token):
+            return LEAST_OF_OTHER
+        if token.norm in _GOOD:
+            return LEAST_OF_GOOD
+        is_attribute = near < UNEXPLAINED and self._is_attribute(token)
+        return LEAST_OF_NAME if is_attribute else shipped_placing().least
+
     def _place_content(self) -> None:
         """The other content words, as the trees tell."""
         rows = self.of.rows(self.text, self.mentions, self.likeness, self.query, self.used)
@@ -1053,21 +1064,12 @@ class _Account:
             if token.start in self.placed or not inside:
                 continue
             kind, label, near, _ = self._best_label(token)
-            share, least = min(inside), shipped_placing().least
+            share = min(inside)
             named = self._named_by(token)
             if named and near >= SAYS_IT and self._some_have(named):
                 self._put(token, "unplaced", "")  # *dramas* of plays
                 continue
-            if named and near < SAYS_IT:
-                least = LEAST_OF_NAME
-            elif near < UNEXPLAINED and (self._is_how(token) or self._says_other_event(token)):
-                least = LEAST_OF_NAME
-            elif token.start in elsewhere and self._is_what_is_asked(token):
-                least = LEAST_OF_OTHER
-            elif token.norm in _GOOD:
-                least = LEAST_OF_GOOD
-            elif near < UNEXPLAINED and self._is_attribute(token):
-                least = LEAST_OF_NAME
+            least = self._least_share(token, near, is_name=bool(named), is_other=token.start in elsewhere)
             if token.norm in ANY_PEOPLE and self._lists_people:
                 share = 1.0
             near = 0.0 if token.norm in GOING else near

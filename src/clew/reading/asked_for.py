@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import End, is_tail, opposite, relation_of
+from clew.graph.steps import End, Step, is_tail, opposite, relation_of
 from clew.query.tree import (
     Anchor,
     Both,
@@ -32,7 +32,7 @@ from clew.query.tree import (
     Without,
     key_of,
 )
-from clew.query.vocabulary import DATE, MOST_READ, NUMBER, Vocabulary
+from clew.query.vocabulary import DATE, LEAF, MOST_READ, NUMBER, Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.english import ANY_PEOPLE, BEING, FUNCTION, NARROWS_NOTHING
 from clew.reading.likeness import SPELT, Likeness
@@ -56,7 +56,7 @@ def answer_with_type(
     *which animals are endangered*, where the species are.
     """
     places = {key_of(option.query): i for i, option in enumerate(options)}
-    onward = _onward(vocabulary, options, lambda type_: type_ == type_asked_for)
+    onward = _onward(options, lambda step: vocabulary.types_reached[step] == type_asked_for)
     for i, option in enumerate(options):
         query = option.query
         ends = _ends_of(query.part)
@@ -76,40 +76,63 @@ def answer_with_type(
     scores[:-1] += type_signs
 
 
-def answer_with_people(
-    vocabulary: Vocabulary,
-    kinds: AnswerKinds,
-    options: Sequence[Option],
-    scores: Float32,
-    nobody: Sequence[bool],
+def answer_further_on(
+    options: Sequence[Option], scores: Float32, others: Sequence[bool], is_wanted: Callable[[Step], bool]
 ) -> dict[int, int]:
-    """Give the score of what answers with `nobody` to the only candidate that goes on from there to people.
+    """Give the score of what answers with `others` to the only candidate that goes on to what is wanted.
 
-    *Who was ramp lead*, where rows of shifts have the role; `scores` float32 [n + 1] are changed. Returns the
-    candidates that go on, by those from which.
+    *Who was ramp lead*, where rows of shifts have the role, and *when was it inspected*, where rows of
+    inspections have dates; `scores` float32 [n + 1] are changed. Returns the candidates that go on, by those
+    from which.
     """
-    people: dict[int, int] = {}
-    onward = _onward(vocabulary, options, lambda type_: type_ >= 0 and kinds.are_people(type_))
+    targets: dict[int, int] = {}
+    onward = _onward(options, is_wanted)
     for i, option in enumerate(options):
-        further = onward.get(key_of(option.query), []) if nobody[i] else []
+        further = onward.get(key_of(option.query), []) if others[i] else []
         if len(further) == 1:
-            people[i] = further[0]
+            targets[i] = further[0]
             scores[further[0]] = max(scores[further[0]], scores[i])
-    scores[:-1] += math.log(OTHER) * np.array(nobody)
-    return people
+    scores[:-1] += math.log(OTHER) * np.array(others)
+    return targets
+
+
+_ASKS_WHEN = re.compile(
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?:since|until)?\s*when\b(?!\s*,)|(?:(?:in|on|at|from|since)\s+)?(?:what|which)\s+"
+    r"(?:date|day|year|month)\b(?=\s+(?:is|are|was|were|do|does|did|has|have|had)\b))",
+    re.I,
+)
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question asks for a time: *when*, *in which year was*."""
+    return _ASKS_WHEN.match(question) is not None
+
+
+def answers_with_time(query: Query, vocabulary: Vocabulary) -> bool:
+    """Whether what a query lists may be a time: dates, years, or texts."""
+    if query.key or query.ask != "list" or not isinstance(query.part, Walk | Qualified):
+        return bool(query.key) or query.ask != "list"
+    step = query.part.step
+    if vocabulary.is_of_time(opposite(step)):
+        return True
+    values = vocabulary.some_tails(relation_of(step))[:MOST_READ].tolist() if is_tail(opposite(step)) else []
+    is_text = vocabulary.kinds_reached[step] == LEAF
+    return is_text and any(
+        c.isdigit() for node in values for c in vocabulary.graph.labels[node]
+    )  # *about 1810*
 
 
 def _onward(
-    vocabulary: Vocabulary, options: Sequence[Option], is_wanted: Callable[[int], bool]
+    options: Sequence[Option], is_wanted: Callable[[Step], bool]
 ) -> dict[tuple[object, ...], list[int]]:
-    """The candidates that go on by a step to a wanted type, by the key of what they go on from."""
+    """The candidates that go on by a step to what is wanted, by the key of what they go on from."""
     onward: dict[tuple[object, ...], list[int]] = {}
     for i, option in enumerate(options):
         part = option.query.part
         if not isinstance(part, Walk):
             continue
         back = isinstance(part.source, Walk) and part.step == opposite(part.source.step)
-        if not back and is_wanted(vocabulary.types_reached[part.step]):
+        if not back and is_wanted(part.step):
             onward.setdefault(key_of(Query(option.query.ask, part.source)), []).append(i)
     return onward
 

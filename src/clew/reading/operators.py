@@ -65,7 +65,8 @@ _GROUP = re.compile(
     re.I,
 )
 _MORE = re.compile(
-    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)\w+\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)", re.I
+    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)\w+\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
+    re.I,
 )
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
 _SHARE = re.compile(

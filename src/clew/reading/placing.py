@@ -95,12 +95,15 @@ class WordRows:
     states: Float32
 
     def say_another(self) -> NDArray[np.bool_]:
-        """Which words the thesaurus knows, and every label of the query, but for no concept of both."""
-        known, own, labels, exact = (
+        """Which words the thesaurus knows, and every label of the query, but for no concept of both.
+
+        So too words that share a concept with another label of the graph alone.
+        """
+        known, own, other, labels, exact = (
             self.rows[:, OF_WORD.index(name)]
-            for name in ("sense_known", "sense_own", "sense_labels", "exact")
+            for name in ("sense_known", "sense_own", "sense_other", "sense_labels", "exact")
         )
-        return (known > 0) & (own == 0) & (labels >= 1) & (exact < SPELT)
+        return (known > 0) & (own == 0) & ((labels >= 1) | (other > 0)) & (exact < SPELT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,18 +20,21 @@ from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
 from clew.foundation.arrays import Float32
+from clew.graph.steps import Step, opposite
 from clew.query.tree import mentions_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.asked_for import (
     OTHER,
     AnswerKinds,
-    answer_with_people,
+    answer_further_on,
     answer_with_type,
+    answers_with_time,
     asked_kind,
     asked_type,
     asks_people,
     asks_somebody,
+    asks_when,
     category_asked_for,
     of_category,
 )
@@ -270,14 +273,17 @@ class GraphRanker:
         aligner = Aligner(self.vocabulary, question, mentions, likeness, labels)
         alignment = aligner.alignment([o.query for o in candidates], [views[v] for v in rows.view])
         type_asked_for = asked_type(question, mentions, likeness)
-        people: dict[int, int] = {}
+        further: dict[int, int] = {}
         if type_asked_for >= 0:
             of_type = [rows.describer.of_type(option.query, type_asked_for) for option in candidates]
             answer_with_type(self.vocabulary, candidates, scores, type_asked_for, of_type)
         elif asks_somebody(question, mentions):
             types = [rows.describer.answer_type(option.query) for option in candidates]
             nobody = [self.kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
-            people = answer_with_people(self.vocabulary, self.kinds, candidates, scores, nobody)
+            further = answer_further_on(candidates, scores, nobody, self._reaches_people)
+        elif asks_when(question):
+            rows_of_time = [not answers_with_time(option.query, self.vocabulary) for option in candidates]
+            further = answer_further_on(candidates, scores, rows_of_time, self._reaches_time)
         aligned = alignment.features(self.ranker.calibration.of_alignment)
         known = np.concatenate([known, aligned], axis=1)
         calibrated = self.ranker.calibration.scores(scores, known)
@@ -297,13 +303,20 @@ class GraphRanker:
         signs.put_right(candidates, scores)
         literal = Literal(self.vocabulary, question, mentions, likeness)
         said = np.array([literal.for_(option.query) for option in candidates], np.float32)
-        for things, persons in people.items():
-            said[persons], said[things] = max(said[persons], said[things]), 0
+        for things, target in further.items():
+            said[target], said[things] = max(said[target], said[things]), 0
         scores[:-1] += said
         scores[:-1] += sign_scores
         Narrower(self.vocabulary, mentions, likeness).put_right(candidates, scores[:-1])
         left_out = len(options) - len(candidates)
         return Scored(tuple(candidates), rows.tokens, known, head, calibrated, scores, alignment, left_out)
+
+    def _reaches_people(self, step: Step) -> bool:
+        type_ = int(self.vocabulary.types_reached[step])
+        return type_ >= 0 and self.kinds.are_people(type_)
+
+    def _reaches_time(self, step: Step) -> bool:
+        return self.vocabulary.is_of_time(opposite(step))
 
     @cached_property
     def common_words(self) -> dict[str, int]:

@@ -508,10 +508,10 @@ class _Sorter:
         elif is_type:
             self._schema += 1
         elif predicate in _ENDS:
-            subject_key, object_key = self._name(subject), self._name(object_)
-            self.batch.ends.append((subject_key, predicate, object_key, self._line(subject, quad.predicate, object_)))
+            terms = (subject, quad.predicate, object_)
+            self.batch.ends.append((self._name(subject), predicate, self._name(object_), self._line(*terms)))
             if self._graph_of(quad):
-                self.batch.beside.append(self._line(subject, quad.predicate, object_, quad.graph_name))
+                self.batch.beside.append(self._line(*terms, quad.graph_name))
             return
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
