@@ -42,7 +42,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import answers_with_time, final_type, living_asked_for
+from clew.reading.asked_for import answers_with_time, asked_type, asks_when, final_type, living_asked_for
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -98,6 +98,12 @@ _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*)*", re.I)
 _LONGER = re.compile(r"\b(?:longer|shorter)\s+than\b(?!\W*\d)", re.I)
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
+_HEAD = re.compile(
+    r"\W*(?:and\s+|so\s+)?(?:(?:which|what|how\s+many|list|show|name|find)\s+(?:(?:all|me|the|of|our)\s+)*)?(\w+)\b"
+    r"(?!\s+of\b)",
+    re.I,
+)
+"""The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
@@ -107,7 +113,7 @@ _ASKS_OF_EVENT = re.compile(
     re.I,
 )
 _HOW = re.compile(r"\W*how\s+", re.I)
-_VAGUE = frozenset("many much long far often old big large good come soon".split())
+_VAGUE = frozenset("many much long far often old big large high good come soon".split())
 """*How wide* asks for what is called so; *how big* for some measure."""
 _ASKS_BY_COUNT = re.compile(r"\W*how\s+many\s+(?:\w+\s+)?", re.I)
 _BEHIND_NOUN = re.compile(r"\s+(?:of|for)\b", re.I)
@@ -675,6 +681,7 @@ class _Account:
         self._place_sexes()
         self._place_living()
         self._place_types()
+        self._place_asked_type()
         self._place_flags()
         self._place_pronouns()
         for pattern, carried in _PATTERNS:
@@ -809,6 +816,21 @@ class _Account:
                 is_said = self._is_used(token) or self._is_near(token) or is_anyone
                 if not is_said and not self._are_all_of(spelt):
                     self._put(token, "unplaced", "")
+
+    def _place_asked_type(self) -> None:
+        """*Which interpreters* is answered with interpreters: where none is one, the word has no place."""
+        type_ = asked_type(self.text, self.mentions, self.likeness)
+        is_of_it = type_ < 0 or final_type(self.query.part, self.vocabulary) == type_
+        if is_of_it or self.query.ask not in ("list", "count") or self.query.key:
+            return
+        if any(type_ in self.vocabulary.types_of(node) for node in self._some_members()):
+            return
+        head = _HEAD.match(self.text)
+        token = next((t for t in self.tokens if head is not None and t.start == head.start(1)), None)
+        if token is None or self._is_used(token) or self._lists_numbers():
+            return
+        if singular(token.norm) == singular(self.vocabulary.types[type_]):
+            self._put(token, "unplaced", "")
 
     def _place_flags(self) -> None:
         """What is named whole and is yes or no of things has to be asked for: *and are in use*."""
@@ -1004,7 +1026,7 @@ class _Account:
 
     def _says_other_event(self, token: Token) -> bool:
         """Whether it is asked when something happened that is another label: *when was it listed*."""
-        of_event = _ASKS_OF_EVENT.match(self.text)
+        of_event = _ASKS_OF_EVENT.match(self.text) if asks_when(self.text) else None
         return of_event is not None and token.start >= of_event.end() and len(self._spelt(token)[0]) > 0
 
     def _is_counted(self, token: Token) -> bool:

@@ -115,11 +115,10 @@ def answers_with_time(query: Query, vocabulary: Vocabulary) -> bool:
     step = query.part.step
     if vocabulary.is_of_time(opposite(step)):
         return True
-    values = vocabulary.some_tails(relation_of(step))[:MOST_READ].tolist() if is_tail(opposite(step)) else []
-    is_text = vocabulary.kinds_reached[step] == LEAF
-    return is_text and any(
-        c.isdigit() for node in values for c in vocabulary.graph.labels[node]
-    )  # *about 1810*
+    if vocabulary.kinds_reached[step] != LEAF:
+        return False
+    texts = (vocabulary.graph.labels[node] for node in vocabulary.some_tails(relation_of(step))[:MOST_READ])
+    return any(c.isdigit() for text in texts for c in text)  # *about 1810*
 
 
 def _onward(
