@@ -98,6 +98,7 @@ _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*)*", re.I)
 _LONGER = re.compile(r"\b(?:longer|shorter)\s+than\b(?!\W*\d)", re.I)
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
+_BESIDE = re.compile(r"(?:['’]s)?[ -]")
 _HEAD = re.compile(
     r"\W*(?:and\s+|so\s+)?(?:(?:which|what|how\s+many|list|show|name|find)\s+(?:(?:all|me|the|of|our)\s+)*)?(\w+)\b"
     r"(?!\s+of\b)",
@@ -140,6 +141,7 @@ class _Carried:
     subtracts: bool
     lasts: bool
     joins: bool
+    lists: bool
     nothing: bool = False
 
 
@@ -164,6 +166,7 @@ _RESTRICTIONS = (
         rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
         "nothing",
     ),
+    (r"(?<!once )(?<!twice )\ban?\s+(?:year|month|week|day|night|hour)\b(?=\s+[a-z])", "lists"),
     (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
     (r"\b(?:still|no\s+longer|any\s?more)\b", "lasts"),
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
@@ -388,6 +391,7 @@ class _Account:
             every=query.ask == "every" or any(isinstance(p, Related) for p in parts),
             # That there is a date says that it happened, not that it is so to this day.
             lasts=not any(self.vocabulary.is_of_time(opposite(p.step)) for p in parts if isinstance(p, Walk)),
+            lists=query.ask != "count",
             joins=any(isinstance(p, Both | Either | Related) for p in parts)
             or len(query.contents.entities) + sum(isinstance(p, Compared | Counted) for p in parts) > 1,
         )
@@ -398,6 +402,7 @@ class _Account:
         for anchor, mention in self.names.items():
             if mention >= 0:
                 self._place_name(anchor.node, self.mentions[mention])
+        self._place_halves()
         self._place_values()
         self._place_choice()
         self._place_or()
@@ -453,6 +458,19 @@ class _Account:
                     self._put(token, "name", label)
                 elif not self._is_label(token):
                     self._put(token, "unplaced", "")
+
+    def _place_halves(self) -> None:
+        """Parts of two names that are written as one are no names: *Raven's Nest* of two places."""
+        parts = [
+            self.mentions[m] for a, m in self.names.items() if m >= 0 and self._is_part_of_name(a.node, m)
+        ]
+        for one, other in pairwise(sorted(parts, key=lambda m: m.start)):
+            if _BESIDE.fullmatch(self.text, one.stop, max(one.stop, other.start)):
+                for token in (*self._inside(one.start, one.stop), *self._inside(other.start, other.stop)):
+                    self.placed[token.start] = ("unplaced", "")
+
+    def _is_part_of_name(self, node: int, mention: int) -> bool:
+        return any(c.node == node and c.how == PARTIAL for c in self.mentions[mention].candidates)
 
     def _place_kind(self, node: int, mention: Mention) -> None:
         """A word beside a name that spells a type of the entity; *the genre Drama* of a tag has no place."""
