@@ -1010,11 +1010,11 @@ class _Account:
 
     def _some_have(self, values: set[int]) -> bool:
         """Whether some of a set that the query goes over has one of some values, and others have not."""
-        for part in self.query.contents.parts:
-            members = () if isinstance(part, Anchor | OfType) else self._some_members(part)
-            if len({values.isdisjoint(self._values_of(node)) for node in members}) > 1:
-                return True
-        return False
+        if all(not values.isdisjoint(self._values_of(node)) for node in self._some_members()):
+            return False
+        sets = (part for part in self.query.contents.parts if not isinstance(part, Anchor | OfType))
+        without = ({values.isdisjoint(self._values_of(n)) for n in self._some_members(part)} for part in sets)
+        return any(len(has_none) > 1 for has_none in without)
 
     def _some_members(self, part: Part | None = None) -> list[int]:
         """The first of what the query, or a part, leads to; none where that takes too many edges."""
