@@ -60,7 +60,7 @@ _NTH = re.compile(
     re.I,
 )
 _GROUP = re.compile(
-    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
+    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on|over|to|with|under)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
