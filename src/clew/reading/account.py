@@ -97,6 +97,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*)*", re.I)
 _LONGER = re.compile(r"\b(?:longer|shorter)\s+than\b(?!\W*\d)", re.I)
+_LONGER_OR_UNTIL = re.compile(rf"{_LONGER.pattern}|\b(?:until|till)\b", re.I)
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
 _BESIDE = re.compile(r"(?:['’]s)?[ -]")
 _HEAD = re.compile(
@@ -408,6 +409,7 @@ class _Account:
         self._place_or()
         self._place_true_of_names()
         self._place_codes()
+        self._place_compared_times()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
             self.carried_words.add(token.start)
@@ -705,8 +707,6 @@ class _Account:
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
-        for match in _LONGER.finditer(self.text) if self._compares_times() else ():
-            self._restrict(*match.span(), match[0].lower(), carried=False)
         for match in english.SUM.finditer(self.text) if self.carried.sums or self.carried.counts else ():
             self._restrict(*match.span(), match[0].lower(), carried=True)
         for match in _RANKS.finditer(self.text):
@@ -720,10 +720,13 @@ class _Account:
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
 
-    def _compares_times(self) -> bool:
-        """Whether times are compared: who came later has not been there for longer."""
+    def _place_compared_times(self) -> None:
+        """Who came later has not been there for longer; what is valid until a day did not end before it."""
         compared = (p.steps[-1] for p in self.query.contents.parts if isinstance(p, Compared) and p.steps)
-        return any(self.vocabulary.is_of_time(opposite(step)) for step in compared)
+        if any(self.vocabulary.is_of_time(opposite(step)) for step in compared):
+            pattern = _LONGER_OR_UNTIL if self.query.ask == "yes" else _LONGER
+            for match in pattern.finditer(self.text):
+                self._restrict(*match.span(), match[0].lower(), carried=False)
 
     def _place_question_word(self) -> None:
         """*When* is answered with a time, *where* with none and no number, *how old* with a measure."""
@@ -810,8 +813,8 @@ class _Account:
         """
         for token in self.tokens:
             sex = sex_said(token.norm)
-            if not sex or self._is_used(token) or self._is_near(token):
-                continue
+            if not sex or self._is_used(token) or self._is_label(token):
+                continue  # near *sex*, which all have
             is_known = token.norm in _MEN or _THE_ONE_WHO.search(self.text[: token.stop + _NEXT_WORD])
             if recorded_sex(self.vocabulary, sex) is not None or not is_known:
                 self._put(token, "unplaced", "")
@@ -1016,6 +1019,16 @@ class _Account:
         without = ({values.isdisjoint(self._values_of(n)) for n in self._some_members(part)} for part in sets)
         return any(len(has_none) > 1 for has_none in without)
 
+    def _has_another(self, values: set[int]) -> bool:
+        """Whether a name of the query has another value of a relation that leads to one of some values."""
+        out, into = self.vocabulary.graph.out, self.vocabulary.graph.into
+        relations = {r for value in values for r in into.relation[slice(*into.span(value))].tolist()}
+        for anchor in self.query.contents.entities:
+            own = out.relation[slice(*out.span(anchor.node))].tolist()
+            if relations.intersection(own) and values.isdisjoint(self._values_of(anchor.node)):
+                return True
+        return False
+
     def _some_members(self, part: Part | None = None) -> list[int]:
         """The first of what the query, or a part, leads to; none where that takes too many edges."""
         try:
@@ -1106,7 +1119,7 @@ class _Account:
             kind, label, near, _ = self._best_label(token)
             share = min(inside)
             named = self._named_by(token)
-            if named and near >= SAYS_IT and self._some_have(named):
+            if named and near >= SAYS_IT and (self._some_have(named) or self._has_another(named)):
                 self._put(token, "unplaced", "")  # *dramas* of plays
                 continue
             least = self._least_share(token, near, is_name=bool(named), is_other=token.start in elsewhere)
