@@ -140,10 +140,8 @@ def _work(piece: Any) -> Any:  # noqa: ANN401
 # they are there.
 
 LOCAL = "local"
-_LONGEST_REASON = 300
 _AHEAD = 3
 """Pieces under way for each processor of the cluster."""
-_CONNECT_SECONDS = 10.0
 _POLL_SECONDS, _PATIENCE = 5.0, 300.0
 """How often a wait looks for nodes, and how long it goes on without any."""
 
@@ -369,9 +367,9 @@ def _reach(address: str) -> None:
     """Raise OSError if nobody listens at an address of a host and port: Ray would wait for minutes."""
     host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
     if port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10.0).close()
 
 
 def _one_line(error: BaseException) -> str:
     """The text of an error as one line, cut at the longest; Ray names other versions in its last lines."""
-    return shorten(" ".join(str(error).split()).rstrip(".") or type(error).__name__, _LONGEST_REASON)
+    return shorten(" ".join(str(error).split()).rstrip(".") or type(error).__name__, 300)

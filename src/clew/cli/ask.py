@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 MOST_NAMES_IN_CELL = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-LONGEST_CELL = 160
-"""Characters of a text without answers that a cell shows."""
 NARROW = 72
 """A table needs a terminal of so many columns."""
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
@@ -117,7 +115,7 @@ def _describe_answer(answer: Answer) -> str:
     text = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {omitted:,} more" if omitted > 0 else "")
     if not names:
         text = escape(" ".join(answer.text.split())) if answer.abstained is None else "–"
-        text = text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + " …"
+        text = text if len(text) <= 160 else text[:160] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
     marks += [] if answer.complete or not names else ["incomplete"]
     return text + (f" ({', '.join(marks)})" if marks else "")

@@ -122,8 +122,6 @@ def _reader_is_gone() -> NoReturn:
 
 # Progress of long work, on stderr and only if a person is looking at it.
 
-LONG_WAIT = 2.0
-"""Seconds after which a wait is explained."""
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
@@ -175,7 +173,7 @@ def _rate(speed: float | None, unit: BarUnit) -> str:
 
 
 @contextmanager
-def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
+def explained_wait(activity: str, *, quiet: bool = False, after: float = 2.0) -> Generator[None]:
     """Say that what is done inside goes on, if it takes longer than `after` seconds; `activity` may say what.
 
     While machine code is compiled, which later runs find, the message says so.
@@ -204,8 +202,6 @@ def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WA
 
 FAILED, UNANSWERED = 1, 3
 """Exit codes where something failed, and where there is no answer, no verdict, no row or no match."""
-INTERRUPTED, BROKEN_PIPE = 130, 141
-"""128 + SIGINT and 128 + SIGPIPE, as shells report them."""
 
 # Typer has its own copy of click or uses the package, depending on its version.
 _ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
@@ -249,7 +245,7 @@ class Commands(TyperGroup):
             raise typer.Exit(_reader_gone()) from None
         except KeyboardInterrupt as error:
             warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(130) from None  # 128 + SIGINT, as shells report it
         except Exception as error:  # the last resort: whatever it is, the user sees a message
             raise typer.Exit(report_error(error, debug=ctx.params.get("debug", False))) from None
         return result
@@ -299,7 +295,7 @@ def _internal(error: Exception) -> int:
 
 def _reader_gone() -> int:
     _silence_stdout()
-    return BROKEN_PIPE
+    return 141  # 128 + SIGPIPE
 
 
 def _silence_stdout() -> None:

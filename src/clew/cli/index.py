@@ -122,9 +122,6 @@ def _cost(cost: float | None) -> str:
 
 # `clew index`: graph files, or a database whose graph is read into a folder first → index directory.
 
-COUNT_SECONDS = 300.0
-"""For what is counted of a database before its graph is read."""
-
 
 @with_options
 def index(
@@ -283,7 +280,7 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
         with path.open("wb") as file:
             export_sparql(address_of(source), file, tell)
         return path
-    with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
+    with closing(open_neo4j(source, neo4j_login(), seconds=300.0)) as store:
         export_neo4j(store, folder, tell)
     return folder
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN_RELATIONS = 40
 MOST_SHOWN_TYPES = 12
-LONGEST_SHOWN_EXAMPLE = 80
 
 
 @with_options
@@ -159,7 +158,7 @@ def _types(description: Info) -> str:
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
     example = f"{relation.example.head} → {relation.example.tail}"
-    example = example if len(example) <= LONGEST_SHOWN_EXAMPLE else example[:LONGEST_SHOWN_EXAMPLE] + "…"
+    example = example if len(example) <= 80 else example[:80] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
         f"  {counted(relation.heads, 'head')}: {_signature(relation.head_types)}",

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 # What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once.
 
 STDIN = "-"
-_AT_ONCE = 1 << 20
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
 
@@ -108,7 +107,7 @@ def store_stdin() -> Path:
     new = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            while data := sys.stdin.buffer.read(_AT_ONCE):
+            while data := sys.stdin.buffer.read(1 << 20):
                 digest.update(data)
                 file.write(data)
             if not file.tell():

@@ -18,8 +18,6 @@ from clew.methods.settings import options_of, parsed
 # Options that commands share: a dataclass of them is one parameter to a command, and its fields to typer.
 
 _ALL, _SHOWN = "clew.all_options", "clew.shown"
-_WIDEST = 30
-"""Characters of an option beside which its help stands."""
 
 
 def option(default: Any, help: str, metavar: str | None = None, *flags: str, **typer_arguments: Any) -> Any:  # noqa: ANN401
@@ -81,7 +79,7 @@ class ShortHelp(TyperCommand):
         for title, records in groups.items():
             if title in ("Arguments", "Options") or ctx.meta.get(_ALL):
                 with formatter.section(title):
-                    formatter.write_dl(records, col_max=_WIDEST)
+                    formatter.write_dl(records, col_max=30)
             else:
                 hidden += len(records)
         if hidden:

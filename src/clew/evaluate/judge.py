@@ -34,10 +34,6 @@ JudgeCall = Callable[[str, str], str]
 JudgeForm = Literal["three-way", "match"]
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
-JUDGE_ATTEMPTS = 2
-"""A reply that cannot be read is asked for once more, with what was wrong."""
-LONGEST_JUDGED = 4000
-"""Characters of an answer that a judge reads."""
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
 
@@ -70,7 +66,7 @@ class AnswerJudge:
         """Judge one answer; a model that fails gives no verdict, KeyRefused and ReplayMissing are raised."""
         system, user = prompt_of(self.form).system, _task(record)
         problem = ""
-        for _ in range(JUDGE_ATTEMPTS):
+        for _ in range(2):  # a reply that cannot be read is asked for once more
             try:
                 reply_text = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
@@ -118,7 +114,7 @@ def answer_text(record: Record) -> str:
 def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
     fields = {"Question": record.question.text, "Correct answers": gold, "Given answer": answer_text(record)}
-    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in fields.items())
+    return "\n".join(f"{title}: <<<{data_line(text, 4000)}>>>" for title, text in fields.items())
 
 
 @dataclass
@@ -220,8 +216,6 @@ def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
 # and no rescaling, so figures compare only between runs with the same model. The reference is the gold names,
 # joined as the answer text is.
 
-JOINED_BY = " · "
-
 
 def bert_score(answer: Float32, reference: Float32) -> tuple[float, float, float]:
     """Precision, recall and F1 of token vectors [n, d] against [m, d].
@@ -262,5 +256,5 @@ def score_run(directory: RunDirectory, model: OnnxEmbedder, progress: Callable[[
 
 def score_record(record: Record, model: OnnxEmbedder) -> tuple[float, float, float]:
     """Score an answer against the gold, which is written as an answer would be."""
-    gold = JOINED_BY.join(answer.name for answer in record.question.gold)
+    gold = " · ".join(answer.name for answer in record.question.gold)
     return bert_score(model.tokens(record.text), model.tokens(gold))

@@ -90,9 +90,6 @@ OutputForm = Literal["schema", "json", "text"]
 Hear = Callable[[str], None]
 """Takes the next piece of a reply, in the thread that receives it."""
 
-FORMAT = 1
-"""Version of the request's canonical form; part of its hash."""
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -125,8 +122,8 @@ class Request:
     schema_name: str = "reply"
 
     def as_json(self) -> dict[str, Any]:
-        """All fields, as they are hashed, cached and traced."""
-        return {"format": FORMAT, **asdict(self)}
+        """All fields with the version of this form, as they are hashed, cached and traced."""
+        return {"format": 1, **asdict(self)}
 
     @property
     def key(self) -> str:

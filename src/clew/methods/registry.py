@@ -264,8 +264,6 @@ def make_verifier(
 
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
-MOST_OF_ONE_NAME = 4
-"""Methods of one name that are kept: a caller who alternates between settings gets one that exists."""
 
 
 class Asks:
@@ -309,7 +307,7 @@ class Asks:
                 if made_with is model and own_settings == settings:
                     return made
             entries.append((model, settings, make()))
-            del entries[:-MOST_OF_ONE_NAME]
+            del entries[:-4]  # a caller who alternates between settings gets what exists
             return entries[-1][2]
 
     def verify(

@@ -35,8 +35,6 @@ from clew.text.normalise import counted
 
 # The questions that a report shows one by one: all of a small run, else wrong ones and a sample.
 
-MOST_OF_CELL, MOST_OF_ALL, LEAST_OF_CELL = 150, 1500, 20
-"""Questions of each cell, and about so many of all: a page of a few megabytes."""
 MOST_NAMES_OF_QUESTION = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000
@@ -189,7 +187,7 @@ def build_report(
     sections.append(Section("metrics", "Metrics", [metric_table()]))
     names = ", ".join(run.directory.path.name for run in runs)
     cells = sum(len(run.cells) for run in runs)
-    most = min(MOST_OF_CELL, max(LEAST_OF_CELL, MOST_OF_ALL // cells))
+    most = min(150, max(20, 1_500 // cells))  # of each cell: a page of a few megabytes
     questions = [
         _entry(run.directory.record_at(row.offset), row, run.directory.path.name)
         for run in runs

@@ -35,10 +35,6 @@ class Chart:
         return rows + [[name, x, y] for name, points in self.series for x, y in points]
 
 
-LONG_TEXT = 24
-"""A cell of more characters makes a column one of texts."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableCell:
     """A cell: its text, a second line in small print, whether it is the best, or from a paper."""
@@ -67,7 +63,7 @@ class ChartTable:
     def long(self) -> frozenset[int]:
         """Columns of texts (definitions, ids), which are read from the left as names are."""
         cells = (place for row in self.rows if len(row) > 1 for place in enumerate(row))
-        long = (at for at, cell in cells if isinstance(cell, str) and len(cell) > LONG_TEXT)
+        long = (at for at, cell in cells if isinstance(cell, str) and len(cell) > 24)
         return frozenset(at for at in long if at >= self.names)
 
     def csv(self) -> list[list[object]]:

@@ -18,11 +18,6 @@ from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirec
 
 # How sure a figure is: bootstrap confidence intervals.
 
-RESAMPLES = 1000
-"""Resamples of which an interval is made."""
-_CHUNK = 2_000_000
-"""Values that are drawn at once."""
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -37,8 +32,8 @@ def bootstrap(values: Sequence[float]) -> Interval:
     data = np.asarray(values, np.float64)
     if not len(data):
         raise ValueError("no values to resample")
-    random, most = np.random.default_rng(0), max(1, _CHUNK // len(data))
-    counts = (min(most, RESAMPLES - start) for start in range(0, RESAMPLES, most))
+    random, most = np.random.default_rng(0), max(1, 2_000_000 // len(data))  # that are drawn at once
+    counts = (min(most, 1000 - start) for start in range(0, 1000, most))
     resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in counts)
     means = np.concatenate([rows.mean(axis=1) for rows in resamples])
     low, high = np.quantile(means, (0.025, 0.975))

@@ -38,7 +38,6 @@ OVERVIEW = {
     " abstention_precision abstention_recall coverage",
     "Cost and time": "failures calls tokens cost p50_ms p95_ms mean_ms",
 }
-MOST_KINDS = 40
 
 
 def overview(run: LoadedRun) -> list[ChartTable]:
@@ -136,7 +135,7 @@ def group_table(run: LoadedRun, grouping: Literal["kind", "shape"]) -> ChartTabl
     counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None
-    shown_groups = [key for key, _ in counts.most_common(MOST_KINDS)]
+    shown_groups = [key for key, _ in counts.most_common(40)]
     order = [key for part in run.parts for key in shown_groups if key[0] == part]
     rows: list[TableRow] = []
     for part, group in order:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
-ITEMS_AT_ONCE = 16
-"""Items that a worker takes at a time."""
 
 
 class Abandoned(BaseException):
@@ -84,7 +82,7 @@ def in_workers(
 
     Raises Stopped if workers are killed.
     """
-    size = max(ITEMS_AT_ONCE, threads)
+    size = max(16, threads)
     pieces = [items[at : at + size] for at in range(0, len(items), size)]
     for results in workers.map(partial(_piece_worker, make, threads), pieces):
         yield from results

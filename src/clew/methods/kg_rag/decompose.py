@@ -28,9 +28,6 @@ from clew.types import SubAnswer
 
 # What KG-RAG hands from sub-question to sub-question: a plan, and the links of the chain.
 
-MOST_REPEATED_NAMES = 200
-"""Names of one sub-answer that a prompt repeats."""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -113,7 +110,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], *, sentences: bool = Fa
     return "\n".join(lines)
 
 
-def answer_line(graph: Graph, link: Link, most: int = MOST_REPEATED_NAMES) -> str:
+def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
     """The answer to a sub-question: names with their type, or with their owners, or that there are none."""
     if not link.proofs:
         nothing = "none: the facts show that there is none" if link.reply.shows_none else "not told"
@@ -139,7 +136,6 @@ MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
 LONGEST_QUESTION = 2_000
 """Characters of a sub-question; a longer line is none."""
-MOST_DEMONSTRATIONS = 64
 DEMONSTRATIONS_ADVICE = (
     'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub_questions": ["…"]}]}'
 )
@@ -184,7 +180,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=MOST_DEMONSTRATIONS)]
+    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=64)]
 
 
 @cache

@@ -76,11 +76,6 @@ from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.left_open import near_names
 from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Reason
 
-MOST_NEAR_RELATIONS = 12
-"""Relations that a second prompt shows where the first showed nothing of the graph."""
-TYPES = 16
-"""k(t) of the paper's letter (section C.1)."""
-
 
 def no_usable_reply(
     run: Run,
@@ -129,7 +124,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         if nodes is not None:
             relations, types = self.settings.candidate_relations or nodes, self.settings.candidate_types
             measured = IndexDistances(self.index, self.embedder)
-            self.distances = FewCandidates(measured, nodes, relations, types or TYPES)
+            self.distances = FewCandidates(measured, nodes, relations, types or 16)
         elif self.settings.schema == "typed":
             self._schema = SchemaView(self.reader)
         self._names = NamesView(self.reader)
@@ -219,7 +214,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         if not hints:
             # The relations nearest to a text, for a graph of which the prompt says nothing else.
             distances = self.distances.relation_distances(PatternEdge(0, words or query, 1))
-            nearest = distances.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
+            nearest = distances.argsort(kind="stable")[:12].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
         near = "; ".join(map(as_name, self.near_names(misfit)))

@@ -57,7 +57,6 @@ from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
-NAMES_LOOKED_AT = 64
 SILENCE = "what the graph does not record is taken not to be so"
 
 
@@ -410,7 +409,7 @@ class PlanQuery:
 
     def _entities(self, node: PatternNode, most: float = np.inf) -> Part | None:
         """The entities nearest to a name, all that are as near; None where they are too far."""
-        near = self.distances.node_candidates(node, NAMES_LOOKED_AT)
+        near = self.distances.node_candidates(node, 64)
         least = near.distances.min(initial=np.inf)
         if least > most or not len(near.entities):
             return None

@@ -28,8 +28,6 @@ from clew.text.normalise import normalise
 from clew.types import MatchResult, Pattern
 
 ModelVerdict = Literal["True", "False", "Unknown"]
-LONGEST_PROSE = 20_000
-"""Characters of a reply in prose that are looked through."""
 _GRAPH = re.compile(r"\[(\d{1,3})\]")
 _YES_NO = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _VERDICT = re.compile(
@@ -106,7 +104,7 @@ def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
         verdict_text = str(reply.verdict)
     except ReplyInvalid:
         reply = VerdictReply("", cleaned[:200])
-        verdict_text = cleaned[:LONGEST_PROSE]
+        verdict_text = cleaned[:20_000]
     verdict = _last_verdict(verdict_text)
     if verdict is None:
         raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)

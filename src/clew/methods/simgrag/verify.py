@@ -42,12 +42,6 @@ MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
 
 
-MOST_PATHS, MOST_OF_ONE_KIND = 6, 2
-"""Paths between two things that are shown, and those of them by the same relations."""
-MOST_EDGES_AROUND = 100_000
-"""Edges around the neighbours of a thing; beyond, no third step is looked for."""
-
-
 def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tuple[Path, ...], bool]:
     """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`).
 
@@ -63,8 +57,8 @@ def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tupl
         kinds = list(paths_by_kind)
         scores = path_scores(alike, kinds)
         best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:MOST_OF_ONE_KIND]]
-        paths |= dict.fromkeys(best_paths[:MOST_PATHS])
+        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:2]]
+        paths |= dict.fromkeys(best_paths[:6])
         complete = complete and is_whole
     return tuple(paths), complete
 
@@ -76,7 +70,7 @@ def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool
     out_degrees, into_degrees = graph.out.degrees(), graph.into.degrees()
     around = [sorted(ends) for ends in (near, far)]
     edges = [int(out_degrees[nodes].sum() + into_degrees[nodes].sum()) for nodes in around]
-    has_hub = min(edges) > MOST_EDGES_AROUND
+    has_hub = min(edges) > 100_000
     middle = [] if has_hub else triples_at(graph, around[edges.index(min(edges))]).tolist()
     lengths = (
         ((triple,) for triple in np.intersect1d(at_first, at_last).tolist()),

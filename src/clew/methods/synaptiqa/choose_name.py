@@ -36,7 +36,6 @@ SAME = 1.0
 """Score of names that differ in case, underscores, accents or number (`Movies`, `movie`) only."""
 NEARLY = 0.99
 """Score of the best name that is another one."""
-_LONGEST = 200
 LEAST_LIKENESS = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
 MARGIN = 0.05
@@ -103,7 +102,7 @@ class NameSpace:
 
 def words_of(name: str) -> str:
     """Return the words of a name: `ACTED_IN` is *acted in*, `productName` *product name*."""
-    words = relation_text(name[:_LONGEST])
+    words = relation_text(name[:200])
     return words.lower() if words.isupper() else words
 
 
@@ -205,8 +204,6 @@ class Picked:
 
 MOST_VALUES = 20_000
 """Distinct values of a property that are compared; of a property with more, those that share a word."""
-VALUES_KEPT = 64
-"""Properties whose values are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +275,7 @@ class StoredValues:
 
     def _values(self, place: Place, text: str) -> NameSpace:
         if place not in self._spaces:
-            if len(self._spaces) >= VALUES_KEPT:
+            if len(self._spaces) >= 64:
                 self._spaces.clear()
             values = self._distinct(place, "", {})
             self._spaces[place] = None if len(values) > MOST_VALUES else self._space(values)

@@ -264,10 +264,6 @@ def is_absence(rows: Sequence[ReadRow]) -> bool:
 # The model names values of the rows, or a column of which all values are answers. What it names is looked up
 # in the rows; the rest is dropped.
 
-MOST_ROWS_SHOWN = 60
-"""Rows that the prompt shows; the model may name a column to mean all."""
-_ROOM = 12_000
-"""Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 REPAIR = (
     'This cannot be read. Write the JSON object alone: {"text": "…", "answers": ["…"]}, as you were asked.'
@@ -346,8 +342,8 @@ def ask_model_answer(talk: Talk, question: str) -> OwnReply:
 
 def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
-    room = _ROOM
-    for row in rows[:MOST_ROWS_SHOWN]:
+    room = 12_000
+    for row in rows[:60]:
         line = query_text(json.dumps(row.labels, ensure_ascii=False))
         room -= len(line)
         if room < 0:

@@ -26,8 +26,6 @@ from clew.workers import Workers
 WALKS_OF_BATCH = 256
 """Walks that a worker is given at once: what a kill may lose."""
 SENTENCE_ATTEMPTS = 3
-MOST_SAID_TOKENS = 128
-"""Tokens of a sentence that says a walk."""
 LEAST_ALL = 8
 """Walks of a batch that must fail together for the model to be taken for down."""
 
@@ -145,7 +143,7 @@ def request_of(graph: Graph, walk: NearWalk) -> Request:
     )
     rows_text = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=rows_text)
-    return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
+    return Request(messages, temperature=0.0, max_tokens=128)
 
 
 @dataclass(frozen=True, slots=True)
