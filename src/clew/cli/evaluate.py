@@ -242,12 +242,12 @@ def _score_answers(
 
         with Bar(quiet=quiet) as bar:
             tell = partial(bar.update, "judging", unit="questions")
-            judged = judge_run(directory, [judge_of(spec, models) for spec in judges], workers, tell)
-        if judged.unjudged:  # also with --quiet: the figures leave them out
-            missing, problem = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
-            advice = ". The same command asks again" if judged.failed else ""
-            warn(f"{missing} without a verdict, the first by {problem}{advice}")
-        failed_judgements = judged.failed
+            unjudged = judge_run(directory, [judge_of(spec, models) for spec in judges], workers, tell)
+        failed_judgements = sum(each.failed for each in unjudged)
+        if unjudged:  # also with --quiet: the figures leave them out
+            first = f"{unjudged[0].judge}: {unjudged[0].problem.rstrip('.')}"
+            advice = ". The same command asks again" if failed_judgements else ""
+            warn(f"{counted(len(unjudged), 'judgement')} without a verdict, the first by {first}{advice}")
     if bert is not None:
         from clew.evaluate.judge import open_tokens, score_run
 

@@ -174,17 +174,17 @@ def index(
         stored = CorpusSettings(corpus, depth, walks, max_walks, directed, plain=plain_vectors)
     with (
         _explain_interruption(),
-        import_sources(sources, output, quiet=quiet) as inputs,
+        import_sources(sources, output, quiet=quiet) as (paths, addresses),
         Bar(quiet=quiet) as bar,
     ):
-        out = output or Path(index_name(inputs.paths[0]))
+        out = output or Path(index_name(paths[0]))
         ahead = () if stored is None else ("clew.index.build",)
         with (
             opened_cluster(ray, quiet=quiet, ahead=ahead) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(
-                inputs.paths,
+                paths,
                 out,
                 embedder=reading.embedder,
                 types=types,
@@ -197,7 +197,7 @@ def index(
                 corpus=stored,
                 verbaliser=verbaliser,
                 vectors=choice,
-                addresses=inputs.addresses,
+                addresses=addresses,
                 cluster=cluster,
             )
     if vocabulary is not None:
@@ -224,45 +224,41 @@ def _explain_interruption() -> Generator[None]:
         raise Interrupted("interrupted; an index that was there is as it was") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What is to be indexed; `addresses` are those of the databases that some `paths` were read from."""
-
-    paths: list[Path]
-    addresses: dict[Path, str]
-
-
 @contextmanager
-def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
-    """Yield paths for all sources; what is read from databases lies in `NAME.import` for so long.
+def import_sources(
+    sources: Sequence[str], output: Path | None, *, quiet: bool
+) -> Generator[tuple[list[Path], dict[Path, str]]]:
+    """Yield paths for all sources, and the addresses of those that were read from databases.
+
+    What is read from databases lies in `NAME.import` for so long.
 
     What an import that was killed has left there is removed. Raises LockedError while another one is there.
     """
     from clew.index.store.writing import writing
 
-    inputs, made = Imported([], {}), None
+    paths, addresses, made = list[Path](), dict[Path, str](), None
     with ExitStack() as stack:
         for source in sources:
             if not is_address(source) and source != STDIN:
-                inputs.paths.append(Path(source))
+                paths.append(Path(source))
                 continue
             if output is None:
                 address = shown_address(source)
                 raise UsageError(f"Say where the index shall be, as in: clew index {address} -o NAME.clew")
             if source == STDIN:
-                inputs.paths.append(store_stdin())
-                inputs.addresses[inputs.paths[-1]] = "stdin"
+                paths.append(store_stdin())
+                addresses[paths[-1]] = "stdin"
                 continue
             if made is None:
                 place = output.with_name(f"{output.stem}.import")
                 made = stack.enter_context(writing(place, wait=0)).folder
-            folder = made / str(len(inputs.paths))
+            folder = made / str(len(paths))
             folder.mkdir()
             with Bar(quiet=quiet) as bar:
                 data = _export(source, folder, bar)
-            inputs.paths.append(data)
-            inputs.addresses[data] = shown_address(source)
-        yield inputs
+            paths.append(data)
+            addresses[data] = shown_address(source)
+        yield paths, addresses
 
 
 def _export(source: str, folder: Path, bar: Bar) -> Path:

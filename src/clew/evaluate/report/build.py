@@ -91,7 +91,7 @@ def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
         "text": record.text[:2000] if not names else "",
         "abstained": answer.get("abstained"),
         "failure": None if failure is None else f"{failure.type}: {failure.message}"[:1000],
-        "citations": [[c.answer, [list(t) for t in c.triples]] for c in record.citations[:MOST_CITATIONS]],
+        "citations": record.citations[:MOST_CITATIONS],
         "more": max(0, len(record.citations) - MOST_CITATIONS),
         "pattern": None if answer.get("pattern") is None else answer["pattern"]["triples"],
         "error": row.error_step,

@@ -19,15 +19,7 @@ from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirec
 # How sure a figure is: bootstrap confidence intervals.
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Bounds of a confidence interval."""
-
-    low: float
-    high: float
-
-
-def bootstrap(values: Sequence[float]) -> Interval:
+def bootstrap(values: Sequence[float]) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean (Efron 1979), 95 %, deterministic; ValueError: no values."""
     data = np.asarray(values, np.float64)
     if not len(data):
@@ -35,9 +27,8 @@ def bootstrap(values: Sequence[float]) -> Interval:
     random, most = np.random.default_rng(0), max(1, 2_000_000 // len(data))  # that are drawn at once
     counts = (min(most, 1000 - start) for start in range(0, 1000, most))
     resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in counts)
-    means = np.concatenate([rows.mean(axis=1) for rows in resamples])
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Interval(float(low), float(high))
+    low, high = np.quantile(np.concatenate([rows.mean(axis=1) for rows in resamples]), (0.025, 0.975))
+    return float(low), float(high)
 
 
 # From records to scored rows, from rows to the figures of metrics, and how these are written.
@@ -93,14 +84,13 @@ class Figure:
 
     metric: str
     value: float
-    interval: Interval | None
+    interval: tuple[float, float] | None
     n: int
 
 
 def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
     """Compute all metrics that apply to some questions."""
-    candidates = (figure_of(rows, name) for name in METRICS)
-    return tuple(figure for figure in candidates if figure is not None)
+    return tuple(figure for name in METRICS if (figure := figure_of(rows, name)) is not None)
 
 
 def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:
@@ -134,7 +124,8 @@ def figure_text(figure: Figure | None) -> str:
     text = value_text(figure.value, unit)
     if figure.interval is None or unit != "share":
         return text
-    return f"{text} ±{50 * (figure.interval.high - figure.interval.low):.1f}"
+    low, high = figure.interval
+    return f"{text} ±{50 * (high - low):.1f}"
 
 
 # A run, read back and scored: cells of (part, method), figures; `metrics.csv`.
@@ -158,8 +149,8 @@ class SummaryCell:
         """Part, method, number of questions, and each metric with its interval."""
         metrics: dict[str, Any] = {}
         for name, figure in self.figures.items():
-            span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
-            metrics[name] = {"value": figure.value, "interval": span, "n": figure.n}
+            interval = None if figure.interval is None else list(figure.interval)
+            metrics[name] = {"value": figure.value, "interval": interval, "n": figure.n}
         return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": metrics}
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
@@ -245,11 +236,6 @@ def write_metrics(run: LoadedRun) -> None:
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
     for figure in cell.figures.values():
         metric = METRICS[figure.metric]
-        low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-        mean, deviation = cell.over_seeds(figure.metric) or (None, None)
-        numbers = map(_number, (figure.value, low, high, mean, deviation))
+        bounds = (*(figure.interval or (None, None)), *(cell.over_seeds(figure.metric) or (None, None)))
+        numbers = ("" if value is None else f"{value:.6g}" for value in (figure.value, *bounds))
         yield [cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better]
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"

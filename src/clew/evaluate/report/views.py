@@ -77,7 +77,7 @@ def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> Table
     metric_info = METRICS[metric]
     low_high = ""
     if figure.interval is not None and metric_info.unit == "share":
-        low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
+        low_high = "–".join(f"{100 * bound:.1f}" for bound in figure.interval)
     seeds = cell.over_seeds(metric)
     if seeds is not None and metric_info.unit == "share":
         low_high = f"{100 * seeds[0]:.1f} ± {100 * seeds[1]:.1f} of {len(cell.by_seed)} samples"
@@ -97,7 +97,9 @@ def risk_charts(run: LoadedRun) -> list[Chart]:
     for part in run.parts:
         curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
         series = tuple(
-            (name, tuple((100 * p.coverage, 100 * p.risk) for p in curve)) for name, curve in curves if curve
+            (name, tuple((100 * coverage, 100 * risk) for coverage, risk in curve))
+            for name, curve in curves
+            if curve
         )
         if series:
             name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"

@@ -515,7 +515,7 @@ class KgRag(ModelMethod[KgRagSettings]):
                 candidates = self._candidates(state, named_entities, settings.hops, text)
             else:
                 reached = gone_on_from(self.graph, text, [link.proofs for link in state.links])
-                owners = [h.head for link in state.links for h in owned_values(self.graph, link)]
+                owners = [owner for link in state.links for owner, _, _ in owned_values(self.graph, link)]
                 starts = tuple(dict.fromkeys([*reached, *owners, *named_entities]))
                 candidates = self._candidates(state, starts, 1, text, "candidates of answers")
         with state.run.stage("top_k"):

@@ -163,14 +163,15 @@ class VerifyWithModel(PatternSearch):
         if self._schema is not None:  # not in the paper's form
             names = other_names(self.graph, self.find_topic_entities.called(claim))
         with run.stage("read"):
-            reply = read_verdict(run.talk, claim, evidence, shots, closed_world=closed_world, names=names)
-        detail = {"prompt": reply.prompt.version, "reason": reply.reason, "verdict": reply.verdict}
-        run.note("read", detail)
-        matches, cited_graphs = list(match_by_graph.values()), reply.graphs
+            said, reason, cited_graphs, version = read_verdict(
+                run.talk, claim, evidence, shots, closed_world=closed_world, names=names
+            )
+        run.note("read", {"prompt": version, "reason": reason, "verdict": said})
+        matches = list(match_by_graph.values())
         if not cited_graphs and closed_world and paths is not None:
-            return ClaimJudgement(_VERDICTS[reply.verdict])  # it rests on what the graph does not record
+            return ClaimJudgement(_VERDICTS[said])  # it rests on what the graph does not record
         return ClaimJudgement(
-            _VERDICTS[reply.verdict],
+            _VERDICTS[said],
             tuple(m for at, m in enumerate(matches) if not cited_graphs or at in cited_graphs),
             tuple(
                 p

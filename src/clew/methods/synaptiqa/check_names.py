@@ -104,14 +104,12 @@ class NameCheck:
         edits: dict[int, str] = {}
         corrections: dict[Correction, None] = {}
         for place in places:
-            choice = choices[place.unknown]
-            if choice.name is None:
-                continue
-            edits[place.token] = place.write(choice.name)
-            missing, after = place.unknown, edits[place.token]
-            reason = f"the graph has no {missing}; {choice.by}"
-            corrections[Correction(missing.kind, missing.written, after, reason)] = None
-        unresolved = tuple(each for each in unknown if choices[each].name is None)
+            (name, by), missing = choices[place.unknown], place.unknown
+            if name is not None:
+                after = edits[place.token] = place.write(name)
+                reason = f"the graph has no {missing}; {by}"
+                corrections[Correction(missing.kind, missing.written, after, reason)] = None
+        unresolved = tuple(each for each in unknown if choices[each][0] is None)
         return replace(Corrected.by(statement, edits, corrections), unknown=unresolved)
 
     def _unknown_names(

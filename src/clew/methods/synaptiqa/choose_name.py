@@ -136,40 +136,39 @@ class Corrected:
         return cls(after, tuple(corrections))
 
 
-@dataclass(frozen=True, slots=True)
-class NameChoice:
-    """The name that was chosen, None if none; and by what."""
+Choose = Callable[[str, str, Sequence[Unknown]], list[tuple[str | None, str]]]
+"""(question, query, names that the graph lacks) → the name that is chosen for each, if one is, and by what.
 
-    name: str | None
-    by: str
-
-
-Choose = Callable[[str, str, Sequence[Unknown]], list[NameChoice]]
-"""(question, query, names that the graph lacks) → a choice for each, in their order. Raises LlmError."""
+Raises LlmError.
+"""
 
 
-def choose_by_similarity(question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+def choose_by_similarity(
+    question: str, query: str, unknown: Sequence[Unknown]
+) -> list[tuple[str | None, str]]:
     """The most similar name of each, if its likeness is `LEAST_LIKENESS` and it leads by `MARGIN`."""
     return [_clearest(each) for each in unknown]
 
 
-def _clearest(unknown: Unknown) -> NameChoice:
+def _clearest(unknown: Unknown) -> tuple[str | None, str]:
     """Choose among the names near to one, which are sorted by likeness."""
     near = unknown.near
     if not near or near[0].score < LEAST_LIKENESS:
-        return NameChoice(None, "nothing is like it")
+        return None, "nothing is like it"
     best, runners_up = near[0], near[1:]
     same = [n for n in near if n.score >= SAME]
     cased = [n for n in same if n.name.casefold() == unknown.written.casefold()]
     sole = cased or same
     if len(sole) == 1:
-        return NameChoice(sole[0].name, sole[0].why or "the same name")
+        return sole[0].name, sole[0].why or "the same name"
     if runners_up and best.score - runners_up[0].score < MARGIN:
-        return NameChoice(None, f"{best.name!r} and {runners_up[0].name!r} are about as like it")
-    return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
+        return None, f"{best.name!r} and {runners_up[0].name!r} are about as like it"
+    return best.name, best.why or f"most similar, {best.score:.2f}"
 
 
-def choose_by_model(talk: Talk, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+def choose_by_model(
+    talk: Talk, question: str, query: str, unknown: Sequence[Unknown]
+) -> list[tuple[str | None, str]]:
     """The model's picks of the similar names, asked once for all that are not clear. Raises LlmError.
 
     Similarity chooses where the model's reply is of no use.
@@ -189,7 +188,7 @@ def choose_by_model(talk: Talk, question: str, query: str, unknown: Sequence[Unk
     choices = dict(zip(unknown, choose_by_similarity(question, query, unknown), strict=True))
     for each, at in zip(unclear, numbers, strict=True) if len(numbers) == len(unclear) else ():
         name = each.near[at - 1].name if 1 <= at <= len(each.near) else None
-        choices[each] = NameChoice(name, "chosen by the model" if name else "the model chose none")
+        choices[each] = name, "chosen by the model" if name else "the model chose none"
     return [choices[each] for each in unknown]
 
 

@@ -282,19 +282,17 @@ class _QueryState:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            reply = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
-        self.talk.note(
-            "read", {"text": reply.text, "answers": [cell.label for cell, _ in reply.values.values()]}
-        )
-        if not reply.values:
+            text, values = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
+        self.talk.note("read", {"text": text, "answers": [cell.label for cell, _ in values.values()]})
+        if not values:
             detail = f"none of the model's answers is in the rows of the query {query}"
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
-        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in reply.values.values())
-        citations = tuple(_citation(cell, proofs) for cell, proofs in reply.values.values())
+        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in values.values())
+        citations = tuple(_citation(cell, proofs) for cell, proofs in values.values())
         denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
         notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
-            self.question, answers, reply.text or text_of(answers), citations=citations, query=query,
+            self.question, answers, text or text_of(answers), citations=citations, query=query,
             complete=result.complete, notes=notes,
         )  # fmt: skip
 

@@ -287,14 +287,6 @@ class OwnReply:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """Values of the rows that are answers, with the rows that prove each; and the model's text."""
-
-    text: str
-    values: dict[str, tuple[Cell, list[ReadRow]]]
-
-
 def read_rows(
     talk: Talk,
     question: str,
@@ -302,15 +294,18 @@ def read_rows(
     columns: Sequence[str],
     rows: Sequence[ReadRow],
     judge: Judge | None = None,
-) -> ReadAnswer:
-    """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError."""
+) -> tuple[str, dict[str, tuple[Cell, list[ReadRow]]]]:
+    """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError.
+
+    Returns the model's text, and the values of the rows that are answers, with the rows that prove each.
+    """
     rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
     values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": rows_text}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
-    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge))
+    return reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge)
 
 
 def _reply_of(text: str) -> RowsReply | None:
