@@ -122,13 +122,10 @@ def test_wc2014_conjunctions_and_mixture(files):
     assert "parts of them: WC-C.first20.txt" in read("wc2014", folder).notes[0]
 
 
-def test_factkg_and_the_graph_of_claims_that_hold(files, tmp_path):
+def test_factkg_without_dbpedia_has_no_graph(files):
     part = read("factkg", files({"factkg_dev_sample.jsonl": CLAIMS}))
     assert [q.verdict for q in part.questions] == ["supported", "refuted", "refuted", "supported"]
-    unnamed = "thing of claim 4 1"
-    expected = {("Mexico", "areaTotal", "5"), ("A", "part", "B"), ("E", "p", unnamed), ("F", "q", unnamed)}
-    assert triples(part, tmp_path) == expected
-    assert "says little about DBpedia" in part.notes[0]
+    assert part.graph is None
 
 
 def test_factkg_pickles_hold_plain_values_only(files, tmp_path):

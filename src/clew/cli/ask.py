@@ -73,7 +73,7 @@ def _print(rows: Sequence[MethodRow]) -> None:
         put(console, f"  {used}", "dim")
     for row in rows:
         if row.error is not None:
-            put(console, f"{row.method}: error: {escape(str(row.error))}", "yellow")
+            put(console, f"{row.method}: error: {escape(row.error)}", "yellow")
 
 
 def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)

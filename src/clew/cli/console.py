@@ -154,8 +154,9 @@ class Bar:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
-        speed = self._progress.tasks[-1].speed
-        self._progress.update(self._task, completed=done, total=total, rate=_rate(speed, unit) + note)
+        speed = self._progress.tasks[-1].speed or 0.0
+        rate = f"{speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{speed:,.0f} {unit}/s"
+        self._progress.update(self._task, completed=done, total=total, rate=(rate if speed else "") + note)
 
     def __enter__(self) -> Self:
         return self
@@ -164,12 +165,6 @@ class Bar:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
-
-
-def _rate(speed: float | None, unit: BarUnit) -> str:
-    if not speed:
-        return ""
-    return f"{speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{speed:,.0f} {unit}/s"
 
 
 @contextmanager

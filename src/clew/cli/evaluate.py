@@ -156,7 +156,13 @@ def evaluate(
     if llm is None and not judges:
         calling.refuse()
     elif calling.cache is None:
-        calling = replace(calling, cache=_replies(request.out))
+        try:
+            request.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{request.out}: cannot be made ({error.strerror}). Give another --out"
+            ) from error
+        calling = replace(calling, cache=request.out / "replies.sqlite")
     with (
         opened_cluster(ray, quiet=quiet) as cluster,
         opened_models(calling, everywhere=cluster is not None) as models,
@@ -177,15 +183,6 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError as error:
         raise UsageError(f"--seed {text}: not numbers. Write --seed 0 or --seed 0,1,2") from error
-
-
-def _replies(folder: Path) -> Path:
-    """The file of replies of a run, whose directory is made for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}). Give another --out") from error
-    return folder / "replies.sqlite"
 
 
 def _run(

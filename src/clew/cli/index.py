@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -163,6 +163,7 @@ def index(
     from clew.engine import Clew
     from clew.index.cache import index_name
     from clew.index.corpus import CorpusSettings
+    from clew.index.info import report_json
     from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 
@@ -205,7 +206,18 @@ def index(
             clew.set_vocabulary(vocabulary)
     seconds = time.monotonic() - start
     if json:
-        write_json(_json(built, seconds))
+        about = built.manifest.about
+        write_json(
+            {
+                "index": str(built.path),
+                "bytes": built.manifest.bytes,
+                "seconds": round(seconds, 3),
+                "counts": dict(about.counts),
+                "embedder": None if about.embedder is None else asdict(about.embedder),
+                "sources": [asdict(source) for source in about.sources],
+                "report": report_json(about.report),
+            }
+        )
     elif not quiet:
         for line in _lines(built, seconds):
             write(escape(line))
@@ -279,22 +291,6 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
     with closing(open_neo4j(source, neo4j_login(), seconds=300.0)) as store:
         export_neo4j(store, folder, tell)
     return folder
-
-
-def _json(built: Built, seconds: float) -> dict[str, object]:
-    """Make the stable JSON form (documented in docs/json.md)."""
-    from clew.index.info import report_json
-
-    about = built.manifest.about
-    return {
-        "index": str(built.path),
-        "bytes": built.manifest.bytes,
-        "seconds": round(seconds, 3),
-        "counts": dict(about.counts),
-        "embedder": None if about.embedder is None else asdict(about.embedder),
-        "sources": [asdict(source) for source in about.sources],
-        "report": report_json(about.report),
-    }
 
 
 def _lines(built: Built, seconds: float) -> list[str]:
@@ -381,23 +377,21 @@ def update(
         )
     seconds = time.monotonic() - start
     if json:
-        write_json(_update_json(updated, seconds))
+        write_json(
+            {
+                "index": str(updated.path),
+                "generation": updated.manifest.generation,
+                "seconds": round(seconds, 3),
+                "counts": dict(updated.manifest.about.counts),
+                "update": asdict(updated.report),
+                "corpus": None if updated.corpus is None else asdict(updated.corpus),
+            }
+        )
     elif not reading.quiet:
         for line in _update_lines(updated, seconds):
             write(escape(line))
         for line in reading_notes(asdict(updated.report)):
             warn(line)
-
-
-def _update_json(updated: Updated, seconds: float) -> dict[str, Any]:
-    return {
-        "index": str(updated.path),
-        "generation": updated.manifest.generation,
-        "seconds": round(seconds, 3),
-        "counts": dict(updated.manifest.about.counts),
-        "update": asdict(updated.report),
-        "corpus": None if updated.corpus is None else asdict(updated.corpus),
-    }
 
 
 def _update_lines(updated: Updated, seconds: float) -> list[str]:

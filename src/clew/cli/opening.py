@@ -303,7 +303,10 @@ def open_source(
         if clew.note is not None:
             warn(f"note: {clew.note}")
         if clew.built:
-            warn(f"indexed {_with_side_files(clew, source)} once into {clew.path} ({clew.seconds:.1f} s)")
+            side = clew.side_files
+            files = [] if side is None else [f.name for f in (side.types, side.aliases) if f is not None]
+            what = Path(source).name + (f" with {' and '.join(files)}" if files else "")
+            warn(f"indexed {what} once into {clew.path} ({clew.seconds:.1f} s)")
             for line in reading_notes(clew.opened.manifest.about.report):
                 warn(line)
     return clew
@@ -326,12 +329,6 @@ def open_to_ask(
     database = Database.open(source, embedder=options.embedder)
     database.bounds = bounds or Bounds()
     return database
-
-
-def _with_side_files(clew: Clew, source: str) -> str:
-    side = clew.side_files
-    files = [] if side is None else [f.name for f in (side.types, side.aliases) if f is not None]
-    return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
 
 
 def describe_counts(counts: Mapping[str, int]) -> str:

@@ -332,19 +332,16 @@ def _truth_reply(
         return _ungrounded(statement, value, misfit)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.judge.decides(evidence.question, value, frozenset(named))
-    if not decided and evidence.whole and _holds_all(evidence, cited, all_=value == "yes"):
+    asked_about, nodes = evidence.named_entities, evidence.nodes_of(cited)
+    # *Yes* needs facts that hold all that the question names, *no* some of it.
+    is_held = asked_about <= nodes if value == "yes" or not asked_about else asked_about & nodes
+    if not decided and evidence.whole and nodes and is_held:
         return GroundedReply(_text(statement, [value]), {}, value, named)
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
     # What is not so rests on what is recorded in its place, which the model names.
     triples = named if named and value == "no" else tuple(dict.fromkeys((*named, *decided)))
     return GroundedReply(_text(statement, [value]), {}, value, triples)
-
-
-def _holds_all(evidence: ReadEvidence, cited: Sequence[Fact], *, all_: bool) -> bool:
-    """Whether facts that a reply names hold what the question names: all of it, or something of it."""
-    named, nodes = evidence.named_entities, evidence.nodes_of(cited)
-    return bool(nodes) and (named <= nodes if all_ or not named else bool(named & nodes))
 
 
 def _number_reply(

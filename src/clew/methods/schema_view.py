@@ -125,7 +125,12 @@ class SchemaView:
     def of_types(self, names: Iterable[str], reading: Reading) -> str:
         """All that some types have: a second look. Empty where none of the names is a type's."""
         wanted = {words_of_label(name) for name in names} - {""}
-        places = [at for at, line in enumerate(self._lines) if wanted & _names_of_owner(line.owner)]
+        places: list[int] = []
+        for at, line in enumerate(self._lines):
+            # *Film or Series* is called by each of its types.
+            types = line.owner.split(" or ")
+            parts = (part for each in types for part in (each, *each.rstrip(")").split(" (")))
+            places += [at] if wanted & set(map(words_of_label, parts)) else []
         ranks = self.ranks(reading, "")
         return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places])
 
@@ -292,11 +297,14 @@ class SchemaView:
     def _readable(self, relation: int) -> str:
         """What a relation is called beside its stored name: written out, and by a team."""
         vocabulary, graph = self.vocabulary, self.reader.graph
-        said = [vocabulary.relations[relation], *(w for r, w in vocabulary.further if r == relation)]
-        stored = words_of_label(self.stored_name(relation))
-        other = [_line(words) for words in dict.fromkeys(said) if words != stored]
+        said = self._said(relation, vocabulary.relations[relation], self.stored_name(relation))
         unit = self.reader.team.relations.get(graph.relations[relation], Naming()).unit
-        return f" ({'; '.join(filter(None, [*other, _line(unit)]))})" if other or unit else ""
+        return f" ({'; '.join(filter(None, [*said, _line(unit)]))})" if said or unit else ""
+
+    def _said(self, number: int, label: str, stored: str) -> list[str]:
+        """The words for a relation, or for a type behind all relations, that are not its stored name."""
+        said = dict.fromkeys([label, *(words for at, words in self.vocabulary.further if at == number)])
+        return [_line(words) for words in said if words != words_of_label(stored)]
 
     def _end(self, end: End) -> str:
         """What the nodes of an end are: a value with its range, declared types, or nothing that is known."""
@@ -322,14 +330,12 @@ class SchemaView:
         type_ids = [t for t in order if shares[t] >= 0.05 and graph.types.names[t] not in self._terms]
         if type_ids and shares[type_ids[0]] >= ALL_OF:
             type_ids = type_ids[:1]
-        return " or ".join(sorted(self._type_name(t, graph.types.names[t]) for t in type_ids))
-
-    def _type_name(self, type_: int, stored: str) -> str:
-        said = [self.vocabulary.types[type_]]
-        count = len(self.vocabulary.relations)
-        said += [w for number, w in self.vocabulary.further if number == count + type_]
-        other = [_line(words) for words in dict.fromkeys(said) if words != words_of_label(stored)]
-        return _line(stored) + (f" ({'; '.join(other)})" if other else "")
+        names: list[str] = []
+        for type_ in type_ids:
+            stored = graph.types.names[type_]
+            said = self._said(len(self.vocabulary.relations) + type_, self.vocabulary.types[type_], stored)
+            names.append(_line(stored) + (f" ({'; '.join(said)})" if said else ""))
+        return " or ".join(sorted(names))
 
     def _short_list(self, end: End) -> str:
         """All names of an end of values, where they are few and stand there often."""
@@ -380,12 +386,6 @@ class SchemaView:
         for (relation, key), place in zip(kinds.tolist(), first.tolist(), strict=True):
             by_relation.setdefault(relation, []).append((edges.keys[key], edges.texts[place]))
         return by_relation
-
-
-def _names_of_owner(owner: str) -> set[str]:
-    """What an owner may be called: *Film or Series* by each of its types."""
-    parts = (part for each in owner.split(" or ") for part in (each, *each.rstrip(")").split(" (")))
-    return {words_of_label(part) for part in parts}
 
 
 def _line(text: str) -> str:

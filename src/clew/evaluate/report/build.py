@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -200,18 +200,13 @@ def build_report(
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8", errors="replace")
         folder.mkdir(exist_ok=True)
-        _write_items(sections, folder, partial(progress, "writing"))
+        items = [(section, item) for section in sections for item in section.items]
+        for at, (section, item) in enumerate(items, 1):
+            write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
+            progress("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
     return folder
-
-
-def _write_items(sections: Sequence[Section], folder: Path, tell: Callable[[int, int], None]) -> None:
-    """Write each table and chart, in a file of its own."""
-    items = [(section, item) for section in sections for item in section.items]
-    for at, (section, item) in enumerate(items, 1):
-        write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
-        tell(at, len(items))
 
 
 def _intro(runs: Sequence[LoadedRun]) -> str:

@@ -194,8 +194,11 @@ def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartT
     counts = {"errors": paper.error_share, "shapes": paper.shape_share, "graphs": paper.graph_size}
     if view in counts:
         return [paper.table_of(counts[view], ["{:,g}".format] * len(experiment.columns))]
-    printed = zip(*(row.paper for row in experiment.rows), strict=True)
-    return [paper.table_of(paper.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])]
+    writers: list[Callable[[float], str]] = []
+    for values in zip(*(row.paper for row in experiment.rows), strict=True):
+        printed = [f"{value:g}".partition(".")[2] for value in values if not math.isnan(value)]
+        writers.append(f"{{:.{max([1, *map(len, printed)])}f}}".format)
+    return [paper.table_of(paper.value, writers)]
 
 
 @dataclass(frozen=True)
@@ -304,9 +307,3 @@ def _value(cell: SummaryCell, column: TableColumn) -> float | None:
         return seeds[0]
     figure = cell.figures.get(column.metric) if column.kind is None else figure_of(rows, column.metric)
     return None if figure is None else figure.value
-
-
-def _decimals(values: Sequence[float]) -> int:
-    """Count the decimals that the paper prints in a column; at least 1."""
-    printed = [f"{value:g}" for value in values if not math.isnan(value)]
-    return max([1, *(len(text.partition(".")[2]) for text in printed)])
