@@ -27,8 +27,6 @@ from clew.foundation.forms import shorten
 from clew.foundation.system import require
 from clew.version import __version__
 
-# What does many pieces of work, and what can go wrong with it.
-
 S = TypeVar("S")
 T = TypeVar("T")
 Make = Callable[[], Callable[[S], T]]
@@ -77,9 +75,6 @@ def in_order(
     finally:
         for result in waiting:
             result.cancel()
-
-
-# Work in processes of this machine, none of which outlives the one that started it.
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# Triples as paths to draw: `Memento ─directed_by→ Christopher Nolan ←directed_by─ Inception`.
-
-
 @dataclass(frozen=True, slots=True)
 class ShownHop:
     """One edge of a path; `forward` if it is drawn from its head to its tail."""

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from clew.types import Answer
 
 
-# One question, several methods, one table: `clew ask --method A,B`.
-
 MOST_NAMES_IN_CELL = 6
 """Answers that a cell of the table names; the rest is counted."""
 
@@ -274,9 +272,6 @@ def _compare(
         _print(compared.rows)
     if all(row.error is not None for row in compared.rows):
         raise typer.Exit(FAILED)
-
-
-# `clew verify`: one claim, or a file of them.
 
 
 @with_short_help(

@@ -120,8 +120,6 @@ def _reader_is_gone() -> NoReturn:
     raise BrokenPipeError
 
 
-# Progress of long work, on stderr and only if a person is looking at it.
-
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Models = Callable[[str], ManagedModel]
 
-# `clew eval --datasets`: which data sets can be read, where to get them, and their licences.
-
 
 def print_datasets(json: Json = False) -> None:
     """List the data sets that `clew eval` reads. Nothing is downloaded."""
@@ -47,9 +45,6 @@ def print_datasets(json: Json = False) -> None:
         for title, text in facts.items():
             if text:
                 put(console, escape(f"  {title:<8} {text}"))
-
-
-# `clew eval RUN… --report FILE.html`: one page with the tables and plots of runs.
 
 
 def write_report(runs: Sequence[Path], page: Path, *, json: bool, quiet: bool) -> None:

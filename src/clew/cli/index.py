@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from clew.workers import Workers
 
 
-# `--verbalise`: the chat model that says the walks of a corpus, its limits, and messages on its work.
-
-
 @dataclass(frozen=True, slots=True)
 class VerbaliserOptions:
     """What the user said of the model that says walks; the limits are for all of its work together."""
@@ -118,9 +115,6 @@ def _describe_result(verbaliser: ModelVerbaliser) -> str:
 
 def _cost(cost: float | None) -> str:
     return f", {cost:,.4f} so far" if cost else ""
-
-
-# `clew index`: graph files, or a database whose graph is read into a folder first → index directory.
 
 
 @with_options
@@ -306,8 +300,6 @@ def _lines(built: Built, seconds: float) -> list[str]:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
     return lines
 
-
-# `clew update`: add to an index and remove from it, without indexing again.
 
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "reading": ("reading", "bytes"),

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from clew.index.info import Info, RelationInfo, TypeShare
 
 
-# `clew info`: what an index holds.
-
 MOST_SHOWN_RELATIONS = 40
 MOST_SHOWN_TYPES = 12
 
@@ -172,9 +170,6 @@ def _signature(types: Sequence[TypeShare]) -> str:
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"
 
 
-# `clew methods`: the methods, and the settings that each takes.
-
-
 def methods(
     name: Annotated[str | None, typer.Argument(metavar="METHOD", help="One of them alone.")] = None,
     *,
@@ -221,9 +216,6 @@ def _row(method: str) -> dict[str, Any]:
     return {"name": method, "needs_model": spec.needs_model, "settings": settings}
 
 
-# `clew vocabulary`: what a team calls things.
-
-
 @with_options
 def vocabulary(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
@@ -260,8 +252,6 @@ def vocabulary(
         named = f"{counted(report.named, 'name')} and {counted(report.terms, 'term')}"
         write(f"{source}: {named}, {counted(report.triples, 'triple')} that terms stand for")
 
-
-# `clew doctor`: do the chat model and the database work from here.
 
 LABEL_WIDTH = len("structured output")
 

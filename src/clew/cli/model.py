@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from clew.workers import Workers
 
 
-# What a chat model says, on stderr while it says it.
-
-
 @contextmanager
 def show_replies(stream: bool | None, llm: str | None, *, quiet: bool) -> Generator[Listener | None]:
     """Show what the model `llm` says while the work inside is done; yields who hears it, None for nobody.
@@ -107,8 +104,6 @@ def _escape_lines(piece: str) -> str:
     """Make a piece of a reply safe to show; its line ends stay."""
     return "\n".join(escape(line) for line in re.split(r"\r\n|\r|\n", piece.replace("\t", "    ")))
 
-
-# The chat model and the settings of a method that the user names.
 
 T = TypeVar("T")
 

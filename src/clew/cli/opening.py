@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from clew.workers import Workers
 
 
-# What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once.
-
 STDIN = "-"
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
@@ -118,8 +116,6 @@ def store_stdin() -> Path:
     finally:
         new.unlink(missing_ok=True)
 
-
-# Opening what the user names, with progress, and saying what was done for it.
 
 MOST_ALIKE = 2
 """Notes of one kind that are printed; the rest is counted."""
@@ -363,8 +359,6 @@ def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
         if len(group) > MOST_ALIKE:
             yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"
 
-
-# `--ray`: the work of a command on a Ray cluster.
 
 _IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
 RayAddress = Annotated[

@@ -15,8 +15,6 @@ from clew.errors import UsageError
 from clew.methods.registry import METHODS, VERIFIERS
 from clew.methods.settings import options_of, parsed
 
-# Options that commands share: a dataclass of them is one parameter to a command, and its fields to typer.
-
 _ALL, _SHOWN = "clew.all_options", "clew.shown"
 
 
@@ -168,9 +166,6 @@ def _parameter(name: str, annotation: Any, told: Any) -> Parameter:  # noqa: ANN
         shown = typer.Option(*(flags or (f"--{name.replace('_', '-')}",)), **typer_arguments)
         annotation = Annotated[annotation, shown]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-# Which methods are asked, and what they are told: `--method`, `--set NAME=VALUE`.
 
 
 def comma_names(text: str) -> tuple[str, ...]:

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from clew.types import MatchResult, Pattern
 
 
-# `clew query`: run a guarded read query on an index or a database.
-
-
 @with_options
 def query(
     source: Annotated[
@@ -131,8 +128,6 @@ def short_name(iri: str) -> str:
             return f"{prefix}:{iri.removeprefix(start)}"
     return iri
 
-
-# `clew match`: patterns → matches with their graph semantic distance.
 
 MOST_SHOWN_MATCHES = 50
 

@@ -13,8 +13,6 @@ import numpy as np
 from clew.errors import UsageError
 from clew.evaluate.records import Record, ScoredRow, holds_name, name_form, strict_form
 
-# What a metric says about itself, and its two kinds: of a question, and of a run.
-
 T = TypeVar("T")
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["share", "count", "milliseconds", "money"]
@@ -348,8 +346,6 @@ def follows_gold(record: Record, pattern: Mapping[str, Any]) -> bool:
     relations = Counter(forms[relation] for _, relation, _ in triples if relation in forms)
     return relations <= gold if relations.total() < len(triples) else relations == gold
 
-
-# Metrics of a run as a whole: claims, abstention, risk and coverage, cost, latency.
 
 ScoredRows = Sequence[ScoredRow]
 THIS_HARNESS = "this harness"

@@ -12,8 +12,6 @@ from typing import Any, Literal, cast
 from clew.foundation.forms import fields_json
 from clew.text.normalise import normalise
 
-# What every data set becomes: questions or claims with gold, and the graph that they are asked of.
-
 GoldVerdict = Literal["supported", "refuted"]
 Task = Literal["questions", "claims"]
 
@@ -146,9 +144,6 @@ def truth_of(text: str) -> bool | None:
     if not words:
         return None
     return True if words[0] in _YES else False if words[0] in _NO else None
-
-
-# One record per question, a line of JSON with the whole trace; and what is kept of it once it is scored.
 
 
 @dataclass(frozen=True, slots=True)

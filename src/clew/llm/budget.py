@@ -341,9 +341,6 @@ class ReplyCache:
         )
 
 
-# A trace file: one JSON line for each call, with the prompt and the reply in full.
-
-
 class TraceFile:
     """Appends one line for each call.
 

@@ -343,8 +343,6 @@ def _asked_wait(state: RetryCallState) -> float | None:
     return error.retry_after if isinstance(error, (RateLimited, ModelFailed)) else None
 
 
-# Prompts from files, what goes into them, and calls that are counted and traced.
-
 _SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
 _USER = "=== user ==="
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ud800-\udfff]+")

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-# A GGUF file served in this process by llama.cpp (extra `local`), on a port of this machine alone.
-
-
 class LocalServer:
     """llama.cpp's server for one file. It is started when its address is first asked for."""
 
@@ -202,8 +199,6 @@ def _opened(
     keep_address(model.base_url)
     return OpenedModel(model, client)
 
-
-# Everything that a chat model is opened with; the environment comes in as a mapping.
 
 _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY", "_INFERENCE_KEY")
 """Ends of the names of variables that hold keys of providers."""

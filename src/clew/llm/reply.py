@@ -265,9 +265,6 @@ def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
     return accepted_values, problem
 
 
-# Replies as typed values: JSON schema, else JSON mode, else plain text; one repair; then a typed failure.
-
-
 FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
 """Forms of a reply, the strongest first; the last is never refused."""
 LONGEST_SHOWN = 8_000

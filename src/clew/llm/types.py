@@ -12,8 +12,6 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from clew.errors import LlmError
 from clew.types import Usage
 
-# The kinds of `LlmError`; the tree is drawn in `clew.errors`.
-
 
 class ModelUnreachable(LlmError):
     """The server cannot be reached, or the connection broke off after the request was sent (`begun`)."""

@@ -397,8 +397,6 @@ def of_relation(graph: Graph, relation: int) -> Int64:
     return np.flatnonzero(graph.out.relation == relation)
 
 
-# Triples as numbered lines of a prompt: what a model reads, and what it may name by number.
-
 LONG_LIST, SAMPLE = 20, 5
 """So many triples that lead to one thing are one line, with so many names and their number."""
 

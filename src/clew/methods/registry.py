@@ -260,8 +260,6 @@ def make_verifier(
     return cast("Any", imported(str(spec.verifier), "verifier"))(index, embedder, asked)
 
 
-# What an open index and an open database share: methods are made once, and asked within bounds of time.
-
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
 

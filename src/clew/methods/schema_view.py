@@ -392,8 +392,6 @@ def _line(text: str) -> str:
     return data_line(text, LONGEST_NAME_IN_SCHEMA)
 
 
-# How near the relations of a graph, and paths of them, are to the words of a question.
-
 PATH_STEP_COST = 0.02
 """What a step more costs a path, so that of paths that say the same the shorter comes first."""
 _WORD = re.compile(r"[^\W_]{3,}")

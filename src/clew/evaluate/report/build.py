@@ -33,8 +33,6 @@ from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.run.runner import RunProgress
 from clew.text.normalise import counted
 
-# The questions that a report shows one by one: all of a small run, else wrong ones and a sample.
-
 MOST_NAMES_OF_QUESTION = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000

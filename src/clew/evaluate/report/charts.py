@@ -15,8 +15,6 @@ from typing import Any
 from clew.foundation.system import require
 from clew.opening.environment import cache_folder
 
-# Charts and tables as data, of which drawings, the page and CSV are made.
-
 
 @dataclass(frozen=True)
 class Chart:
@@ -70,8 +68,6 @@ class ChartTable:
         """Header and rows, with the small print in columns of its own where there is some."""
         return [list(self.header), *([*map(_cell_text, row)] for row in self.rows)]
 
-
-# Draw charts with matplotlib (extra `report`).
 
 SERIES_COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7d00"),

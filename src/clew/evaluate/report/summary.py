@@ -16,8 +16,6 @@ from clew.evaluate.metrics import METRICS, QUESTION_METRICS, RUN_METRICS, Unit, 
 from clew.evaluate.records import EvalQuestion, GoldVerdict, Key, Record, ScoredRow, truth_of
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
-# How sure a figure is: bootstrap confidence intervals.
-
 
 def bootstrap(values: Sequence[float]) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean (Efron 1979), 95 %, deterministic; ValueError: no values."""
@@ -29,9 +27,6 @@ def bootstrap(values: Sequence[float]) -> tuple[float, float]:
     resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in counts)
     low, high = np.quantile(np.concatenate([rows.mean(axis=1) for rows in resamples]), (0.025, 0.975))
     return float(low), float(high)
-
-
-# From records to scored rows, from rows to the figures of metrics, and how these are written.
 
 
 def read_stated_verdict(record: Record) -> GoldVerdict | None:
@@ -126,9 +121,6 @@ def figure_text(figure: Figure | None) -> str:
         return text
     low, high = figure.interval
     return f"{text} ±{50 * (high - low):.1f}"
-
-
-# A run, read back and scored: cells of (part, method), figures; `metrics.csv`.
 
 
 @dataclass(frozen=True)

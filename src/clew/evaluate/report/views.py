@@ -28,8 +28,6 @@ from clew.evaluate.report.summary import (
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 from clew.evaluate.run.runner import PROBLEMS
 
-# From runs to the tables and charts that every report has.
-
 OVERVIEW = {
     "Right, wrong, left open": "accuracy hallucination missing truthfulness judge_accuracy unjudged aurc",
     "Answers": "hits_at_1 exact_match precision recall f1 exact_set bert_score",
@@ -181,8 +179,6 @@ def metric_table() -> ChartTable:
     header = ("metric", "definition", "source", "range", "better")
     return ChartTable("metrics", "Metrics", header, rows)
 
-
-# Tables and figures of a paper as tables, its figures beside ours.
 
 FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""

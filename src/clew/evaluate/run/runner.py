@@ -33,8 +33,6 @@ from clew.types import Usage
 from clew.version import __version__
 from clew.workers import Processes, Stopped, Workers
 
-# Opening the graph of a part: indexed once into the cache, or made from the data set's own files first.
-
 
 def open_graph(
     source: GraphSource, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None

@@ -26,8 +26,6 @@ from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import SubAnswer
 
-# What KG-RAG hands from sub-question to sub-question: a plan, and the links of the chain.
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -121,8 +119,6 @@ def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
     kind = " or ".join(data_line(readable(graph.types.names[type_])) for type_ in common)
     return f"{'; '.join(names[:most])}{remainder}{f' ({kind})' if kind else ''}"
 
-
-# Section 3.4.1 of KG-RAG: a question → reasoning and sub-questions, by demonstrations (Table 2).
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""

@@ -199,8 +199,6 @@ class Picked:
     choices: list[int]
 
 
-# Values of properties: whether a graph has one, and which of its values are like one that it lacks.
-
 MOST_VALUES = 20_000
 """Distinct values of a property that are compared; of a property with more, those that share a word."""
 
