@@ -168,13 +168,11 @@ class _Share:
 class RayWorkers:
     """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
 
-    `prepare` is called in every worker before anything is made there. Workers start, and import the modules
-    `ahead`, as soon as this is entered, while the first piece is not there yet.
+    `prepare` is called in every worker before anything is made there.
     """
 
     address: str
     prepare: Callable[[], None]
-    ahead: Sequence[str] = ()
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
     _lost_pieces: int = 0
@@ -183,7 +181,7 @@ class RayWorkers:
 
     def __enter__(self) -> Self:
         """Connect. Raises MissingExtra without Ray, ClusterError if there is no such cluster."""
-        ray = self._ray = require("ray", "ray")
+        self._ray = require("ray", "ray")
         # Without an address Ray would join a cluster that runs here already.
         options = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
@@ -195,10 +193,6 @@ class RayWorkers:
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
         self._start_time = monotonic()
-        if self.ahead:
-            start = ray.remote(num_cpus=1, max_retries=0)(_start)
-            for _ in range(int(ray.cluster_resources().get("CPU", 0))):
-                start.remote(list(self.ahead))  # what fails there fails in the first piece, and is said then
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -303,12 +297,6 @@ class _PendingPiece:
     def cancel(self) -> None:
         """Drop it, where it has not begun."""
         self._workers.drop(self._reference)
-
-
-def _start(modules: Sequence[str]) -> None:
-    """Import in a worker what its pieces will need."""
-    for module in modules:
-        import_module(module)
 
 
 def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:

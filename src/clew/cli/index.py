@@ -173,9 +173,8 @@ def index(
         Bar(quiet=quiet) as bar,
     ):
         out = output or Path(index_name(paths[0]))
-        ahead = () if stored is None else ("clew.index.build",)
         with (
-            opened_cluster(ray, quiet=quiet, ahead=ahead) as cluster,
+            opened_cluster(ray, quiet=quiet) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(

@@ -381,12 +381,8 @@ def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tup
 
 
 @contextmanager
-def opened_cluster(
-    address: str | None, *, quiet: bool, ahead: Sequence[str] = ()
-) -> Generator[Workers | None]:
+def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
     """Connect to a cluster, if there is an address; afterwards say what each node did.
-
-    Workers import the modules `ahead` while there are no pieces for them yet.
 
     Raises MissingExtra without Ray, ClusterError if it cannot be used.
     """
@@ -395,7 +391,7 @@ def opened_cluster(
         return
     from clew.workers import RayWorkers
 
-    with RayWorkers(address, keep_machine_code, ahead) as workers:
+    with RayWorkers(address, keep_machine_code) as workers:
         try:
             with _warn_if_ended(address):
                 yield workers

@@ -167,7 +167,16 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             return self._execute(run, written, written.plan)
         with run.stage("match"):
             result, misfit = self._find(task, written.pattern)
-        self._note_match(run, written.pattern, result, misfit)
+        rows = [
+            {
+                "gsd": round(m.gsd, 3),
+                "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
+                "terms": [list(term) for term in gsd_terms(self.graph, written.pattern, m, self.distances)],
+            }
+            for m in result.matches
+        ]
+        problem = misfit.detail if misfit else ""
+        run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
         return Found(written, result, misfit)
 
     def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Found:
@@ -220,18 +229,6 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         near = "; ".join(map(as_name, self.near_names(misfit)))
         first_try = f"A first try was {query_text(short(reply))}\nIt did not work: {as_name(misfit.detail)}."
         return f"{hints}\n{first_try}{f' Names that are like it: {near}.' if near else ''}\n"
-
-    def _note_match(self, run: Run, pattern: Pattern, result: MatchResult, misfit: Misfit | None) -> None:
-        rows = [
-            {
-                "gsd": round(m.gsd, 3),
-                "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
-                "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
-            }
-            for m in result.matches
-        ]
-        problem = misfit.detail if misfit else ""
-        run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
 
     def near_names(self, misfit: Misfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""

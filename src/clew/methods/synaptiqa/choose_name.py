@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -58,7 +58,7 @@ class Near:
 class NameSpace:
     """Names of one kind, compared by meaning and by letters."""
 
-    def __init__(self, names: Sequence[str], embedder: Embedder, lexicon: Lexicon) -> None:
+    def __init__(self, names: Iterable[str], embedder: Embedder, lexicon: Lexicon) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._name_set = frozenset(self.names)
         self._embedder, self._lexicon = embedder, lexicon
@@ -222,7 +222,8 @@ class StoredValues:
     def __init__(
         self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, names_of: NamesOf | None = None
     ) -> None:
-        self._store, self._embedder, self._lexicon, self._names_of = store, embedder, lexicon, names_of
+        self._store, self._names_of = store, names_of
+        self._space = partial(NameSpace, embedder=embedder, lexicon=lexicon)
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
@@ -280,9 +281,6 @@ class StoredValues:
         if space is None:
             space = self._space(self._sharing_a_word(place, text))
         return space
-
-    def _space(self, values: Sequence[str]) -> NameSpace:
-        return NameSpace(values, self._embedder, self._lexicon)
 
     def _sharing_a_word(self, place: Place, text: str) -> list[str]:
         """Return values that hold the beginning of a word of the text: typos are rare at the beginning."""

@@ -86,14 +86,14 @@ class IndexTriples:
 
     def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> ProvedTriple:
         """Return the triple of an edge."""
-        return self._proved_triple(int(edge.id))
+        return ProvedTriple(triple_text(self.graph, int(edge.id)), int(edge.id))
 
     def of_property(self, node: StoredNode, key: str) -> tuple[ProvedTriple, ...]:
         """Return the triples from a node to literals by the relation that the property stands for."""
         graph, head = self.graph, int(node.id)
         start, stop = graph.out.span(head)
         return tuple(
-            self._proved_triple(triple)
+            ProvedTriple(triple_text(graph, triple), triple)
             for triple in range(start, stop)
             if self._is_value(int(graph.out.neighbour[triple]))
             and graph.labels[int(graph.out.neighbour[triple])] != graph.labels[head]
@@ -105,9 +105,6 @@ class IndexTriples:
         values = self.graph.values
         typed = bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
         return typed or self.graph.labels[node].lower() in BOOLEANS
-
-    def _proved_triple(self, triple: int) -> ProvedTriple:
-        return ProvedTriple(triple_text(self.graph, triple), triple)
 
 
 RowTriples = StoredTriples | IndexTriples
