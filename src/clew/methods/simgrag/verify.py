@@ -42,35 +42,44 @@ MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
 
 
-def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tuple[Path, ...], bool]:
+def connect(
+    graph: Graph,
+    entities: Sequence[int],
+    alike: Float32,
+    *,
+    most: int = 6,
+    of_one_kind: int = 2,
+    edges_around: int = 100_000,
+) -> tuple[tuple[Path, ...], bool]:
     """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`).
 
-    And whether all were looked for.
+    And whether all were looked for. `most` paths of two entities are shown, and `of_one_kind` of these by the
+    same relations; of a thing with more `edges_around` its neighbours no third step is looked for.
     """
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        listed, is_whole = paths_between(graph, first, last)
+        listed, is_whole = paths_between(graph, first, last, edges_around)
         paths_by_kind: dict[tuple[Step, ...], list[Path]] = {}
         for path in listed:
             paths_by_kind.setdefault(_steps(graph, first, path), []).append(path)
         kinds = list(paths_by_kind)
         scores = path_scores(alike, kinds)
         best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:2]]
-        paths |= dict.fromkeys(best_paths[:6])
+        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:of_one_kind]]
+        paths |= dict.fromkeys(best_paths[:most])
         complete = complete and is_whole
     return tuple(paths), complete
 
 
-def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool]:
+def paths_between(graph: Graph, first: int, last: int, edges_around: int) -> tuple[list[Path], bool]:
     """The paths of one, two and three edges, and whether they are all."""
     at_first, at_last = triples_at(graph, [first]), triples_at(graph, [last])
     near, far = _by_other_end(graph, at_first, first, last), _by_other_end(graph, at_last, last, first)
     out_degrees, into_degrees = graph.out.degrees(), graph.into.degrees()
     around = [sorted(ends) for ends in (near, far)]
     edges = [int(out_degrees[nodes].sum() + into_degrees[nodes].sum()) for nodes in around]
-    has_hub = min(edges) > 100_000
+    has_hub = min(edges) > edges_around
     middle = [] if has_hub else triples_at(graph, around[edges.index(min(edges))]).tolist()
     lengths = (
         ((triple,) for triple in np.intersect1d(at_first, at_last).tolist()),
