@@ -157,7 +157,6 @@ def index(
     from clew.engine import Clew
     from clew.index.cache import index_name
     from clew.index.corpus import CorpusSettings
-    from clew.index.info import report_json
     from clew.opening.graph_view import index_sources
     from clew.vocabulary.file import open_vocabulary
 
@@ -199,18 +198,7 @@ def index(
             clew.set_vocabulary(vocabulary)
     seconds = time.monotonic() - start
     if json:
-        about = built.manifest.about
-        write_json(
-            {
-                "index": str(built.path),
-                "bytes": built.manifest.bytes,
-                "seconds": round(seconds, 3),
-                "counts": dict(about.counts),
-                "embedder": None if about.embedder is None else asdict(about.embedder),
-                "sources": [asdict(source) for source in about.sources],
-                "report": report_json(about.report),
-            }
-        )
+        write_json(_json(built, seconds))
     elif not quiet:
         for line in _lines(built, seconds):
             write(escape(line))
@@ -284,6 +272,22 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
     with closing(open_neo4j(source, neo4j_login(), seconds=300.0)) as store:
         export_neo4j(store, folder, tell)
     return folder
+
+
+def _json(built: Built, seconds: float) -> dict[str, object]:
+    """Make the stable JSON form (documented in docs/json.md)."""
+    from clew.index.info import report_json
+
+    about = built.manifest.about
+    return {
+        "index": str(built.path),
+        "bytes": built.manifest.bytes,
+        "seconds": round(seconds, 3),
+        "counts": dict(about.counts),
+        "embedder": None if about.embedder is None else asdict(about.embedder),
+        "sources": [asdict(source) for source in about.sources],
+        "report": report_json(about.report),
+    }
 
 
 def _lines(built: Built, seconds: float) -> list[str]:
