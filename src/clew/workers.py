@@ -27,8 +27,6 @@ from clew.foundation.forms import shorten
 from clew.foundation.system import require
 from clew.version import __version__
 
-# What does many pieces of work, and what can go wrong with it.
-
 S = TypeVar("S")
 T = TypeVar("T")
 Make = Callable[[], Callable[[S], T]]
@@ -77,9 +75,6 @@ def in_order(
     finally:
         for result in waiting:
             result.cancel()
-
-
-# Work in processes of this machine, none of which outlives the one that started it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +135,8 @@ def _work(piece: Any) -> Any:  # noqa: ANN401
 # they are there.
 
 LOCAL = "local"
-_LONGEST_REASON = 300
 _AHEAD = 3
 """Pieces under way for each processor of the cluster."""
-_CONNECT_SECONDS = 10.0
 _POLL_SECONDS, _PATIENCE = 5.0, 300.0
 """How often a wait looks for nodes, and how long it goes on without any."""
 
@@ -175,13 +168,11 @@ class _Share:
 class RayWorkers:
     """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
 
-    `prepare` is called in every worker before anything is made there. Workers start, and import the modules
-    `ahead`, as soon as this is entered, while the first piece is not there yet.
+    `prepare` is called in every worker before anything is made there.
     """
 
     address: str
     prepare: Callable[[], None]
-    ahead: Sequence[str] = ()
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
     _lost_pieces: int = 0
@@ -190,7 +181,7 @@ class RayWorkers:
 
     def __enter__(self) -> Self:
         """Connect. Raises MissingExtra without Ray, ClusterError if there is no such cluster."""
-        ray = self._ray = require("ray", "ray")
+        self._ray = require("ray", "ray")
         # Without an address Ray would join a cluster that runs here already.
         options = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
@@ -202,10 +193,6 @@ class RayWorkers:
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
         self._start_time = monotonic()
-        if self.ahead:
-            start = ray.remote(num_cpus=1, max_retries=0)(_start)
-            for _ in range(int(ray.cluster_resources().get("CPU", 0))):
-                start.remote(list(self.ahead))  # what fails there fails in the first piece, and is said then
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -312,12 +299,6 @@ class _PendingPiece:
         self._workers.drop(self._reference)
 
 
-def _start(modules: Sequence[str]) -> None:
-    """Import in a worker what its pieces will need."""
-    for module in modules:
-        import_module(module)
-
-
 def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
     """The function that is sent to nodes whole: it says what is wrong with a node that has another Clew."""
 
@@ -369,9 +350,9 @@ def _reach(address: str) -> None:
     """Raise OSError if nobody listens at an address of a host and port: Ray would wait for minutes."""
     host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
     if port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10.0).close()
 
 
 def _one_line(error: BaseException) -> str:
     """The text of an error as one line, cut at the longest; Ray names other versions in its last lines."""
-    return shorten(" ".join(str(error).split()).rstrip(".") or type(error).__name__, _LONGEST_REASON)
+    return shorten(" ".join(str(error).split()).rstrip(".") or type(error).__name__, 300)

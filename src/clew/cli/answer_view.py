@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# Triples as paths to draw: `Memento ─directed_by→ Christopher Nolan ←directed_by─ Inception`.
-
-
 @dataclass(frozen=True, slots=True)
 class ShownHop:
     """One edge of a path; `forward` if it is drawn from its head to its tail."""
@@ -93,18 +90,14 @@ def _distances(triples: Sequence[TripleText], answer: str) -> dict[str, int]:
 
 SHOWN_CITATIONS = 10
 """Citations shown on a terminal; --json has all."""
-MOST_NAMED_ANSWERS = 60
-"""So many answers are named on a terminal; the rest is counted."""
 MOST_PROPERTIES_SHOWN = 5
 """So many edges of one triple are shown with their properties."""
 MOST_DRAWN_PATHS = 12
 """So many paths of a citation are drawn on a terminal; the rest is counted."""
 MOST_LINK_ANSWERS, MOST_PROOFS, MOST_EVIDENCE, MOST_OF_LINK = 8, 3, 6, 300
 """So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
-VERDICT_TRIPLES = 5
-"""Triples of a part of a claim that are shown on a terminal."""
-MOST_SHOWN_ITEMS, MOST_DECIMALS = 10, 3
-"""So many items of a list of a step are shown, and decimals of its numbers."""
+MOST_SHOWN_ITEMS = 10
+"""So many items of a list of a step are shown."""
 NAME_SEPARATOR = " · "
 WIDEST_LINE = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
@@ -130,7 +123,7 @@ def print_full_answer(
         print_steps(console, answer.steps)
 
 
-def print_verdict(result: Verification, limit: int = VERDICT_TRIPLES, *, explain: bool = False) -> None:
+def print_verdict(result: Verification, limit: int = 5, *, explain: bool = False) -> None:
     """Print a verdict with at most `limit` triples for each part of the claim."""
     console = out()
     word, colour = _VERDICTS[result.verdict]
@@ -200,7 +193,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     names = [escape(a.shown) for a in answer.answers]
     if answer.rows is not None:
         names = [escape(text) for text in answer.text.split(" · ")]
-    items = names[:MOST_NAMED_ANSWERS]
+    items = names[:60]
     omitted = (answer.total or len(names)) - len(items)
     if omitted > 0 and items:
         is_partial = len(names) < (answer.total or 0)
@@ -389,7 +382,7 @@ def _item_line(value: object) -> str:
 
 def _scalar(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.{MOST_DECIMALS}f}".rstrip("0").rstrip(".")
+        return f"{value:.3f}".rstrip("0").rstrip(".")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "–" if value is None else escape(str(value))

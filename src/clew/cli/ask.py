@@ -48,13 +48,9 @@ if TYPE_CHECKING:
     from clew.types import Answer
 
 
-# One question, several methods, one table: `clew ask --method A,B`.
-
 MOST_NAMES_IN_CELL = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-LONGEST_CELL = 160
-"""Characters of a text without answers that a cell shows."""
 NARROW = 72
 """A table needs a terminal of so many columns."""
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
@@ -75,7 +71,7 @@ def _print(rows: Sequence[MethodRow]) -> None:
         put(console, f"  {used}", "dim")
     for row in rows:
         if row.error is not None:
-            put(console, f"{row.method}: error: {escape(str(row.error))}", "yellow")
+            put(console, f"{row.method}: error: {escape(row.error)}", "yellow")
 
 
 def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
@@ -117,7 +113,7 @@ def _describe_answer(answer: Answer) -> str:
     text = " · ".join(names[:MOST_NAMES_IN_CELL]) + (f" … and {omitted:,} more" if omitted > 0 else "")
     if not names:
         text = escape(" ".join(answer.text.split())) if answer.abstained is None else "–"
-        text = text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + " …"
+        text = text if len(text) <= 160 else text[:160] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
     marks += [] if answer.complete or not names else ["incomplete"]
     return text + (f" ({', '.join(marks)})" if marks else "")
@@ -276,9 +272,6 @@ def _compare(
         _print(compared.rows)
     if all(row.error is not None for row in compared.rows):
         raise typer.Exit(FAILED)
-
-
-# `clew verify`: one claim, or a file of them.
 
 
 @with_short_help(

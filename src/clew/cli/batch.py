@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
 from clew.cli.opening import STDIN, objects, source_name, unique_ids, waiting_note
@@ -37,40 +37,28 @@ _LINE_START = b'{"id": '
 _ADVICE = "Give another --out"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchKind:
+class BatchKind(NamedTuple):
     """What a batch is of: the fields of its results, and the words of its messages."""
 
     item: Literal["question", "claim"]
     """The field of the text too."""
-    field: Literal["answers", "verdict"]
+    items: Literal["questions", "claims"]
+    field: str
     """A field that every result has beside it."""
     result: str
-    """What one is called, with its article: `an answer`."""
-    of: str
-    """The question that a result belongs to: `to another question`."""
+    """What one is called; `a_result` with its article, `of_other` whose another one is."""
+    a_result: str
+    of_other: str
     doing: str
     done: str
 
-    @property
-    def items(self) -> Literal["questions", "claims"]:
-        """Several of them."""
-        return "questions" if self.item == "question" else "claims"
 
-    @property
-    def results(self) -> str:
-        """Several of what they become."""
-        return f"{self.result.split()[-1]}s"
-
-    def outcome(self, line: Mapping[str, Any]) -> str:
-        """What came of an item, in words."""
-        if self.item == "claim":
-            return str(line["verdict"]).replace("_", " ")
-        return "with an answer" if line["abstained"] is None else "abstained"
-
-
-_QUESTIONS = BatchKind("question", "answers", "an answer", "to another question", "asking", "answered")
-_CLAIMS = BatchKind("claim", "verdict", "a verdict", "on another claim", "verifying", "verified")
+_QUESTIONS = BatchKind(
+    "question", "questions", "answers", "answer", "an answer", "to another question", "asking", "answered"
+)
+_CLAIMS = BatchKind(
+    "claim", "claims", "verdict", "verdict", "a verdict", "on another claim", "verifying", "verified"
+)
 
 
 @dataclass
@@ -136,20 +124,19 @@ class BatchRun:
         content = file.read()
         whole_lines = content[: content.rfind(b"\n") + 1]
         answered_ids: set[str] = set()
-        advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
+        advice = f"The file does not hold {kind.result}s of Clew. {_ADVICE}"
         for number, line in json_lines(whole_lines.split(b"\n"), str(path), advice):
             id = str(line.get("id"))
             if kind.item not in line or not (kind.field in line or isinstance(line.get("failure"), dict)):
-                raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)
+                raise ParseError(str(path), number, f"not {kind.a_result} of Clew", _ADVICE)
             if id in texts and (line[kind.item], line.get("method")) != (texts[id], self.method):
-                noun = kind.result.split()[-1]
-                reason = f"id {id!r} holds the {noun} {kind.of} or of another method"
+                reason = f"id {id!r} holds the {kind.result} {kind.of_other} or of another method"
                 raise ParseError(str(path), number, reason, _ADVICE)
             if line.get("failure") is None:
                 answered_ids.add(id)
         torn = content[len(whole_lines) :]
         if not (torn.startswith(_LINE_START) or _LINE_START.startswith(torn)):
-            raise ParseError(str(path), whole_lines.count(b"\n") + 1, f"not {kind.result} of Clew", _ADVICE)
+            raise ParseError(str(path), whole_lines.count(b"\n") + 1, f"not {kind.a_result} of Clew", _ADVICE)
         file.truncate(len(whole_lines))
         file.seek(len(whole_lines))
         return answered_ids & texts.keys()
@@ -200,7 +187,9 @@ class BatchRun:
                         counts.first_failure = counts.first_failure or problem
                     elif outcome.reply is not None:
                         self._write(outcome.reply, file)
-                        counts.outcomes[kind.outcome(outcome.reply)] += 1
+                        words = "with an answer" if outcome.reply.get("abstained") is None else "abstained"
+                        verdict = str(outcome.reply.get("verdict", "")).replace("_", " ")
+                        counts.outcomes[verdict or words] += 1
                     bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
             advice = "use --out FILE to be able to go on later"
@@ -239,7 +228,7 @@ class BatchRun:
                 line = line[file.write(line) :]
         except OSError as error:
             raise OutputError(
-                f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.results} are kept: make "
+                f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.result}s are kept: make "
                 "room, and the same command goes on from there"
             ) from error
 

@@ -120,10 +120,6 @@ def _reader_is_gone() -> NoReturn:
     raise BrokenPipeError
 
 
-# Progress of long work, on stderr and only if a person is looking at it.
-
-LONG_WAIT = 2.0
-"""Seconds after which a wait is explained."""
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
@@ -156,8 +152,9 @@ class Bar:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
-        speed = self._progress.tasks[-1].speed
-        self._progress.update(self._task, completed=done, total=total, rate=_rate(speed, unit) + note)
+        speed = self._progress.tasks[-1].speed or 0.0
+        rate = f"{speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{speed:,.0f} {unit}/s"
+        self._progress.update(self._task, completed=done, total=total, rate=(rate if speed else "") + note)
 
     def __enter__(self) -> Self:
         return self
@@ -168,14 +165,8 @@ class Bar:
             self._progress = None
 
 
-def _rate(speed: float | None, unit: BarUnit) -> str:
-    if not speed:
-        return ""
-    return f"{speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{speed:,.0f} {unit}/s"
-
-
 @contextmanager
-def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WAIT) -> Generator[None]:
+def explained_wait(activity: str, *, quiet: bool = False, after: float = 2.0) -> Generator[None]:
     """Say that what is done inside goes on, if it takes longer than `after` seconds; `activity` may say what.
 
     While machine code is compiled, which later runs find, the message says so.
@@ -204,8 +195,6 @@ def explained_wait(activity: str, *, quiet: bool = False, after: float = LONG_WA
 
 FAILED, UNANSWERED = 1, 3
 """Exit codes where something failed, and where there is no answer, no verdict, no row or no match."""
-INTERRUPTED, BROKEN_PIPE = 130, 141
-"""128 + SIGINT and 128 + SIGPIPE, as shells report them."""
 
 # Typer has its own copy of click or uses the package, depending on its version.
 _ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
@@ -249,7 +238,7 @@ class Commands(TyperGroup):
             raise typer.Exit(_reader_gone()) from None
         except KeyboardInterrupt as error:
             warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(130) from None  # 128 + SIGINT, as shells report it
         except Exception as error:  # the last resort: whatever it is, the user sees a message
             raise typer.Exit(report_error(error, debug=ctx.params.get("debug", False))) from None
         return result
@@ -299,7 +288,7 @@ def _internal(error: Exception) -> int:
 
 def _reader_gone() -> int:
     _silence_stdout()
-    return BROKEN_PIPE
+    return 141  # 128 + SIGPIPE
 
 
 def _silence_stdout() -> None:

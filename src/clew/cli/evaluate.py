@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Models = Callable[[str], ManagedModel]
 
-# `clew eval --datasets`: which data sets can be read, where to get them, and their licences.
-
 
 def print_datasets(json: Json = False) -> None:
     """List the data sets that `clew eval` reads. Nothing is downloaded."""
@@ -47,9 +45,6 @@ def print_datasets(json: Json = False) -> None:
         for title, text in facts.items():
             if text:
                 put(console, escape(f"  {title:<8} {text}"))
-
-
-# `clew eval RUN… --report FILE.html`: one page with the tables and plots of runs.
 
 
 def write_report(runs: Sequence[Path], page: Path, *, json: bool, quiet: bool) -> None:
@@ -156,7 +151,13 @@ def evaluate(
     if llm is None and not judges:
         calling.refuse()
     elif calling.cache is None:
-        calling = replace(calling, cache=_replies(request.out))
+        try:
+            request.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{request.out}: cannot be made ({error.strerror}). Give another --out"
+            ) from error
+        calling = replace(calling, cache=request.out / "replies.sqlite")
     with (
         opened_cluster(ray, quiet=quiet) as cluster,
         opened_models(calling, everywhere=cluster is not None) as models,
@@ -177,15 +178,6 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError as error:
         raise UsageError(f"--seed {text}: not numbers. Write --seed 0 or --seed 0,1,2") from error
-
-
-def _replies(folder: Path) -> Path:
-    """The file of replies of a run, whose directory is made for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}). Give another --out") from error
-    return folder / "replies.sqlite"
 
 
 def _run(
@@ -242,12 +234,12 @@ def _score_answers(
 
         with Bar(quiet=quiet) as bar:
             tell = partial(bar.update, "judging", unit="questions")
-            judged = judge_run(directory, [judge_of(spec, models) for spec in judges], workers, tell)
-        if judged.unjudged:  # also with --quiet: the figures leave them out
-            missing, problem = counted(judged.unjudged, "judgement"), judged.first_problem.rstrip(".")
-            advice = ". The same command asks again" if judged.failed else ""
-            warn(f"{missing} without a verdict, the first by {problem}{advice}")
-        failed_judgements = judged.failed
+            unjudged = judge_run(directory, [judge_of(spec, models) for spec in judges], workers, tell)
+        failed_judgements = sum(each.failed for each in unjudged)
+        if unjudged:  # also with --quiet: the figures leave them out
+            first = f"{unjudged[0].judge}: {unjudged[0].problem.rstrip('.')}"
+            advice = ". The same command asks again" if failed_judgements else ""
+            warn(f"{counted(len(unjudged), 'judgement')} without a verdict, the first by {first}{advice}")
     if bert is not None:
         from clew.evaluate.judge import open_tokens, score_run
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from clew.index.update.update import Updated, UpdateStage
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
     from clew.workers import Workers
-
-
-# `--verbalise`: the chat model that says the walks of a corpus, its limits, and messages on its work.
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +117,6 @@ def _cost(cost: float | None) -> str:
     return f", {cost:,.4f} so far" if cost else ""
 
 
-# `clew index`: graph files, or a database whose graph is read into a folder first → index directory.
-
-COUNT_SECONDS = 300.0
-"""For what is counted of a database before its graph is read."""
-
-
 @with_options
 def index(
     *,
@@ -177,17 +168,16 @@ def index(
         stored = CorpusSettings(corpus, depth, walks, max_walks, directed, plain=plain_vectors)
     with (
         _explain_interruption(),
-        import_sources(sources, output, quiet=quiet) as inputs,
+        import_sources(sources, output, quiet=quiet) as (paths, addresses),
         Bar(quiet=quiet) as bar,
     ):
-        out = output or Path(index_name(inputs.paths[0]))
-        ahead = () if stored is None else ("clew.index.build",)
+        out = output or Path(index_name(paths[0]))
         with (
-            opened_cluster(ray, quiet=quiet, ahead=ahead) as cluster,
+            opened_cluster(ray, quiet=quiet) as cluster,
             opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(
-                inputs.paths,
+                paths,
                 out,
                 embedder=reading.embedder,
                 types=types,
@@ -200,7 +190,7 @@ def index(
                 corpus=stored,
                 verbaliser=verbaliser,
                 vectors=choice,
-                addresses=inputs.addresses,
+                addresses=addresses,
                 cluster=cluster,
             )
     if vocabulary is not None:
@@ -227,45 +217,41 @@ def _explain_interruption() -> Generator[None]:
         raise Interrupted("interrupted; an index that was there is as it was") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What is to be indexed; `addresses` are those of the databases that some `paths` were read from."""
-
-    paths: list[Path]
-    addresses: dict[Path, str]
-
-
 @contextmanager
-def import_sources(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
-    """Yield paths for all sources; what is read from databases lies in `NAME.import` for so long.
+def import_sources(
+    sources: Sequence[str], output: Path | None, *, quiet: bool
+) -> Generator[tuple[list[Path], dict[Path, str]]]:
+    """Yield paths for all sources, and the addresses of those that were read from databases.
+
+    What is read from databases lies in `NAME.import` for so long.
 
     What an import that was killed has left there is removed. Raises LockedError while another one is there.
     """
     from clew.index.store.writing import writing
 
-    inputs, made = Imported([], {}), None
+    paths, addresses, made = list[Path](), dict[Path, str](), None
     with ExitStack() as stack:
         for source in sources:
             if not is_address(source) and source != STDIN:
-                inputs.paths.append(Path(source))
+                paths.append(Path(source))
                 continue
             if output is None:
                 address = shown_address(source)
                 raise UsageError(f"Say where the index shall be, as in: clew index {address} -o NAME.clew")
             if source == STDIN:
-                inputs.paths.append(store_stdin())
-                inputs.addresses[inputs.paths[-1]] = "stdin"
+                paths.append(store_stdin())
+                addresses[paths[-1]] = "stdin"
                 continue
             if made is None:
                 place = output.with_name(f"{output.stem}.import")
                 made = stack.enter_context(writing(place, wait=0)).folder
-            folder = made / str(len(inputs.paths))
+            folder = made / str(len(paths))
             folder.mkdir()
             with Bar(quiet=quiet) as bar:
                 data = _export(source, folder, bar)
-            inputs.paths.append(data)
-            inputs.addresses[data] = shown_address(source)
-        yield inputs
+            paths.append(data)
+            addresses[data] = shown_address(source)
+        yield paths, addresses
 
 
 def _export(source: str, folder: Path, bar: Bar) -> Path:
@@ -283,7 +269,7 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
         with path.open("wb") as file:
             export_sparql(address_of(source), file, tell)
         return path
-    with closing(open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)) as store:
+    with closing(open_neo4j(source, neo4j_login(), seconds=300.0)) as store:
         export_neo4j(store, folder, tell)
     return folder
 
@@ -317,8 +303,6 @@ def _lines(built: Built, seconds: float) -> list[str]:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
     return lines
 
-
-# `clew update`: add to an index and remove from it, without indexing again.
 
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "reading": ("reading", "bytes"),
@@ -388,23 +372,21 @@ def update(
         )
     seconds = time.monotonic() - start
     if json:
-        write_json(_update_json(updated, seconds))
+        write_json(
+            {
+                "index": str(updated.path),
+                "generation": updated.manifest.generation,
+                "seconds": round(seconds, 3),
+                "counts": dict(updated.manifest.about.counts),
+                "update": asdict(updated.report),
+                "corpus": None if updated.corpus is None else asdict(updated.corpus),
+            }
+        )
     elif not reading.quiet:
         for line in _update_lines(updated, seconds):
             write(escape(line))
         for line in reading_notes(asdict(updated.report)):
             warn(line)
-
-
-def _update_json(updated: Updated, seconds: float) -> dict[str, Any]:
-    return {
-        "index": str(updated.path),
-        "generation": updated.manifest.generation,
-        "seconds": round(seconds, 3),
-        "counts": dict(updated.manifest.about.counts),
-        "update": asdict(updated.report),
-        "corpus": None if updated.corpus is None else asdict(updated.corpus),
-    }
 
 
 def _update_lines(updated: Updated, seconds: float) -> list[str]:

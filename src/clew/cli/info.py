@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from clew.index.info import Info, RelationInfo, TypeShare
 
 
-# `clew info`: what an index holds.
-
 MOST_SHOWN_RELATIONS = 40
 MOST_SHOWN_TYPES = 12
-LONGEST_SHOWN_EXAMPLE = 80
 
 
 @with_options
@@ -159,7 +156,7 @@ def _types(description: Info) -> str:
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
     example = f"{relation.example.head} → {relation.example.tail}"
-    example = example if len(example) <= LONGEST_SHOWN_EXAMPLE else example[:LONGEST_SHOWN_EXAMPLE] + "…"
+    example = example if len(example) <= 80 else example[:80] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
         f"  {counted(relation.heads, 'head')}: {_signature(relation.head_types)}",
@@ -171,9 +168,6 @@ def _signature(types: Sequence[TypeShare]) -> str:
     from clew.foundation.forms import local_name
 
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"
-
-
-# `clew methods`: the methods, and the settings that each takes.
 
 
 def methods(
@@ -222,9 +216,6 @@ def _row(method: str) -> dict[str, Any]:
     return {"name": method, "needs_model": spec.needs_model, "settings": settings}
 
 
-# `clew vocabulary`: what a team calls things.
-
-
 @with_options
 def vocabulary(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
@@ -261,8 +252,6 @@ def vocabulary(
         named = f"{counted(report.named, 'name')} and {counted(report.terms, 'term')}"
         write(f"{source}: {named}, {counted(report.triples, 'triple')} that terms stand for")
 
-
-# `clew doctor`: do the chat model and the database work from here.
 
 LABEL_WIDTH = len("structured output")
 

@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from clew.workers import Workers
 
 
-# What a chat model says, on stderr while it says it.
-
-LINES = 6
-"""Lines of a reply that are seen at a time on a terminal."""
-END_OF_REPLY = 4_000
-"""Characters of the end of a reply that are looked at for them."""
-
-
 @contextmanager
 def show_replies(stream: bool | None, llm: str | None, *, quiet: bool) -> Generator[Listener | None]:
     """Show what the model `llm` says while the work inside is done; yields who hears it, None for nobody.
@@ -88,7 +80,7 @@ class _Window:
         from rich.live import Live
 
         before = self._text if call == self._call else ""
-        self._call, self._text = call, (before + _escape_lines(piece))[-END_OF_REPLY:]
+        self._call, self._text = call, (before + _escape_lines(piece))[-4_000:]
         if self._live is None:
             self._live = Live(
                 console=err(), transient=True, get_renderable=self._last_lines, refresh_per_second=8
@@ -100,7 +92,7 @@ class _Window:
 
         console = err()
         lines = Text(self._text.strip(), "dim").wrap(console, console.width)
-        return Text("\n").join(lines[-LINES:])
+        return Text("\n").join(lines[-6:])
 
     def close(self) -> None:
         """Take the window away."""
@@ -112,8 +104,6 @@ def _escape_lines(piece: str) -> str:
     """Make a piece of a reply safe to show; its line ends stay."""
     return "\n".join(escape(line) for line in re.split(r"\r\n|\r|\n", piece.replace("\t", "    ")))
 
-
-# The chat model and the settings of a method that the user names.
 
 T = TypeVar("T")
 

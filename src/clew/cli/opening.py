@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from clew.workers import Workers
 
 
-# What users give: files of JSON lines, and stdin, of which a graph is kept so that it is indexed once.
-
 STDIN = "-"
-_AT_ONCE = 1 << 20
 Numbered = Iterator[tuple[int, dict[str, Any]]]
 """Objects with their line numbers."""
 
@@ -108,7 +105,7 @@ def store_stdin() -> Path:
     new = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            while data := sys.stdin.buffer.read(_AT_ONCE):
+            while data := sys.stdin.buffer.read(1 << 20):
                 digest.update(data)
                 file.write(data)
             if not file.tell():
@@ -119,8 +116,6 @@ def store_stdin() -> Path:
     finally:
         new.unlink(missing_ok=True)
 
-
-# Opening what the user names, with progress, and saying what was done for it.
 
 MOST_ALIKE = 2
 """Notes of one kind that are printed; the rest is counted."""
@@ -304,7 +299,10 @@ def open_source(
         if clew.note is not None:
             warn(f"note: {clew.note}")
         if clew.built:
-            warn(f"indexed {_with_side_files(clew, source)} once into {clew.path} ({clew.seconds:.1f} s)")
+            side = clew.side_files
+            files = [] if side is None else [f.name for f in (side.types, side.aliases) if f is not None]
+            what = Path(source).name + (f" with {' and '.join(files)}" if files else "")
+            warn(f"indexed {what} once into {clew.path} ({clew.seconds:.1f} s)")
             for line in reading_notes(clew.opened.manifest.about.report):
                 warn(line)
     return clew
@@ -327,12 +325,6 @@ def open_to_ask(
     database = Database.open(source, embedder=options.embedder)
     database.bounds = bounds or Bounds()
     return database
-
-
-def _with_side_files(clew: Clew, source: str) -> str:
-    side = clew.side_files
-    files = [] if side is None else [f.name for f in (side.types, side.aliases) if f is not None]
-    return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
 
 
 def describe_counts(counts: Mapping[str, int]) -> str:
@@ -368,8 +360,6 @@ def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
             yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"
 
 
-# `--ray`: the work of a command on a Ray cluster.
-
 _IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
 RayAddress = Annotated[
     str | None,
@@ -391,12 +381,8 @@ def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tup
 
 
 @contextmanager
-def opened_cluster(
-    address: str | None, *, quiet: bool, ahead: Sequence[str] = ()
-) -> Generator[Workers | None]:
+def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
     """Connect to a cluster, if there is an address; afterwards say what each node did.
-
-    Workers import the modules `ahead` while there are no pieces for them yet.
 
     Raises MissingExtra without Ray, ClusterError if it cannot be used.
     """
@@ -405,7 +391,7 @@ def opened_cluster(
         return
     from clew.workers import RayWorkers
 
-    with RayWorkers(address, keep_machine_code, ahead) as workers:
+    with RayWorkers(address, keep_machine_code) as workers:
         try:
             with _warn_if_ended(address):
                 yield workers

@@ -15,11 +15,7 @@ from clew.errors import UsageError
 from clew.methods.registry import METHODS, VERIFIERS
 from clew.methods.settings import options_of, parsed
 
-# Options that commands share: a dataclass of them is one parameter to a command, and its fields to typer.
-
 _ALL, _SHOWN = "clew.all_options", "clew.shown"
-_WIDEST = 30
-"""Characters of an option beside which its help stands."""
 
 
 def option(default: Any, help: str, metavar: str | None = None, *flags: str, **typer_arguments: Any) -> Any:  # noqa: ANN401
@@ -81,7 +77,7 @@ class ShortHelp(TyperCommand):
         for title, records in groups.items():
             if title in ("Arguments", "Options") or ctx.meta.get(_ALL):
                 with formatter.section(title):
-                    formatter.write_dl(records, col_max=_WIDEST)
+                    formatter.write_dl(records, col_max=30)
             else:
                 hidden += len(records)
         if hidden:
@@ -170,9 +166,6 @@ def _parameter(name: str, annotation: Any, told: Any) -> Parameter:  # noqa: ANN
         shown = typer.Option(*(flags or (f"--{name.replace('_', '-')}",)), **typer_arguments)
         annotation = Annotated[annotation, shown]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-# Which methods are asked, and what they are told: `--method`, `--set NAME=VALUE`.
 
 
 def comma_names(text: str) -> tuple[str, ...]:

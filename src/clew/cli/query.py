@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.types import MatchResult, Pattern
-
-
-# `clew query`: run a guarded read query on an index or a database.
 
 
 @with_options
@@ -133,17 +129,7 @@ def short_name(iri: str) -> str:
     return iri
 
 
-# `clew match`: patterns → matches with their graph semantic distance.
-
 MOST_SHOWN_MATCHES = 50
-
-
-@dataclass(frozen=True, slots=True)
-class PatternLine:
-    """A pattern with its id."""
-
-    id: str | None
-    pattern: Pattern
 
 
 @with_options
@@ -170,22 +156,22 @@ def match(
     pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(patterns))
     single, has_match = pattern is not None, False
     with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
-        for done, item in enumerate(pattern_lines, 1):
+        for done, (id, wanted) in enumerate(pattern_lines, 1):
             start, compiling = time.perf_counter(), COMPILING.milliseconds
             with explained_wait("", quiet=reading.quiet or done > 1):
-                result = clew.match(item.pattern, k=k, all=every, milliseconds=milliseconds)
+                result = clew.match(wanted, k=k, all=every, milliseconds=milliseconds)
             elapsed = (time.perf_counter() - start) * 1000 - (COMPILING.milliseconds - compiling)
             if single and not json:
                 _print(clew, result, elapsed)
             else:
-                write_json(clew.matches_json(result, id=item.id, milliseconds=elapsed))
+                write_json(clew.matches_json(result, id=id, milliseconds=elapsed))
             has_match = has_match or bool(result.matches)
             bar.update("matching", done, len(pattern_lines), "patterns")
     if single and not has_match:
         raise typer.Exit(UNANSWERED)
 
 
-def _read_single(path: str) -> list[PatternLine]:
+def _read_single(path: str) -> list[tuple[str | None, Pattern]]:
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     inline = path.lstrip().startswith(("{", "["))
@@ -193,16 +179,16 @@ def _read_single(path: str) -> list[PatternLine]:
     raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path, f"Check the path. {advice}")
     value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
-    return [PatternLine(None if id is None else str(id), pattern_from_json(value, file))]
+    return [(None if id is None else str(id), pattern_from_json(value, file))]
 
 
-def _read_many(path: str) -> list[PatternLine]:
+def _read_many(path: str) -> list[tuple[str | None, Pattern]]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
     file = source_name(path)
-    pattern_lines = [
-        PatternLine(id, pattern_from_json(value, f"{file}:{number}"))
+    pattern_lines: list[tuple[str | None, Pattern]] = [
+        (id, pattern_from_json(value, f"{file}:{number}"))
         for number, id, value in unique_ids(objects(path), file)
     ]
     if not pattern_lines:

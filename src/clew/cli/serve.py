@@ -181,9 +181,6 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
     return tokens
 
 
-# `clew mcp`: graphs as tools of an agent, over stdin and stdout.
-
-
 @with_options
 def mcp(
     sources: Sources,

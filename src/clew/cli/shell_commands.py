@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.types import Answer, Verification
 
-MOST_HITS, MOST_SHOWN_NODES = 20, 12
-"""Entities that a text may mean, and nodes at a relation, that are shown."""
-SHELL_ROWS, SHELL_SECONDS = 1_000, 10.0
-"""Of a query: rows, and seconds that it may take."""
-
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -97,11 +92,11 @@ class Session:
 
     def neighbours(self, entity: str) -> None:
         """Show what is around an entity."""
-        _print_neighbours(self.clew.neighbours(entity, limit=MOST_SHOWN_NODES))
+        _print_neighbours(self.clew.neighbours(entity, limit=12))
 
     def search(self, text: str) -> None:
         """List the entities that a text may mean."""
-        hits = self.clew.find_entities(text, limit=MOST_HITS)
+        hits = self.clew.find_entities(text, limit=20)
         if not hits:
             warn(f'no entity is called like "{text}"')
         for hit in hits:
@@ -115,7 +110,7 @@ class Session:
 
     def query(self, text: str) -> None:
         """Run a query of Cypher or SPARQL that only reads."""
-        rows = self.clew.query(text, seconds=SHELL_SECONDS, rows=SHELL_ROWS)
+        rows = self.clew.query(text, seconds=10.0, rows=1_000)
         if rows.rows:
             print_rows(rows)
         else:

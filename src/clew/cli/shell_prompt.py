@@ -19,8 +19,8 @@ from clew.opening.environment import users_data
 if TYPE_CHECKING:
     from clew.engine import Clew
 
-MOST_TYPED_WORDS, MOST_OFFERED = 8, 30
-"""Words before the cursor that may be the beginning of one name, and names that are offered."""
+MOST_OFFERED = 30
+"""Names that are offered."""
 
 
 class ShellPrompt:
@@ -60,7 +60,7 @@ class NameCompleter(Completer):
     def _names(self, before: str) -> Iterable[Completion]:
         """Names that begin with, or have a word that begins with, as many of the last words as may be."""
         words = before.split(" ")
-        for count in range(min(len(words), MOST_TYPED_WORDS), 0, -1):
+        for count in range(min(len(words), 8), 0, -1):
             typed = " ".join(words[-count:]).lstrip("\"'")
             if not typed.strip():
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast
 
 from clew.errors import ClewError
 from clew.foundation.forms import fields_json, json_form
@@ -35,7 +35,7 @@ class MethodRow:
 
     method: str
     answer: Answer | None
-    error: ClewError | None = None
+    error: str | None = None
 
     @property
     def cited(self) -> int:
@@ -59,13 +59,7 @@ class MethodRow:
 
     def as_json(self) -> MethodRowForm:
         """`{"method", "answer", "evidence", "cited", "error"}`."""
-        return {
-            "method": self.method,
-            "answer": None if self.answer is None else self.answer.as_json(),
-            "evidence": self.evidence,
-            "cited": self.cited,
-            "error": None if self.error is None else str(self.error),
-        }
+        return cast(MethodRowForm, fields_json(self, "method answer evidence cited error"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ def ask_each(
         try:
             answer = clew.ask(question, entities=entities, method=name, model=model, settings=method_settings)
         except ClewError as error:
-            rows.append(MethodRow(name, None, error))
+            rows.append(MethodRow(name, None, str(error)))
         else:
             rows.append(MethodRow(name, answer))
     return MethodAnswers(question, tuple(rows))

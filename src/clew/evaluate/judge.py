@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from clew.errors import LlmError, UsageError
-from clew.evaluate.metrics import MATCH_PREFIX, OUTCOMES, needs_judge
+from clew.evaluate.metrics import MATCH_PREFIX, OUTCOMES, built_in
 from clew.evaluate.records import Key, Record, holds_name, name_form
 from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
@@ -34,10 +34,6 @@ JudgeCall = Callable[[str, str], str]
 JudgeForm = Literal["three-way", "match"]
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
-JUDGE_ATTEMPTS = 2
-"""A reply that cannot be read is asked for once more, with what was wrong."""
-LONGEST_JUDGED = 4000
-"""Characters of an answer that a judge reads."""
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
 
@@ -70,7 +66,7 @@ class AnswerJudge:
         """Judge one answer; a model that fails gives no verdict, KeyRefused and ReplayMissing are raised."""
         system, user = prompt_of(self.form).system, _task(record)
         problem = ""
-        for _ in range(JUDGE_ATTEMPTS):
+        for _ in range(2):  # a reply that cannot be read is asked for once more
             try:
                 reply_text = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
@@ -118,23 +114,7 @@ def answer_text(record: Record) -> str:
 def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
     fields = {"Question": record.question.text, "Correct answers": gold, "Given answer": answer_text(record)}
-    return "\n".join(f"{title}: <<<{data_line(text, LONGEST_JUDGED)}>>>" for title, text in fields.items())
-
-
-@dataclass
-class JudgingCounts:
-    """What a call of `judge_run` did: judgements without a verdict, and of these those of failed calls."""
-
-    unjudged: int = 0
-    failed: int = 0
-    first_problem: str = ""
-
-    def count(self, judgement: Judgement) -> None:
-        """Count a judgement that has no verdict."""
-        if judgement.verdict is None:
-            self.unjudged += 1
-            self.failed += judgement.failed
-            self.first_problem = self.first_problem or f"{judgement.judge}: {judgement.problem}"
+    return "\n".join(f"{title}: <<<{data_line(text, 4000)}>>>" for title, text in fields.items())
 
 
 def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudge:
@@ -155,36 +135,34 @@ def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudg
 
 def judge_run(
     directory: RunDirectory, judges: Sequence[AnswerJudge], threads: int, progress: Callable[[int, int], None]
-) -> JudgingCounts:
-    """Judge what is not judged yet.
+) -> list[Judgement]:
+    """Judge what is not judged yet; returns the judgements without a verdict.
 
     Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
     run is used up) and LockedError (another process runs there).
     """
-    counts = JudgingCounts()
+    unjudged: list[Judgement] = []
     with directory.locked():
-        judged_pairs = {
-            (key_of(line), line["judge"])
-            for _, line in directory.lines(JUDGEMENTS)
-            if line["verdict"] is not None
-        }
+        rows = (line for _, line in directory.lines(JUDGEMENTS))
+        judged_pairs = {(key_of(line), line["judge"]) for line in rows if line["verdict"] is not None}
+        heard = {judge for _, judge in judged_pairs}
         total = sum(1 for _ in _unjudged_answers(directory, judges, judged_pairs))
-        silent_counts = {
-            judge.key: 0 for judge in judges if all(judge.key != name for _, name in judged_pairs)
-        }
-        work = in_threads(
-            lambda pair: (*pair, pair[1].judge(pair[0])),
-            _unjudged_answers(directory, judges, judged_pairs),
-            threads,
-        )
+        pairs = _unjudged_answers(directory, judges, judged_pairs)
+        work = in_threads(lambda pair: (*pair, pair[1].judge(pair[0])), pairs, threads)
         with closing(LineFile(directory.path / JUDGEMENTS)) as file:
             for at, (record, judge, judgement) in enumerate(work, 1):
                 judgement_fields = fields_json(judgement, "judge verdict problem")
                 file.add({**asdict(record.key), **judgement_fields, "prompt": prompt_of(judge.form).version})
-                counts.count(judgement)
-                _check_silence(silent_counts, judgement)
+                if judgement.verdict is None:
+                    unjudged.append(judgement)
+                else:
+                    heard.add(judge.key)
+                if judge.key not in heard and sum(each.judge == judge.key for each in unjudged) >= SILENT:
+                    problem = f"no verdict on its first {SILENT} questions ({judgement.problem})"
+                    advice = "The records are kept; name another judge with --judge"
+                    raise UsageError(f"judge {judge.key} gave {problem}. {advice}")
                 progress(at, total)
-    return counts
+    return unjudged
 
 
 def _unjudged_answers(
@@ -195,22 +173,11 @@ def _unjudged_answers(
         if record.answer is None or not record.question.is_scored:
             continue
         for judge in judges:
-            needs_verdict = needs_judge(record) if judge.form == "three-way" else record.abstained is None
+            needs_verdict = (
+                built_in(record) == "incorrect" if judge.form == "three-way" else record.abstained is None
+            )
             if needs_verdict and (record.key, judge.key) not in judged_pairs:
                 yield record, judge
-
-
-def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
-    if judgement.judge not in silent_counts:
-        return
-    if judgement.verdict is not None:
-        del silent_counts[judgement.judge]
-        return
-    name = judgement.judge
-    silent_counts[name] += 1
-    if silent_counts[name] >= SILENT:
-        reason = f"judge {name} gave no verdict on its first {SILENT} questions ({judgement.problem})"
-        raise UsageError(f"{reason}. The records are kept; name another judge with --judge")
 
 
 # BERTScore (Zhang et al. 2020): greedy matching of token embeddings, from any model with token output.
@@ -219,8 +186,6 @@ def _check_silence(silent_counts: dict[str, int], judgement: Judgement) -> None:
 # recall the same the other way round; F1 their harmonic mean. Special tokens are left out; there is no idf
 # and no rescaling, so figures compare only between runs with the same model. The reference is the gold names,
 # joined as the answer text is.
-
-JOINED_BY = " · "
 
 
 def bert_score(answer: Float32, reference: Float32) -> tuple[float, float, float]:
@@ -262,5 +227,5 @@ def score_run(directory: RunDirectory, model: OnnxEmbedder, progress: Callable[[
 
 def score_record(record: Record, model: OnnxEmbedder) -> tuple[float, float, float]:
     """Score an answer against the gold, which is written as an answer would be."""
-    gold = JOINED_BY.join(answer.name for answer in record.question.gold)
+    gold = " · ".join(answer.name for answer in record.question.gold)
     return bert_score(model.tokens(record.text), model.tokens(gold))

@@ -11,9 +11,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 import numpy as np
 
 from clew.errors import UsageError
-from clew.evaluate.records import Cited, Record, ScoredRow, holds_name, name_form, strict_form
-
-# What a metric says about itself, and its two kinds: of a question, and of a run.
+from clew.evaluate.records import Record, ScoredRow, holds_name, name_form, strict_form
 
 T = TypeVar("T")
 Better = Literal["higher", "lower", "neither"]
@@ -97,7 +95,7 @@ def _names_gold(record: Record, text: str) -> float:
 def hits_at_1(record: Record) -> float | None:
     """Share of questions whose answer holds a correct entity."""
     if record.answers:
-        return float(record.overlap.right > 0)
+        return float(record.overlap[0] > 0)
     return 0.0 if record.without_answer else _names_gold(record, record.text)
 
 
@@ -122,15 +120,14 @@ def exact_match(record: Record) -> float | None:
 @_with_gold
 def precision(record: Record) -> float | None:
     """Share of the answers that are right, mean over questions."""
-    overlap = record.overlap
-    return overlap.right / overlap.answers if overlap.answers else 0.0
+    return record.overlap[0]
 
 
 @metric("Recall", "set metric")
 @_with_gold
 def recall(record: Record) -> float | None:
     """Share of the gold answers that are given, mean over questions."""
-    return record.overlap.gold_matched / record.overlap.gold
+    return record.overlap[1]
 
 
 @metric("F1", "Usbeck et al. 2019")
@@ -178,11 +175,6 @@ def built_in(record: Record) -> Outcome | None:
     return "accurate" if right else "incorrect"
 
 
-def needs_judge(record: Record) -> bool:
-    """Whether the exact match leaves something to judge: an answer was given and it is not the gold."""
-    return built_in(record) == "incorrect"
-
-
 def share(record: Record, outcome: Outcome) -> float | None:
     """Share of the judges that gave this outcome; None if judges were asked and none gave one."""
     match_outcome = built_in(record)
@@ -192,11 +184,7 @@ def share(record: Record, outcome: Outcome) -> float | None:
     if match_outcome != "incorrect" or not verdicts:
         return float(match_outcome == outcome)
     readable_verdicts = [verdict for verdict in verdicts.values() if verdict is not None]
-    return (
-        sum(verdict == outcome for verdict in readable_verdicts) / len(readable_verdicts)
-        if readable_verdicts
-        else None
-    )
+    return _mean(verdict == outcome for verdict in readable_verdicts)
 
 
 @metric("Right", _CRAG)
@@ -228,14 +216,13 @@ def truthfulness(record: Record) -> float | None:
 def judge_accuracy(record: Record) -> float | None:
     """Share of answers that a model finds to match the gold fully."""
     verdicts = [v for j, v in record.judgements.items() if j.startswith(MATCH_PREFIX) and v is not None]
-    return sum(v == "yes" for v in verdicts) / len(verdicts) if verdicts else None
+    return _mean(v == "yes" for v in verdicts)
 
 
 @metric("Unjudged", "this harness", better="lower")
 def unjudged(record: Record) -> float | None:
     """Share of judgements that no judge gave."""
-    judgements = record.judgements
-    return sum(v is None for v in judgements.values()) / len(judgements) if judgements else None
+    return _mean(v is None for v in record.judgements.values())
 
 
 # Metrics of the evidence: citation precision and recall against gold paths, and what was retrieved.
@@ -253,23 +240,20 @@ def gold_relations(record: Record) -> Counter[str]:
     return Counter(forms.get(r, r) for path in record.question.paths for r in path.relations)
 
 
-def is_right(record: Record, cited: Cited) -> bool:
-    """Whether a citation follows the gold paths to a gold answer."""
+def is_right(record: Record, cited: str, triples: Sequence[tuple[str, str, str]]) -> bool:
+    """Whether the triples that an answer cites follow the gold paths to a gold answer."""
     forms = record.relation_form
-    if not any(name_form(cited.answer) in gold for gold in record.gold_evidence):
+    if not any(name_form(cited) in gold for gold in record.gold_evidence):
         return False
-    if Counter(forms.get(relation, relation) for _, relation, _ in cited.triples) != gold_relations(record):
+    if Counter(forms.get(relation, relation) for _, relation, _ in triples) != gold_relations(record):
         return False
-    nodes = {name_form(node) for head, _, tail in cited.triples for node in (head, tail)}
+    nodes = {name_form(node) for head, _, tail in triples for node in (head, tail)}
     return all(name_form(path.start) in nodes for path in record.question.paths)
 
 
 def evidence_forms(record: Record) -> set[str]:
     """The forms of the names and ids in the triples that an answer shows, but for its pattern."""
-    answer_fields = (
-        {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
-    )
-    shown = triples_within(answer_fields, ("triples", "evidence", "ids"))
+    shown = triples_within({**(record.answer or {}), "pattern": None}, ("triples", "evidence", "ids"))
     return {name_form(node) for head, _, tail in shown for node in (head, tail)}
 
 
@@ -295,7 +279,7 @@ def citation_precision(record: Record) -> float | None:
     """Share of citations that prove a gold answer by the gold path, over questions with citations."""
     if not record.question.paths or not record.citations:
         return None
-    return sum(is_right(record, cited) for cited in record.citations) / len(record.citations)
+    return _mean(is_right(record, *cited) for cited in record.citations)
 
 
 @metric("Citation recall", _ALCE)
@@ -303,8 +287,8 @@ def citation_recall(record: Record) -> float | None:
     """Share of gold answers that a citation proves by the gold path."""
     if not record.question.paths or not record.gold_evidence:
         return None
-    proved_forms = {name_form(cited.answer) for cited in record.citations if is_right(record, cited)}
-    return sum(bool(forms & proved_forms) for forms in record.gold_evidence) / len(record.gold_evidence)
+    proved_forms = {name_form(cited[0]) for cited in record.citations if is_right(record, *cited)}
+    return _mean(bool(forms & proved_forms) for forms in record.gold_evidence)
 
 
 @metric("Retrieval Hits@1", "SimGRAG sec. 6.6 (figure 5)")
@@ -333,7 +317,6 @@ def sub_questions(record: Record) -> float | None:
 
 ErrorStep = Literal["pattern", "retrieval", "reading"]
 ROAD_STEPS: tuple[ErrorStep, ...] = ("pattern", "retrieval", "reading")
-_UNKNOWN = "UNKNOWN"
 
 
 def error_step(record: Record, hits: float | None) -> ErrorStep | None:
@@ -356,15 +339,13 @@ def follows_gold(record: Record, pattern: Mapping[str, Any]) -> bool:
     if len(triples) != gold.total():
         return False
     nodes = {node for head, _, tail in triples for node in (head, tail)}
-    known_entities = {name_form(node) for node in nodes if not node.startswith(_UNKNOWN)}
+    known_entities = {name_form(node) for node in nodes if not node.startswith("UNKNOWN")}
     if known_entities != {name_form(path.start) for path in record.question.paths}:
         return False
     forms = record.relation_form
     relations = Counter(forms[relation] for _, relation, _ in triples if relation in forms)
     return relations <= gold if relations.total() < len(triples) else relations == gold
 
-
-# Metrics of a run as a whole: claims, abstention, risk and coverage, cost, latency.
 
 ScoredRows = Sequence[ScoredRow]
 THIS_HARNESS = "this harness"
@@ -407,41 +388,32 @@ def abstention_recall(rows: ScoredRows) -> float | None:
     return _mean(r.abstained is not None for r in rows if r.without_gold)
 
 
-@dataclass(frozen=True, slots=True)
-class RiskPoint:
-    """Risk (share of answers that are not accurate) where only the `coverage` most confident are given."""
+def risk_coverage(rows: ScoredRows) -> list[tuple[float, float]]:
+    """Coverage and risk (share of answers that are not accurate) where only the most confident are given.
 
-    coverage: float
-    risk: float
-    threshold: float
-
-
-def risk_coverage(rows: ScoredRows) -> tuple[RiskPoint, ...]:
-    """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
+    One point for each distinct confidence (El-Yaniv & Wiener 2010).
+    """
     judged_rows = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
     answered_pairs = sorted(
         ((r.confidence, a) for r, a in judged_rows if r.answered), key=lambda pair: -pair[0]
     )
-    points: list[RiskPoint] = []
+    points: list[tuple[float, float]] = []
     wrong = 0.0
     for at, (confidence, accurate) in enumerate(answered_pairs, 1):
         wrong += 1.0 - accurate
         if at == len(answered_pairs) or answered_pairs[at][0] != confidence:
-            points.append(RiskPoint(at / len(judged_rows), wrong / at, confidence))
-    return tuple(points)
+            points.append((at / len(judged_rows), wrong / at))
+    return points
 
 
 @metric("AURC", "Geifman et al. 2019", better="lower")
 def aurc(rows: ScoredRows) -> float | None:
     """Mean share of answers that are not accurate along the risk-coverage curve."""
-    points = risk_coverage(rows)
-    if not points:
-        return None
     area, last = 0.0, 0.0
-    for point in points:
-        area += point.risk * (point.coverage - last)
-        last = point.coverage
-    return area / last
+    for coverage, risk in risk_coverage(rows):
+        area += risk * (coverage - last)
+        last = coverage
+    return area / last if last else None
 
 
 @metric("Coverage", "El-Yaniv & Wiener 2010", better="neither")

@@ -12,8 +12,6 @@ from typing import Any, Literal, cast
 from clew.foundation.forms import fields_json
 from clew.text.normalise import normalise
 
-# What every data set becomes: questions or claims with gold, and the graph that they are asked of.
-
 GoldVerdict = Literal["supported", "refuted"]
 Task = Literal["questions", "claims"]
 
@@ -148,9 +146,6 @@ def truth_of(text: str) -> bool | None:
     return True if words[0] in _YES else False if words[0] in _NO else None
 
 
-# One record per question, a line of JSON with the whole trace; and what is kept of it once it is scored.
-
-
 @dataclass(frozen=True, slots=True)
 class Key:
     """What makes a record one of its kind. `seed` is None where sampling alone depends on it."""
@@ -167,24 +162,6 @@ class Failure:
 
     type: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation by names."""
-
-    answer: str
-    triples: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Counts: answers, right ones among them, gold answers, and those that an answer matches."""
-
-    answers: int
-    right: int
-    gold: int
-    gold_matched: int
 
 
 @dataclass(frozen=True)
@@ -248,10 +225,10 @@ class Record:
         return float(answers[0]["score"]) if answers else 0.0
 
     @cached_property
-    def citations(self) -> tuple[Cited, ...]:
-        """Citations by names."""
+    def citations(self) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
+        """Each answer that is cited, with its triples by names."""
         cited = self._answer_list("citations")
-        return tuple(Cited(str(c["answer"]), _triples(c.get("ids", c["triples"]))) for c in cited)
+        return tuple((str(c["answer"]), tuple(map(tuple, c.get("ids", c["triples"])))) for c in cited)
 
     def _answer_list(self, name: str) -> list[dict[str, Any]]:
         return [] if self.answer is None else cast("list[dict[str, Any]]", self.answer[name])
@@ -276,20 +253,16 @@ class Record:
         )
 
     @cached_property
-    def overlap(self) -> Overlap:
-        """How the answers given and the gold overlap."""
+    def overlap(self) -> tuple[float, float]:
+        """The share of the answers given that are right, and of the gold answers that are given."""
         gold: dict[str, set[int]] = {}
         for at, forms in enumerate(self.gold_forms):
             for form in forms:
                 gold.setdefault(form, set()).add(at)
         answer_forms = {frozenset(map(name_form, names)) for names in self.answers}
         hits = [set[int]().union(*(gold.get(form, set()) for form in forms)) for forms in answer_forms]
-        gold_matched = set[int]().union(*hits)
-        return Overlap(len(answer_forms), sum(map(bool, hits)), len(self.gold_forms), len(gold_matched))
-
-
-def _triples(rows: list[list[str]]) -> tuple[tuple[str, str, str], ...]:
-    return tuple((head, relation, tail) for head, relation, tail in rows)
+        right = sum(map(bool, hits)) / len(hits) if hits else 0.0
+        return right, len(set[int]().union(*hits)) / max(len(self.gold_forms), 1)
 
 
 def record_from_json(value: dict[str, Any]) -> Record:

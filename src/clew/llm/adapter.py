@@ -31,8 +31,6 @@ _NO_SETTINGS = frozenset({"min_p", "repeat_penalty"})
 """Fields of `Request` that pydantic-ai has no setting for."""
 _OVERFLOW = re.compile(r"context[ _](size|length|window)|too many tokens|prompt is too long", re.IGNORECASE)
 """What servers say of a prompt that is too long where pydantic-ai does not know their words."""
-LONGEST_SAID = 500
-"""Characters of a server's own words that an error repeats."""
 
 
 class PerLoop(Generic[T]):
@@ -286,7 +284,7 @@ def _said(error: Any) -> str:  # noqa: ANN401
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:LONGEST_SAID]
+    return " ".join(text.split())[:500]
 
 
 def _reason(error: BaseException) -> str:

@@ -43,8 +43,6 @@ from clew.types import Usage
 #     input = 0
 #     output = 0
 
-MILLION = 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -55,7 +53,7 @@ class Price:
 
     def of(self, usage: Usage) -> float:
         """Cost of a usage."""
-        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +104,6 @@ def _amount(path: Path, name: str, row: Any, side: str) -> float:  # noqa: ANN40
 # refused costs nothing; one that broke off or was cancelled after it was sent keeps its prompt charged,
 # because the provider may well charge it.
 
-REPLY_TOKENS = 1024
-"""Tokens assumed for a reply to a request without `max_tokens`."""
-TOKEN_BYTES = 3
-"""Bytes of prompt assumed for a token: fewer than in nearly all text, so the estimate is high."""
-
 
 _CHARGE = struct.Struct("=qqqd")
 """Calls, input tokens, output tokens, money."""
@@ -147,9 +140,9 @@ class Charge:
 
 
 def estimate(request: Request, price: Price | None) -> Charge:
-    """Charge of a request, high, before it is sent."""
-    tokens = sum(len(m.text.encode("utf-8", "replace")) // TOKEN_BYTES + 8 for m in request.messages)
-    reply = request.max_tokens if request.max_tokens is not None else REPLY_TOKENS
+    """Charge of a request, high, before it is sent: three bytes a token, 1,024 tokens where none are said."""
+    tokens = sum(len(m.text.encode("utf-8", "replace")) // 3 + 8 for m in request.messages)
+    reply = request.max_tokens if request.max_tokens is not None else 1024
     return Charge(1, tokens, reply, price.of(Usage(1, tokens, reply)) if price else 0.0)
 
 
@@ -280,8 +273,6 @@ _TABLES = (
     ) WITHOUT ROWID
     """,
 )
-WAIT = 30.0
-"""Seconds to wait for another process that writes."""
 
 
 class ReplyCache:
@@ -293,7 +284,7 @@ class ReplyCache:
         self._lock = threading.Lock()
         try:
             self._database = sqlite3.connect(
-                path, timeout=WAIT, check_same_thread=False, isolation_level=None
+                path, timeout=30.0, check_same_thread=False, isolation_level=None
             )
         except sqlite3.Error as error:
             raise self._failed(error) from error
@@ -348,9 +339,6 @@ class ReplyCache:
         return InputError(
             f"{self.path}: the reply cache cannot be used ({error}). Move the file away, or use another."
         )
-
-
-# A trace file: one JSON line for each call, with the prompt and the reply in full.
 
 
 class TraceFile:

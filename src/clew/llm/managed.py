@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 # calls.
 
 T = TypeVar("T")
-POLL_SECONDS = 0.25
-"""How often a thread that waits looks whether it is to wait on."""
 
 _check: ContextVar[Callable[[], None] | None] = ContextVar("clew_waiting", default=None)
 
@@ -117,7 +115,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         check = _check.get()
         while check is not None and not future.done():
-            wait([future], timeout=POLL_SECONDS)
+            wait([future], timeout=0.25)
             check()
         return future.result()
     except BaseException:
@@ -125,8 +123,6 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-PATIENCE = 60.0
-"""Seconds of a `Retry-After` that are waited; a longer one ends the attempts."""
 LONGEST_WAIT = 30.0
 """Seconds of the longest wait where the server asks for none."""
 
@@ -267,7 +263,8 @@ class ManagedModel(TypedReplies):
                 isinstance(error, ModelFailed) and error.status == 500 and request.form != "text"
             )
             attempts = min(self.policy.attempts, 2) if twice else self.policy.attempts
-            return state.attempt_number >= attempts or (_asked_wait(state) or 0.0) > PATIENCE
+            # What asks to wait for more than a minute ends the attempts.
+            return state.attempt_number >= attempts or (_asked_wait(state) or 0.0) > 60.0
 
         may = retry_if_exception(self._may_go_through)
         retrying = AsyncRetrying(retry=may, wait=wait, stop=enough, sleep=self._sleep, reraise=True)
@@ -346,8 +343,6 @@ def _asked_wait(state: RetryCallState) -> float | None:
     return error.retry_after if isinstance(error, (RateLimited, ModelFailed)) else None
 
 
-# Prompts from files, what goes into them, and calls that are counted and traced.
-
 _SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
 _USER = "=== user ==="
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ud800-\udfff]+")
@@ -358,8 +353,6 @@ LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
 LONGEST_NAME_READ, LONGEST_NAME = 200, 80
 """Characters of a name that a model reads, and of one that a prompt shows beside others."""
-LONGEST_QUOTED = 200
-"""Characters of a model's text that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +415,7 @@ def query_text(text: str) -> str:
     return as_data(text).replace("‹", "<").replace("›", ">").replace("</", "‹/").replace("<|", "‹|")
 
 
-def short(text: str, longest: int = LONGEST_QUOTED) -> str:
+def short(text: str, longest: int = 200) -> str:
     """The beginning of a model's text, for a message."""
     return text if len(text) <= longest else text[:longest] + " …"
 

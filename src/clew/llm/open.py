@@ -16,8 +16,6 @@ from clew.llm.providers import LocalServer, OpenedModel, Settings, open_provider
 from clew.llm.ray_shared import RayLedger, opened_files
 from clew.llm.types import ask
 
-# From settings to a managed chat model.
-
 
 def open_adapter(settings: Settings) -> PydanticModel:
     """Open what makes single attempts; nothing is sent yet, and with `replay` nothing is needed.
@@ -101,8 +99,6 @@ def _open_managed(
     policy = replace(settings, price=settings.prices.find(settings.model))
     return ManagedModel(open_adapter(settings), policy, cache=cache, trace=trace, listener=listener, run=run)
 
-
-# Checks a model's configuration end to end, one step after the other, and says what is wrong.
 
 State = Literal["ok", "failed", "warning"]
 

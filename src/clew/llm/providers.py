@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-# A GGUF file served in this process by llama.cpp (extra `local`), on a port of this machine alone.
-
-CONTEXT = 8192
-"""Tokens of prompt and reply together. They take 1 GiB of memory with a model of 8 billion parameters."""
-
-
 class LocalServer:
     """llama.cpp's server for one file. It is started when its address is first asked for."""
 
@@ -66,7 +60,8 @@ class LocalServer:
         parameters = self._library.CommonParams()
         parameters.model.path = str(self._path)
         parameters.api_keys = [self.key]
-        parameters.port, parameters.n_ctx, parameters.n_parallel = 0, CONTEXT, 1
+        parameters.port, parameters.n_parallel = 0, 1
+        parameters.n_ctx = 8_192  # 1 GiB of memory with a model of 8 billion parameters
         parameters.verbosity, parameters.warmup = -1, False
         try:
             return self._library.Server(parameters)
@@ -204,8 +199,6 @@ def _opened(
     keep_address(model.base_url)
     return OpenedModel(model, client)
 
-
-# Everything that a chat model is opened with; the environment comes in as a mapping.
 
 _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY", "_INFERENCE_KEY")
 """Ends of the names of variables that hold keys of providers."""

@@ -16,10 +16,6 @@ from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.budget import Charge, Ledger, Limits, ReplyCache, TraceFile
 from clew.llm.types import BudgetReached
 
-_SECONDS = 30.0
-"""How long an actor may take to answer."""
-_START_SECONDS = 120.0
-"""How long it may take to start."""
 _LEDGER_LOST = (
     "What was spent in the cluster is not known, as the process that holds it does not answer: nothing is "
     "sent. Give the command again, with --ray ADDRESS as before"
@@ -49,10 +45,10 @@ class ActorHandle:
         options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": this_node}
         actor_class: Any = ray.remote(make).options(**options)  # pyright: ignore
         handle = cls(actor_class.remote(*arguments), lost_message)
-        handle.ask("__ray_ready__", seconds=_START_SECONDS)
+        handle.ask("__ray_ready__", seconds=120.0)
         return handle
 
-    def ask(self, method: str, *arguments: object, seconds: float = _SECONDS) -> Any:  # noqa: ANN401
+    def ask(self, method: str, *arguments: object, seconds: float = 30.0) -> Any:  # noqa: ANN401
         """Call a method of what is held, and wait for its result.
 
         Raises the ClewErrors that it raises, and LlmError if the actor does not answer.

@@ -265,9 +265,6 @@ def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
     return accepted_values, problem
 
 
-# Replies as typed values: JSON schema, else JSON mode, else plain text; one repair; then a typed failure.
-
-
 FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
 """Forms of a reply, the strongest first; the last is never refused."""
 LONGEST_SHOWN = 8_000
@@ -372,8 +369,6 @@ async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[s
 # the evidence and answers nothing: section 4.4.3 of KG-RAG and appendix E of SimGRAG show such replies. The
 # words are English; in another language only names decide.
 
-LONGEST_LOOKED_AT = 20_000
-"""Characters of a text that are looked through."""
 
 _NOT = r"(?:\s+not|n['’]t|not)"
 _HOW = r"(?:\s+(?:explicitly|directly|actually|specifically|clearly|seem\s+to|appear\s+to))?"
@@ -421,7 +416,7 @@ def declines(text: str, names: Iterable[str] | None = None) -> bool:
 
     `names` are what it may answer with. Where it ends in *the answer is …*, only what follows counts.
     """
-    masked_text = _masked(text[:LONGEST_LOOKED_AT], names or ())
+    masked_text = _masked(text[:20_000], names or ())
     starts = [match.end() for match in _ANSWER.finditer(masked_text)]
     if starts and masked_text[starts[-1] :].strip():
         masked_text = masked_text[starts[-1] :]
@@ -461,10 +456,6 @@ FORM = _text("form")
 REPAIR_PROMPT = _text("repair")
 """The message after a reply that states no answer."""
 
-LONGEST_REPLY = 100_000
-"""Characters of a reply that are read."""
-LONGEST_BARE = 2_000
-"""Characters of a line that may be an answer without the form."""
 MOST_FACTS = 10_000
 """Numbers of facts that are read."""
 
@@ -504,7 +495,7 @@ class StatedAnswer:
 
 def stated_answer(reply: str) -> StatedAnswer:
     """Read what a clean reply states: by its last `Answer:` line, JSON, a bare line, or a refusal."""
-    reply = reply[:LONGEST_REPLY]
+    reply = reply[:100_000]
     lines = reply.splitlines()
     at = max((i for i, line in enumerate(lines) if _LINE.match(line)), default=-1)
     if at >= 0:
@@ -575,7 +566,7 @@ def _bare(lines: list[str]) -> StatedAnswer:
     filled_lines = [line for line in lines if line.strip()]
     if not text or declines(text):
         return StatedAnswer((), (), text, "refusal" if text else "")
-    if len(filled_lines) == 1 and len(filled_lines[0]) <= LONGEST_BARE and text[0] not in "{[`":
+    if len(filled_lines) == 1 and len(filled_lines[0]) <= 2_000 and text[0] not in "{[`":
         return StatedAnswer(_items([text.rstrip(".")]), (), text, "bare")
     return StatedAnswer((), (), text, "")
 

@@ -12,8 +12,6 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from clew.errors import LlmError
 from clew.types import Usage
 
-# The kinds of `LlmError`; the tree is drawn in `clew.errors`.
-
 
 class ModelUnreachable(LlmError):
     """The server cannot be reached, or the connection broke off after the request was sent (`begun`)."""
@@ -90,9 +88,6 @@ OutputForm = Literal["schema", "json", "text"]
 Hear = Callable[[str], None]
 """Takes the next piece of a reply, in the thread that receives it."""
 
-FORMAT = 1
-"""Version of the request's canonical form; part of its hash."""
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -125,8 +120,8 @@ class Request:
     schema_name: str = "reply"
 
     def as_json(self) -> dict[str, Any]:
-        """All fields, as they are hashed, cached and traced."""
-        return {"format": FORMAT, **asdict(self)}
+        """All fields with the version of this form, as they are hashed, cached and traced."""
+        return {"format": 1, **asdict(self)}
 
     @property
     def key(self) -> str:

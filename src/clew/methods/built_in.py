@@ -141,37 +141,28 @@ class BuiltInReader:
 
     def _finish(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
-        has_reading = answer.reading is not None
+        entities, vocabulary = self.reader.graph.entities, self.reader.vocabulary
+        mentions: list[dict[str, object]] = []
+        for mention in (m for m in reading.mentions if m.candidates):
+            links = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
+            candidates = [{"entity": name, "how": how, "score": score} for name, how, score in links]
+            mentions.append({"text": mention.text, "candidates": candidates})
+        likeliest = ((say(r.option.query, vocabulary), r) for r in reading.ranking.ranked[:5])
+        ranked = [{"reading": words, "probability": round(r.probability, 3)} for words, r in likeliest]
+        placed = [word.as_json() for word in answer.account if word.as_ != "frame"]
         times = {**answer.timings_ms, **reading.timings, "total": (perf_counter() - began) * 1000}
         return replace(
             answer,
             id=id,
             notes=(*spelling_notes(reading.respelt), *answer.notes),
-            alternatives=alternatives(self.reader.vocabulary, reading, has_reading),
+            alternatives=alternatives(vocabulary, reading, answer.reading is not None),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
             steps=(
-                *(answer.steps or (self._link_step(reading),)),
-                self._ranking_step(reading),
-                Step.taken(
-                    "account", {"words": [word.as_json() for word in answer.account if word.as_ != "frame"]}
-                ),
+                *(answer.steps or (Step.taken("link", {"mentions": mentions}),)),
+                Step.taken("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)}),
+                Step.taken("account", {"words": placed}),
             ),
         )
-
-    def _link_step(self, reading: Reading) -> Step:
-        """The names of the question with their candidates."""
-        entities, rows = self.reader.graph.entities, list[dict[str, object]]()
-        for mention in (m for m in reading.mentions if m.candidates):
-            links = [(entities[c.node], HOW[c.how], c.score) for c in mention.candidates]
-            candidates = [{"entity": name, "how": how, "score": score} for name, how, score in links]
-            rows.append({"text": mention.text, "candidates": candidates})
-        return Step.taken("link", {"mentions": rows})
-
-    def _ranking_step(self, reading: Reading) -> Step:
-        """The likeliest readings, as `--explain` shows them."""
-        likeliest = ((say(r.option.query, self.reader.vocabulary), r) for r in reading.ranking.ranked[:5])
-        ranked = [{"reading": words, "probability": round(r.probability, 3)} for words, r in likeliest]
-        return Step.taken("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
 
 
 def built_in_reader(index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> BuiltInReader:

@@ -29,17 +29,11 @@ ARTICLES = frozenset(("the", "a", "an"))
 SHORTEST_MISSPELT = 5
 """Letters of the shortest name that is looked for misspelt; one in `LETTERS_A_TYPO` may differ."""
 LETTERS_A_TYPO = 6
-MOST_EXTRA_WORDS = 3
-"""Words that a name may have beyond the part that an answer states of it."""
-MOST_MISSPELT = 20_000
-"""Names of the evidence that one misspelt name is compared with."""
 _BRACKET = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 """A number as a reply writes it."""
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"(,?\s+(?:and|or)\s+|,\s+|\s+&\s+|\s*[/|·]\s*)")
-LONGEST_PART = 8
-"""Parts of a list, cut at commas and *and*, that one name may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +137,7 @@ class EvidenceNames:
         for names in (self._labels, self._aliases):
             for label, nodes in names.items():
                 tokens = label.split()
-                if len(tokens) - len(words) <= MOST_EXTRA_WORDS and _contains(tokens, words):
+                if len(tokens) - len(words) <= 3 and _contains(tokens, words):
                     for node in nodes:
                         extra_words[node] = min(extra_words.get(node, 1_000), len(tokens) - len(words))
         return self._only(item, extra_words, "a part of")
@@ -155,7 +149,7 @@ class EvidenceNames:
         most = max(1, len(norm) // LETTERS_A_TYPO)
         digits = _DIGITS.findall(norm)
         distances: dict[int, int] = {}
-        for label, nodes in list(self._labels.items())[:MOST_MISSPELT]:
+        for label, nodes in list(self._labels.items())[:20_000]:
             if abs(len(label) - len(norm)) > most or _DIGITS.findall(label) != digits:
                 continue
             distance = OSA.distance(norm, label, score_cutoff=most)
@@ -181,7 +175,7 @@ class EvidenceNames:
         linked_parts: list[Linked] = []
         at = 0
         while at < len(parts):
-            for stop in range(min(len(parts), at + 2 * LONGEST_PART), at, -1):
+            for stop in range(min(len(parts), at + 16), at, -1):
                 name = "".join(parts[at:stop]).strip()
                 linked = (nodes for shape in _shapes(name) if (nodes := self._exact(shape)))
                 if (stop - at) % 2 and (entities := next(linked, ())):
@@ -403,12 +397,8 @@ def of_relation(graph: Graph, relation: int) -> Int64:
     return np.flatnonzero(graph.out.relation == relation)
 
 
-# Triples as numbered lines of a prompt: what a model reads, and what it may name by number.
-
 LONG_LIST, SAMPLE = 20, 5
 """So many triples that lead to one thing are one line, with so many names and their number."""
-SHORTEST_LIST = 5
-"""Triples at one known entity and of one relation that become one line with a list."""
 
 
 _Key = tuple[int, int, int]
@@ -439,7 +429,7 @@ def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs) -> tuple[Fa
 
 def _parts(graph: Graph, row: list[int], key: _Key) -> Iterator[tuple[list[int], _Key]]:
     """The triples of each line, and what they have in common."""
-    if key[2] >= 0 and len(row) >= SHORTEST_LIST:
+    if key[2] >= 0 and len(row) >= 5:  # so many at one known entity are a list
         yield row, key
         return
     by_tail: dict[int, list[int]] = {}

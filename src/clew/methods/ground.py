@@ -32,10 +32,7 @@ from clew.types import Abstention, AnswerEntity, Citation
 # gives it.
 
 _STARTS_WITH_DIGIT = re.compile(r"[+\-\u2212]?\d")
-DAYS_A_YEAR = 365.2425
 SAME = 1e-9
-MOST_LISTS = 8
-"""Lists of the facts whose unions, intersections and differences are counted."""
 
 
 def plain_number(text: str) -> str:
@@ -86,7 +83,7 @@ def _values(evidence: ReadEvidence, triples: Sequence[int]) -> list[list[float]]
     for triple in triples:
         _, relation, tail = evidence.graph.triple(triple)
         if kinds[tail] != ValueKind.NONE:
-            days = DAYS_A_YEAR if kinds[tail] == ValueKind.DATE else 1.0
+            days = 365.2425 if kinds[tail] == ValueKind.DATE else 1.0
             by_relation.setdefault(relation, []).append(float(values[tail]) / days)
     several = [of_one for of_one in by_relation.values() if len(of_one) > 1]
     return several if evidence.whole or len(by_relation) == 1 else []
@@ -100,7 +97,7 @@ def _counts(evidence: ReadEvidence, cited: Sequence[Fact]) -> Iterator[int]:
     single = [fact.triples[0] for fact in cited if len(fact.triples) == 1 and not fact.ends]
     lists += [*_lists_of(evidence, single), *_lists_of_records(evidence.graph, records)]
     yield from map(len, lists)
-    for first, second in combinations(lists[:MOST_LISTS], 2):
+    for first, second in combinations(lists[:8], 2):
         yield from (len(first | second), len(first & second), len(first - second), len(second - first))
     if lists:
         yield len(set[int]().union(*lists))
@@ -145,8 +142,6 @@ _ALL = re.compile(
     r"all\s+(?:of|in|from)\s+(?:the\s+)?(?:facts?\s*|lines?\s*|paths?\s*)?(?:no\.?\s*|#)?\[?(\d{1,5})\]?",
     re.I,
 )
-SHORTEST_CLUE = 2
-"""Letters of a name that is looked for in an explanation."""
 UNREADABLE = "it does not state its answer in the form that was asked for"
 MOST_REJECTED = 5
 """Rejected names that a note repeats."""
@@ -337,19 +332,16 @@ def _truth_reply(
         return _ungrounded(statement, value, misfit)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.judge.decides(evidence.question, value, frozenset(named))
-    if not decided and evidence.whole and _holds_all(evidence, cited, all_=value == "yes"):
+    asked_about, nodes = evidence.named_entities, evidence.nodes_of(cited)
+    # *Yes* needs facts that hold all that the question names, *no* some of it.
+    is_held = asked_about <= nodes if value == "yes" or not asked_about else asked_about & nodes
+    if not decided and evidence.whole and nodes and is_held:
         return GroundedReply(_text(statement, [value]), {}, value, named)
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
     # What is not so rests on what is recorded in its place, which the model names.
     triples = named if named and value == "no" else tuple(dict.fromkeys((*named, *decided)))
     return GroundedReply(_text(statement, [value]), {}, value, triples)
-
-
-def _holds_all(evidence: ReadEvidence, cited: Sequence[Fact], *, all_: bool) -> bool:
-    """Whether facts that a reply names hold what the question names: all of it, or something of it."""
-    named, nodes = evidence.named_entities, evidence.nodes_of(cited)
-    return bool(nodes) and (named <= nodes if all_ or not named else bool(named & nodes))
 
 
 def _number_reply(
@@ -420,6 +412,6 @@ def _repeated_triples(evidence: ReadEvidence, text: str) -> tuple[int, ...]:
     named_nodes = {
         node
         for node in evidence.names.nodes
-        if len(name := normalise(graph.labels[node])) >= SHORTEST_CLUE and f" {name} " in normal_text
+        if len(name := normalise(graph.labels[node])) >= 2 and f" {name} " in normal_text
     } | set(evidence.named_entities)
     return tuple(t for t in evidence.triples if {*graph.triple(t)[::2]} <= named_nodes)

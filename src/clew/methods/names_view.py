@@ -39,10 +39,6 @@ MOST_NAMES, MOST_CANDIDATES = 16, 3
 """Mentions that are shown, and what each may be."""
 MOST_VALUES, MOST_OF_COLUMN = 4, 200
 """Values said in other words that are shown; and values of a column that are compared with a question."""
-MOST_COMPARED = 20_000
-"""Values that are compared in all."""
-LONGEST_WORDING = 5
-"""Words of a question that may say a value."""
 _NUMBER = re.compile(r"(?<![\w.,-])\d{3,}(?![\w.,-])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"
@@ -199,7 +195,7 @@ class NamesView:
         graph = self.reader.graph
         texts = self.reader.vocabulary.texts_of_few(MOST_OF_COLUMN).tolist()
         nodes = [n for n in texts if self._is_value(n) and not NAME_CODE.search(graph.labels[n])]
-        nodes = nodes[:MOST_COMPARED]
+        nodes = nodes[:20_000]
         labels = [graph.labels[node][:LONGEST_NAME] for node in nodes]
         vectors = self.reader.embedder.embed(labels) if labels else np.zeros((0, 1), np.float32)
         return nodes, vectors, [_content(label) for label in labels]
@@ -215,7 +211,7 @@ class NamesView:
         runs = [
             (at, to)
             for at in range(len(words))
-            for to in range(at + 1, min(at + LONGEST_WORDING, len(words)) + 1)
+            for to in range(at + 1, min(at + 5, len(words)) + 1)
             if all(free[at:to])
             and words[at][0].lower() not in FUNCTION
             and words[to - 1][0].lower() not in FUNCTION

@@ -29,8 +29,6 @@ from clew.types import Abstention
 
 NAME, PERHAPS, PLAIN_WORD = range(3)
 """What words are that a name of the graph is written like: a name, perhaps one, or words of the language."""
-MOST_OF_PART = 3
-"""A word that is a part of more names than this means none of them."""
 NAME_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
 """A word with a digit and a letter: *HP-40*."""
 _WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
@@ -106,7 +104,7 @@ class FindTopicEntities:
             if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             nodes = named_by_part(self.reader.names, word[0])
-            if 0 < len(nodes) <= MOST_OF_PART:
+            if 0 < len(nodes) <= 3:
                 candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
                 codes.append(Mention(word.start(), word.end(), word[0], candidates))
         return codes
@@ -232,8 +230,6 @@ DECIDES = 0.5
 """Share of the readings of a question from which one decides it alone."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
-MOST_LIKELY = 12
-"""Readings whose relations are looked at."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
 _HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
 _NUMBER_OF = re.compile(r"\W*(?:\w+\W+){0,4}(?:number|count)\s+of\b", re.I)
@@ -335,7 +331,7 @@ class Judge:
 
     def steps(self, question: str) -> AskedSteps:
         """What the likeliest readings of a question follow."""
-        likeliest = self.reader.read(question).ranking.ranked[:MOST_LIKELY]
+        likeliest = self.reader.read(question).ranking.ranked[:12]
         contents = [ranked.option.query.contents for ranked in likeliest]
         relations = dict.fromkeys(relation_of(step) for each in contents for step in each.steps)
         if not contents:

@@ -260,12 +260,8 @@ def make_verifier(
     return cast("Any", imported(str(spec.verifier), "verifier"))(index, embedder, asked)
 
 
-# What an open index and an open database share: methods are made once, and asked within bounds of time.
-
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", Answer, Verification)
-MOST_OF_ONE_NAME = 4
-"""Methods of one name that are kept: a caller who alternates between settings gets one that exists."""
 
 
 class Asks:
@@ -309,7 +305,7 @@ class Asks:
                 if made_with is model and own_settings == settings:
                     return made
             entries.append((model, settings, make()))
-            del entries[:-MOST_OF_ONE_NAME]
+            del entries[:-4]  # a caller who alternates between settings gets what exists
             return entries[-1][2]
 
     def verify(

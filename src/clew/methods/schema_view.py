@@ -38,23 +38,10 @@ from clew.vocabulary.file import Naming
 
 CHARACTERS = 3
 """Of a token: names are cut into shorter pieces than words of English are."""
-SCHEMA_TOKENS = 1_500
-"""Tokens of a schema in a prompt; one that fits in twice as many is shown whole."""
-LEFT_OUT_TOKENS = 400
-"""Tokens of the names of what is left out."""
 LONGEST_SHORT_FORM = 24
 LONGEST_NAME_IN_SCHEMA = 60
-MOST_NAMED_TYPES = 3
-"""Types of one end that are named."""
 ALL_OF = 0.95
 """From this share of an end's nodes its commonest type says what it is."""
-SOME_OF = 0.05
-"""A type of fewer of an end's nodes is not named."""
-ENUMERATION = 8
-"""An end with so many nodes or fewer is listed."""
-MOST_READINGS, MOST_GOALS, LONGEST_PATH, WIDEST_PATHS = 8, 6, 3, 64
-"""Readings whose relations are shown, relations nearest to the words to which paths are sought, their steps,
-and the ends from which each step is taken."""
 SAMPLES, MOST_SAMPLES = 16, 20_000
 """Values of one relation that are compared with a question, and of all."""
 FOLLOWED, NAMED, BETWEEN, MEASURING, OF_TYPE = 16.0, 8.0, 4.0, 2.0, 1.0
@@ -91,7 +78,7 @@ def left_out_names(
     lines: Sequence[SchemaLine], ranks: Sequence[float], fits: Sequence[bool]
 ) -> dict[str, str]:
     """What is left out, by owner, in short: *9 more: cgo_main, yr_built, …*; the highest ranks first."""
-    room = LEFT_OUT_TOKENS * CHARACTERS
+    room = 400 * CHARACTERS
     hidden: dict[str, list[str]] = {}
     for at in sorted((at for at, fit in enumerate(fits) if not fit), key=lambda at: -ranks[at]):
         hidden.setdefault(lines[at].owner, []).append(lines[at].name)
@@ -138,14 +125,19 @@ class SchemaView:
     def of_types(self, names: Iterable[str], reading: Reading) -> str:
         """All that some types have: a second look. Empty where none of the names is a type's."""
         wanted = {words_of_label(name) for name in names} - {""}
-        places = [at for at, line in enumerate(self._lines) if wanted & _names_of_owner(line.owner)]
+        places: list[int] = []
+        for at, line in enumerate(self._lines):
+            # *Film or Series* is called by each of its types.
+            types = line.owner.split(" or ")
+            parts = (part for each in types for part in (each, *each.rstrip(")").split(" (")))
+            places += [at] if wanted & set(map(words_of_label, parts)) else []
         ranks = self.ranks(reading, "")
         return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places])
 
     def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float]) -> str:
         if not lines:
             return ""
-        fits = lines_that_fit(lines, ranks, SCHEMA_TOKENS)
+        fits = lines_that_fit(lines, ranks, 1_500)
         hidden = left_out_names(lines, ranks, fits)
         shown: dict[str, list[str]] = {}
         for line, fit in zip(lines, fits, strict=True):
@@ -168,12 +160,12 @@ class SchemaView:
             return []
         likeness = self.reader.compare(f"{reading.original_question} {words}")
         ranks = np.minimum(np.maximum(self._nearness(likeness), self._sampled_nearness(likeness)), 0.99)
-        readings = reading.ranking.ranked[:MOST_READINGS]
+        readings = reading.ranking.ranked[:8]
         followed = {relation_of(step) for r in readings for step in steps_of(r.option.query)}
         near = [c.node for m in reading.mentions for c in m.candidates[:3]]
         named_ends = self._ends_of(near)
         types = np.flatnonzero(likeness.exact_types.max(axis=0, initial=0.0) >= SPELT).tolist()
-        goals = set(np.argsort(-ranks, kind="stable")[:MOST_GOALS].tolist()) | followed
+        goals = set(np.argsort(-ranks, kind="stable")[:6].tolist()) | followed
         starts = named_ends | self._ends_of_types(types)
         types_near = (type_ for node in near for type_ in self.vocabulary.types_of(node).tolist())
         asked_types = {*types, *types_near, *self._head_types(followed)}
@@ -250,8 +242,8 @@ class SchemaView:
         together, typed = self.reader.schema.together, self.reader.schema.typed
         came_from = dict.fromkeys(starts, -1)
         frontier, found, relations = list(starts), set[int](), set[int]()
-        for _ in range(LONGEST_PATH):
-            frontier = sorted(frontier, key=lambda end: -float(ranks[relation_of(end)]))[:WIDEST_PATHS]
+        for _ in range(3):
+            frontier = sorted(frontier, key=lambda end: -float(ranks[relation_of(end)]))[:64]
             reached: list[int] = []
             for end in frontier:
                 targets = {relation_of(end)} & set(goals) | {-1 - t for t in types if typed[opposite(end), t]}
@@ -305,11 +297,14 @@ class SchemaView:
     def _readable(self, relation: int) -> str:
         """What a relation is called beside its stored name: written out, and by a team."""
         vocabulary, graph = self.vocabulary, self.reader.graph
-        said = [vocabulary.relations[relation], *(w for r, w in vocabulary.further if r == relation)]
-        stored = words_of_label(self.stored_name(relation))
-        other = [_line(words) for words in dict.fromkeys(said) if words != stored]
+        said = self._said(relation, vocabulary.relations[relation], self.stored_name(relation))
         unit = self.reader.team.relations.get(graph.relations[relation], Naming()).unit
-        return f" ({'; '.join(filter(None, [*other, _line(unit)]))})" if other or unit else ""
+        return f" ({'; '.join(filter(None, [*said, _line(unit)]))})" if said or unit else ""
+
+    def _said(self, number: int, label: str, stored: str) -> list[str]:
+        """The words for a relation, or for a type behind all relations, that are not its stored name."""
+        said = dict.fromkeys([label, *(words for at, words in self.vocabulary.further if at == number)])
+        return [_line(words) for words in said if words != words_of_label(stored)]
 
     def _end(self, end: End) -> str:
         """What the nodes of an end are: a value with its range, declared types, or nothing that is known."""
@@ -331,24 +326,22 @@ class SchemaView:
         schema, graph = self.reader.schema, self.reader.graph
         counts = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
         shares = counts / max(int(schema.nodes[end]), 1)
-        order = np.argsort(-shares, kind="stable")[:MOST_NAMED_TYPES].tolist()
-        type_ids = [t for t in order if shares[t] >= SOME_OF and graph.types.names[t] not in self._terms]
+        order = np.argsort(-shares, kind="stable")[:3].tolist()
+        type_ids = [t for t in order if shares[t] >= 0.05 and graph.types.names[t] not in self._terms]
         if type_ids and shares[type_ids[0]] >= ALL_OF:
             type_ids = type_ids[:1]
-        return " or ".join(sorted(self._type_name(t, graph.types.names[t]) for t in type_ids))
-
-    def _type_name(self, type_: int, stored: str) -> str:
-        said = [self.vocabulary.types[type_]]
-        count = len(self.vocabulary.relations)
-        said += [w for number, w in self.vocabulary.further if number == count + type_]
-        other = [_line(words) for words in dict.fromkeys(said) if words != words_of_label(stored)]
-        return _line(stored) + (f" ({'; '.join(other)})" if other else "")
+        names: list[str] = []
+        for type_ in type_ids:
+            stored = graph.types.names[type_]
+            said = self._said(len(self.vocabulary.relations) + type_, self.vocabulary.types[type_], stored)
+            names.append(_line(stored) + (f" ({'; '.join(said)})" if said else ""))
+        return " or ".join(sorted(names))
 
     def _short_list(self, end: End) -> str:
         """All names of an end of values, where they are few and stand there often."""
         nodes, triples = int(self.reader.schema.nodes[end]), int(self.reader.schema.triples[relation_of(end)])
         least = nodes if self.vocabulary.ends[end] == LEAF else 2 * nodes
-        if not is_tail(end) or not 1 < nodes <= ENUMERATION or triples <= least:
+        if not is_tail(end) or not 1 < nodes <= 8 or triples <= least:
             return ""
         return "; ".join(map(self._name, self._nodes(end)))
 
@@ -395,17 +388,9 @@ class SchemaView:
         return by_relation
 
 
-def _names_of_owner(owner: str) -> set[str]:
-    """What an owner may be called: *Film or Series* by each of its types."""
-    parts = (part for each in owner.split(" or ") for part in (each, *each.rstrip(")").split(" (")))
-    return {words_of_label(part) for part in parts}
-
-
 def _line(text: str) -> str:
     return data_line(text, LONGEST_NAME_IN_SCHEMA)
 
-
-# How near the relations of a graph, and paths of them, are to the words of a question.
 
 PATH_STEP_COST = 0.02
 """What a step more costs a path, so that of paths that say the same the shorter comes first."""

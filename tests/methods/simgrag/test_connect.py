@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
-from clew.methods.simgrag import verify as verifying
 from clew.methods.simgrag.verify import VerifyWithModel, connect
 
 TRIPLES = [
@@ -104,11 +103,7 @@ def walks_of(graph, first, last):
 
 def connected(graph, ends, **limits):
     """The paths that `connect` finds by words that are like no relation, and whether they are all."""
-    alike = np.zeros((1, len(graph.relations)), np.float32)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in limits.items():
-            patch.setattr(verifying, name, value)
-        return connect(graph, ends, alike)
+    return connect(graph, ends, np.zeros((1, len(graph.relations)), np.float32), **limits)
 
 
 @settings(max_examples=8)
@@ -118,7 +113,7 @@ def test_paths_are_those_of_a_slow_search(edges):
     with Clew.from_triples(triples) as clew:
         graph = clew.opened.graph
         for last in range(1, min(3, len(graph.entities))):
-            found, complete = connected(graph, [0, last], MOST_PATHS=1_000, MOST_OF_ONE_KIND=1_000)
+            found, complete = connected(graph, [0, last], most=1_000, of_one_kind=1_000)
             assert complete
             assert set(found) == walks_of(graph, 0, last)
 
@@ -128,13 +123,13 @@ def test_few_paths_are_shown_and_fewer_of_one_kind():
     with Clew.from_triples([*of_one_kind, ("Ann", "likes", "Bea"), ("Bea", "helps", "Ann")]) as clew:
         graph = clew.opened.graph
         ends = [clew.opened.names.exact(name)[0].entity for name in ("Ann", "Bea")]
-        (*direct, first, second), complete = connected(graph, ends, MOST_PATHS=4, MOST_OF_ONE_KIND=2)
+        (*direct, first, second), complete = connected(graph, ends, most=4, of_one_kind=2)
         assert [len(path) for path in (*direct, first, second)] == [1, 1, 2, 2]
         assert complete
-        assert connected(graph, ends, MOST_PATHS=4, MOST_OF_ONE_KIND=1) == ((*direct, first), True)
-        assert connected(graph, ends, MOST_PATHS=1, MOST_OF_ONE_KIND=2) == ((direct[0],), True)
+        assert connected(graph, ends, most=4, of_one_kind=1) == ((*direct, first), True)
+        assert connected(graph, ends, most=1, of_one_kind=2) == ((direct[0],), True)
 
 
 def test_a_third_step_around_hubs_is_left_out_and_said(firms):
     ends = [firms.opened.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
-    assert connected(firms.opened.graph, ends, MOST_EDGES_AROUND=1) == ((), False)
+    assert connected(firms.opened.graph, ends, edges_around=1) == ((), False)

@@ -130,8 +130,6 @@ def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion,
     return tuple(questions)
 
 
-# Files of data sets: lines, JSON lines, JSON documents, pickles of plain values; and triples, written.
-
 _SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -256,18 +256,9 @@ def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
 # Read are `factkg_SPLIT.pickle` as published (`{claim: {"Label", "Entity_set", "Evidence", "types"}}`; only
 # plain values are loaded, no code in it is run) and files of JSON lines with the same keys and `claim`. The
 # graph is `dbpedia_2015_undirected*.pickle` (`{entity: {relation: [entity]}}`, `~` marks an inverse) where it
-# is there.
-#
-# Else a graph is put together from the claims' evidence, which has relation paths between the entities of a
-# claim but not the entities between them nor what DBpedia holds where a claim is false. So it only has the
-# triples of claims that hold: true ones without a negation and false ones with one. Accuracy on it says
-# little about DBpedia.
+# is there; else one is named with --graph.
 
 _INVERSE = "~"
-_NO_DBPEDIA = (
-    "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
-    " accuracy on it says little about DBpedia"
-)
 _STYLES = ("num1", "multi claim", "existence", "multi hop", "negation")
 
 
@@ -288,16 +279,10 @@ class FactKG(SplitFiles):
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the claims of a split; raises as `DatasetReader.read`."""
         split, file = self.split_file(folder, split)
-        rows = list(_rows(file))
-        questions = unique([_claim(fields, f"factkg/{split}") for fields in rows], file)
+        questions = unique([_claim(fields, f"factkg/{split}") for fields in _rows(file)], file)
         dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
-        notes = (_NO_DBPEDIA,) if dbpedia is None else ()
-
-        def make(path: Path) -> None:
-            write_triples(_evidence(rows) if dbpedia is None else _dbpedia(dbpedia), path)
-
-        source = GraphSource(make=make)
-        return DatasetPart(f"factkg/{split}", questions, (file,), source, task="claims", notes=notes)
+        graph = dbpedia and GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
+        return DatasetPart(f"factkg/{split}", questions, (file,), graph, task="claims")
 
 
 def _rows(file: Path) -> Iterator[Fields]:
@@ -329,38 +314,6 @@ def _dbpedia(file: Path) -> Iterator[TripleText]:
         for relation, tails in edges.items():
             if not relation.startswith(_INVERSE):
                 yield from (TripleText(_name(head), relation, _name(tail)) for tail in tails)
-
-
-def _evidence(rows: Iterable[Fields]) -> Iterator[TripleText]:
-    """Yield triples of the claims that hold; an entity that is not named gets the number of its claim."""
-    for fields in rows:
-        negated = "negation" in fields.texts("types")
-        holds = bool(fields.items("Label")[0]) != negated
-        evidence = fields.get("Evidence")
-        if holds and isinstance(evidence, Mapping):
-            paths = cast("Mapping[str, list[list[str]]]", evidence)
-            yield from _join_paths(paths, f"thing of claim {fields.line}")
-
-
-def _join_paths(evidence: Mapping[str, Sequence[Sequence[str]]], unnamed: str) -> Iterator[TripleText]:
-    """Join a path of one entity with the same path seen from another."""
-    ends = {(entity, tuple(path)) for entity, paths in evidence.items() for path in paths}
-    for entity, path in sorted(ends):
-        far_ends = [e for e, p in sorted(ends) if p == _reverse_path(path) and e != entity]
-        for far_end in far_ends or ([f"{unnamed} ({path[0]})"] if len(path) == 1 else []):
-            nodes = [entity, *(f"{unnamed} {at}" for at in range(1, len(path))), far_end]
-            if far_ends and (entity, path) > (far_end, _reverse_path(path)):
-                continue
-            for at, relation in enumerate(path):
-                head, tail = _name(nodes[at]), _name(nodes[at + 1])
-                if relation.startswith(_INVERSE):
-                    yield TripleText(tail, relation[1:], head)
-                else:
-                    yield TripleText(head, relation, tail)
-
-
-def _reverse_path(path: Sequence[str]) -> tuple[str, ...]:
-    return tuple(r[1:] if r.startswith(_INVERSE) else _INVERSE + r for r in reversed(path))
 
 
 def _name(name: str) -> str:

@@ -18,7 +18,7 @@ from clew.evaluate.datasets.base import (
 )
 from clew.evaluate.datasets.crag import Crag
 from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
-from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, Qald, WebQSP, WebQSPWD
+from clew.evaluate.datasets.wikidata import Qald, WebQSPWD
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
 from clew.graph.readers.registry import READERS
 from clew.graph.readers.stream import unpacked_name
@@ -149,8 +149,7 @@ def _paths(fields: Fields) -> tuple[GoldPath, ...]:
 
 
 DATASETS: tuple[DatasetReader, ...] = (
-    *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),
-    *(WebQSP(), WebQSPWD(), LCQuAD2(), Mintaka(), Plain()),
+    *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald(), WebQSPWD(), Plain()),
 )
 """All readers."""
 

@@ -1,1 +1,1 @@
-"""Reports: one self-contained HTML page, with PNG and CSV of its plots and tables beside it."""
+"""Reports: one self-contained HTML page, with CSV of its plots and tables beside it."""

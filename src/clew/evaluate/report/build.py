@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -33,10 +33,6 @@ from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.run.runner import RunProgress
 from clew.text.normalise import counted
 
-# The questions that a report shows one by one: all of a small run, else wrong ones and a sample.
-
-MOST_OF_CELL, MOST_OF_ALL, LEAST_OF_CELL = 150, 1500, 20
-"""Questions of each cell, and about so many of all: a page of a few megabytes."""
 MOST_NAMES_OF_QUESTION = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000
@@ -93,7 +89,7 @@ def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
         "text": record.text[:2000] if not names else "",
         "abstained": answer.get("abstained"),
         "failure": None if failure is None else f"{failure.type}: {failure.message}"[:1000],
-        "citations": [[c.answer, [list(t) for t in c.triples]] for c in record.citations[:MOST_CITATIONS]],
+        "citations": record.citations[:MOST_CITATIONS],
         "more": max(0, len(record.citations) - MOST_CITATIONS),
         "pattern": None if answer.get("pattern") is None else answer["pattern"]["triples"],
         "error": row.error_step,
@@ -189,7 +185,7 @@ def build_report(
     sections.append(Section("metrics", "Metrics", [metric_table()]))
     names = ", ".join(run.directory.path.name for run in runs)
     cells = sum(len(run.cells) for run in runs)
-    most = min(MOST_OF_CELL, max(LEAST_OF_CELL, MOST_OF_ALL // cells))
+    most = min(150, max(20, 1_500 // cells))  # of each cell: a page of a few megabytes
     questions = [
         _entry(run.directory.record_at(row.offset), row, run.directory.path.name)
         for run in runs
@@ -202,18 +198,13 @@ def build_report(
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8", errors="replace")
         folder.mkdir(exist_ok=True)
-        _write_items(sections, folder, partial(progress, "writing"))
+        items = [(section, item) for section in sections for item in section.items]
+        for at, (section, item) in enumerate(items, 1):
+            write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
+            progress("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
     return folder
-
-
-def _write_items(sections: Sequence[Section], folder: Path, tell: Callable[[int, int], None]) -> None:
-    """Write each table and chart, in a file of its own."""
-    items = [(section, item) for section in sections for item in section.items]
-    for at, (section, item) in enumerate(items, 1):
-        write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
-        tell(at, len(items))
 
 
 def _intro(runs: Sequence[LoadedRun]) -> str:

@@ -15,8 +15,6 @@ from typing import Any
 from clew.foundation.system import require
 from clew.opening.environment import cache_folder
 
-# Charts and tables as data, of which drawings, the page and CSV are made.
-
 
 @dataclass(frozen=True)
 class Chart:
@@ -33,10 +31,6 @@ class Chart:
         """Header and rows."""
         rows: list[list[object]] = [["series", "x", "y"]]
         return rows + [[name, x, y] for name, points in self.series for x, y in points]
-
-
-LONG_TEXT = 24
-"""A cell of more characters makes a column one of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +61,13 @@ class ChartTable:
     def long(self) -> frozenset[int]:
         """Columns of texts (definitions, ids), which are read from the left as names are."""
         cells = (place for row in self.rows if len(row) > 1 for place in enumerate(row))
-        long = (at for at, cell in cells if isinstance(cell, str) and len(cell) > LONG_TEXT)
+        long = (at for at, cell in cells if isinstance(cell, str) and len(cell) > 24)
         return frozenset(at for at in long if at >= self.names)
 
     def csv(self) -> list[list[object]]:
         """Header and rows, with the small print in columns of its own where there is some."""
         return [list(self.header), *([*map(_cell_text, row)] for row in self.rows)]
 
-
-# Draw charts with matplotlib (extra `report`).
 
 SERIES_COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7d00"),

@@ -16,36 +16,17 @@ from clew.evaluate.metrics import METRICS, QUESTION_METRICS, RUN_METRICS, Unit, 
 from clew.evaluate.records import EvalQuestion, GoldVerdict, Key, Record, ScoredRow, truth_of
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
-# How sure a figure is: bootstrap confidence intervals.
 
-RESAMPLES = 1000
-"""Resamples of which an interval is made."""
-_CHUNK = 2_000_000
-"""Values that are drawn at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Bounds of a confidence interval."""
-
-    low: float
-    high: float
-
-
-def bootstrap(values: Sequence[float]) -> Interval:
+def bootstrap(values: Sequence[float]) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean (Efron 1979), 95 %, deterministic; ValueError: no values."""
     data = np.asarray(values, np.float64)
     if not len(data):
         raise ValueError("no values to resample")
-    random, most = np.random.default_rng(0), max(1, _CHUNK // len(data))
-    counts = (min(most, RESAMPLES - start) for start in range(0, RESAMPLES, most))
+    random, most = np.random.default_rng(0), max(1, 2_000_000 // len(data))  # that are drawn at once
+    counts = (min(most, 1000 - start) for start in range(0, 1000, most))
     resamples = (data[random.integers(0, len(data), (count, len(data)))] for count in counts)
-    means = np.concatenate([rows.mean(axis=1) for rows in resamples])
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Interval(float(low), float(high))
-
-
-# From records to scored rows, from rows to the figures of metrics, and how these are written.
+    low, high = np.quantile(np.concatenate([rows.mean(axis=1) for rows in resamples]), (0.025, 0.975))
+    return float(low), float(high)
 
 
 def read_stated_verdict(record: Record) -> GoldVerdict | None:
@@ -98,14 +79,13 @@ class Figure:
 
     metric: str
     value: float
-    interval: Interval | None
+    interval: tuple[float, float] | None
     n: int
 
 
 def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
     """Compute all metrics that apply to some questions."""
-    candidates = (figure_of(rows, name) for name in METRICS)
-    return tuple(figure for figure in candidates if figure is not None)
+    return tuple(figure for name in METRICS if (figure := figure_of(rows, name)) is not None)
 
 
 def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:
@@ -139,10 +119,8 @@ def figure_text(figure: Figure | None) -> str:
     text = value_text(figure.value, unit)
     if figure.interval is None or unit != "share":
         return text
-    return f"{text} ±{50 * (figure.interval.high - figure.interval.low):.1f}"
-
-
-# A run, read back and scored: cells of (part, method), figures; `metrics.csv`.
+    low, high = figure.interval
+    return f"{text} ±{50 * (high - low):.1f}"
 
 
 @dataclass(frozen=True)
@@ -163,8 +141,8 @@ class SummaryCell:
         """Part, method, number of questions, and each metric with its interval."""
         metrics: dict[str, Any] = {}
         for name, figure in self.figures.items():
-            span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
-            metrics[name] = {"value": figure.value, "interval": span, "n": figure.n}
+            interval = None if figure.interval is None else list(figure.interval)
+            metrics[name] = {"value": figure.value, "interval": interval, "n": figure.n}
         return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": metrics}
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
@@ -250,11 +228,6 @@ def write_metrics(run: LoadedRun) -> None:
 def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
     for figure in cell.figures.values():
         metric = METRICS[figure.metric]
-        low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-        mean, deviation = cell.over_seeds(figure.metric) or (None, None)
-        numbers = map(_number, (figure.value, low, high, mean, deviation))
+        bounds = (*(figure.interval or (None, None)), *(cell.over_seeds(figure.metric) or (None, None)))
+        numbers = ("" if value is None else f"{value:.6g}" for value in (figure.value, *bounds))
         yield [cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better]
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"

@@ -28,8 +28,6 @@ from clew.evaluate.report.summary import (
 from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 from clew.evaluate.run.runner import PROBLEMS
 
-# From runs to the tables and charts that every report has.
-
 OVERVIEW = {
     "Right, wrong, left open": "accuracy hallucination missing truthfulness judge_accuracy unjudged aurc",
     "Answers": "hits_at_1 exact_match precision recall f1 exact_set bert_score",
@@ -38,7 +36,6 @@ OVERVIEW = {
     " abstention_precision abstention_recall coverage",
     "Cost and time": "failures calls tokens cost p50_ms p95_ms mean_ms",
 }
-MOST_KINDS = 40
 
 
 def overview(run: LoadedRun) -> list[ChartTable]:
@@ -78,7 +75,7 @@ def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> Table
     metric_info = METRICS[metric]
     low_high = ""
     if figure.interval is not None and metric_info.unit == "share":
-        low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
+        low_high = "–".join(f"{100 * bound:.1f}" for bound in figure.interval)
     seeds = cell.over_seeds(metric)
     if seeds is not None and metric_info.unit == "share":
         low_high = f"{100 * seeds[0]:.1f} ± {100 * seeds[1]:.1f} of {len(cell.by_seed)} samples"
@@ -98,7 +95,9 @@ def risk_charts(run: LoadedRun) -> list[Chart]:
     for part in run.parts:
         curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
         series = tuple(
-            (name, tuple((100 * p.coverage, 100 * p.risk) for p in curve)) for name, curve in curves if curve
+            (name, tuple((100 * coverage, 100 * risk) for coverage, risk in curve))
+            for name, curve in curves
+            if curve
         )
         if series:
             name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"
@@ -136,7 +135,7 @@ def group_table(run: LoadedRun, grouping: Literal["kind", "shape"]) -> ChartTabl
     counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None
-    shown_groups = [key for key, _ in counts.most_common(MOST_KINDS)]
+    shown_groups = [key for key, _ in counts.most_common(40)]
     order = [key for part in run.parts for key in shown_groups if key[0] == part]
     rows: list[TableRow] = []
     for part, group in order:
@@ -181,8 +180,6 @@ def metric_table() -> ChartTable:
     return ChartTable("metrics", "Metrics", header, rows)
 
 
-# Tables and figures of a paper as tables, its figures beside ours.
-
 FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""
 
@@ -193,8 +190,11 @@ def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartT
     counts = {"errors": paper.error_share, "shapes": paper.shape_share, "graphs": paper.graph_size}
     if view in counts:
         return [paper.table_of(counts[view], ["{:,g}".format] * len(experiment.columns))]
-    printed = zip(*(row.paper for row in experiment.rows), strict=True)
-    return [paper.table_of(paper.value, [f"{{:.{_decimals(values)}f}}".format for values in printed])]
+    writers: list[Callable[[float], str]] = []
+    for values in zip(*(row.paper for row in experiment.rows), strict=True):
+        printed = [f"{value:g}".partition(".")[2] for value in values if not math.isnan(value)]
+        writers.append(f"{{:.{max([1, *map(len, printed)])}f}}".format)
+    return [paper.table_of(paper.value, writers)]
 
 
 @dataclass(frozen=True)
@@ -303,9 +303,3 @@ def _value(cell: SummaryCell, column: TableColumn) -> float | None:
         return seeds[0]
     figure = cell.figures.get(column.metric) if column.kind is None else figure_of(rows, column.metric)
     return None if figure is None else figure.value
-
-
-def _decimals(values: Sequence[float]) -> int:
-    """Count the decimals that the paper prints in a column; at least 1."""
-    printed = [f"{value:g}" for value in values if not math.isnan(value)]
-    return max([1, *(len(text.partition(".")[2]) for text in printed)])

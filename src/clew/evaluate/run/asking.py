@@ -31,12 +31,9 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.evaluate.run.rundir import MethodVariant
     from clew.llm.types import ChatModel
-    from clew.types import Answer, Verification
 
 S = TypeVar("S")
 T = TypeVar("T")
-ITEMS_AT_ONCE = 16
-"""Items that a worker takes at a time."""
 
 
 class Abandoned(BaseException):
@@ -84,7 +81,7 @@ def in_workers(
 
     Raises Stopped if workers are killed.
     """
-    size = max(ITEMS_AT_ONCE, threads)
+    size = max(16, threads)
     pieces = [items[at : at + size] for at in range(0, len(items), size)]
     for results in workers.map(partial(_piece_worker, make, threads), pieces):
         yield from results
@@ -146,15 +143,10 @@ class Asker:
                 stopped = message
             return Outcome(None, Failure(type(error).__name__, message), stopped)
         reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
-        stopped = str(reached) if reached is not None and _ended_early(reply) else ""
+        is_cut = reply.abstained is not None and reply.abstained.reason == "budget"
+        is_cut = is_cut or any(step.name == "budget" for step in reply.steps)
+        stopped = str(reached) if reached is not None and is_cut else ""
         return Outcome(reply.as_json(steps=self.steps), stopped=stopped)
-
-
-def _ended_early(reply: Answer | Verification) -> bool:
-    """Whether a limit of calls, tokens or money ended the work on it."""
-    abstained = reply.abstained
-    steps = any(step.name == "budget" for step in reply.steps)
-    return steps or (abstained is not None and abstained.reason == "budget")
 
 
 # Asking the methods of a run. The options that an experiment gives a method are fields of its settings; for

@@ -25,8 +25,6 @@ from clew.foundation.system import open_growing, replace_file, take_lock
 from clew.index.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
 
-# What a run is: data, methods, samples; resolved to checksums, written down, compared on resuming.
-
 OptionValue = str | int | float | bool
 _ELSEWHERE = frozenset(("folder", "path", "graph"))
 """Keys that may differ between two runs of the same configuration: where things are, not what they are."""
@@ -138,8 +136,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
         return [_plain(inner) for inner in value]
     return value if isinstance(value, (bool, int, float)) else str(value)
 
-
-# The directory of a run: files, lock, records; a kill at any point loses at most a torn last line.
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"

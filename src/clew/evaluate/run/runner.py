@@ -33,8 +33,6 @@ from clew.types import Usage
 from clew.version import __version__
 from clew.workers import Processes, Stopped, Workers
 
-# Opening the graph of a part: indexed once into the cache, or made from the data set's own files first.
-
 
 def open_graph(
     source: GraphSource, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
@@ -100,8 +98,6 @@ PROBLEMS: Mapping[ProblemKind, str] = {
     "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
 }
 """What stands against answering a question from a graph, as it is said of questions."""
-MOST_IDS = 200
-"""So many ids of questions with a problem are kept by name for each kind; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +269,7 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
         "questions": len(part.questions),
         "samples": {str(seed): [q.id for q in settings.sample(part, seed)] for seed in seeds},
         "problems": {kind: len(ids) for kind, ids in ids_by_problem.items()},
-        "problem_ids": {kind: ids[:MOST_IDS] for kind, ids in ids_by_problem.items()},
+        "problem_ids": {kind: ids[:200] for kind, ids in ids_by_problem.items()},
         # Each relation under one name for it and its stored inverse.
         "relation_form": {
             name: min(name, graph.relations[other]) if other >= 0 else name

@@ -31,13 +31,10 @@ from clew.reading.answer import LEAST_LIKELY, answers_of
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.normalise import counted
 
-MOST_READINGS = 12
 FEWEST_TO_TELL = 4
 """Readings from which on one does not easily hit the likeliest without reading them."""
 RATHER_THAN_NOT = 0.5
 """How likely a reading must be that a model is believed to have chosen at once."""
-MOST_EXECUTED = 40
-"""Candidates that are executed to see which of them mean the same."""
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SHOW = re.compile(r"^\W*show\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MISSING = re.compile(r"missing\b\s*:?\s*", re.IGNORECASE)
@@ -202,10 +199,10 @@ class Chooser:
     def _offered(self, reading: Reading) -> list[Offered]:
         """The likeliest readings; one of those that answer the same by the same relations and names."""
         offered, executor = dict[Meant, Offered](), Executor(self.reader.graph)
-        for ranked in reading.ranking.ranked[:MOST_EXECUTED]:
+        for ranked in reading.ranking.ranked[:40]:
             answers, each = self._with_size(ranked.option.query, executor, ranked.probability)
             offered.setdefault((answers, *_relations_and_names(each.query)), each)
-            if len(offered) == MOST_READINGS:
+            if len(offered) == 12:
                 break
         return list(offered.values())
 

@@ -143,8 +143,8 @@ def ungrounded_answer(question: str, text: str) -> Answer:
 # the graph says of one entity: its outgoing triples, verbalised, whose vector is the sum of the triples'
 # vectors, so that nothing is embedded again.
 
-MOST_SENTENCES, MOST_READ = 5, 200
-"""Sub-sentences of KG-GPT that are used, and triples that it reads."""
+MOST_SENTENCES = 5
+"""Sub-sentences of KG-GPT that are used."""
 MOST_DOCUMENT_TRIPLES = 60
 """Triples of one document that are read."""
 _NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
@@ -240,7 +240,7 @@ class KgGpt(GraphMethod[KgGptSettings]):
             ends = np.concatenate([out.owners(triples), out.neighbour[triples].astype(np.int64)])
             reached = np.setdiff1d(ends, frontier)
             frontier = reached if len(reached) else frontier
-        read, cut_notes = first_of(evidence.tolist(), MOST_READ)
+        read, cut_notes = first_of(evidence.tolist(), 200)
         return self.of_triples(run, read, called, (*notes, *cut_notes))
 
     def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:

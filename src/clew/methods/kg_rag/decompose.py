@@ -26,11 +26,6 @@ from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import SubAnswer
 
-# What KG-RAG hands from sub-question to sub-question: a plan, and the links of the chain.
-
-MOST_REPEATED_NAMES = 200
-"""Names of one sub-answer that a prompt repeats."""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -65,26 +60,18 @@ class Link:
         return SubAnswer(self.question, self.asked, self.reply.text, answers, evidence, citations, self.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedValue:
-    """A value of a sub-answer with its owner: *party 6* has *4*, by a triple."""
+def owned_values(graph: Graph, link: Link) -> tuple[tuple[int, int, int], ...]:
+    """The values of a sub-answer as triples (owner, triple, value), if several things have them; else empty.
 
-    head: int
-    triple: int
-    value: int
-
-
-def owned_values(graph: Graph, link: Link) -> tuple[OwnedValue, ...]:
-    """The values of a sub-answer with their owners, if several things have them; else empty."""
+    *party 6* has *4*, by a triple.
+    """
     values, proofs = graph.values, link.proofs
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in proofs):
         return ()
-    owned: list[OwnedValue] = []
-    for triple in dict.fromkeys([*(p[-1] for p in proofs.values() if p), *link.reply.rests_on]):
-        head, _, tail = graph.triple(triple)
-        if tail in proofs:
-            owned.append(OwnedValue(head, triple, tail))
-    return tuple(owned) if len({item.head for item in owned}) > 1 else ()
+    proving = dict.fromkeys([*(p[-1] for p in proofs.values() if p), *link.reply.rests_on])
+    triples = ((triple, *graph.triple(triple)) for triple in proving)
+    owned = [(head, triple, tail) for triple, head, _, tail in triples if tail in proofs]
+    return tuple(owned) if len({owner for owner, _, _ in owned}) > 1 else ()
 
 
 def adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
@@ -100,7 +87,7 @@ def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence
     for link in reversed(earlier):
         proofs |= {e: p for e, p in link.proofs.items() if e not in proofs}
         # The owner of a value that is proved is proved too.
-        proofs |= {h.head: (h.triple,) for h in owned_values(graph, link) if h.head not in proofs}
+        proofs |= {owner: (t,) for owner, t, _ in owned_values(graph, link) if owner not in proofs}
     return proofs | {seed: () for seed in topic_entities if seed not in proofs}
 
 
@@ -113,7 +100,7 @@ def earlier_answers(graph: Graph, links: Sequence[Link], *, sentences: bool = Fa
     return "\n".join(lines)
 
 
-def answer_line(graph: Graph, link: Link, most: int = MOST_REPEATED_NAMES) -> str:
+def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
     """The answer to a sub-question: names with their type, or with their owners, or that there are none."""
     if not link.proofs:
         nothing = "none: the facts show that there is none" if link.reply.shows_none else "not told"
@@ -121,7 +108,7 @@ def answer_line(graph: Graph, link: Link, most: int = MOST_REPEATED_NAMES) -> st
     labels = {e: data_line(readable(graph.labels[e])) for e in link.proofs}
     names = list(labels.values())
     pairs = [(owner, e) for e, owners in link.reply.owners.items() for owner in owners]
-    pairs = pairs or [(item.head, item.value) for item in owned_values(graph, link)]
+    pairs = pairs or [(owner, value) for owner, _, value in owned_values(graph, link)]
     if pairs:
         names = [f"{data_line(readable(graph.labels[owner]))}: {labels[e]}" for owner, e in pairs]
         paired = {e for _, e in pairs}
@@ -133,13 +120,10 @@ def answer_line(graph: Graph, link: Link, most: int = MOST_REPEATED_NAMES) -> st
     return f"{'; '.join(names[:most])}{remainder}{f' ({kind})' if kind else ''}"
 
 
-# Section 3.4.1 of KG-RAG: a question → reasoning and sub-questions, by demonstrations (Table 2).
-
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
 LONGEST_QUESTION = 2_000
 """Characters of a sub-question; a longer line is none."""
-MOST_DEMONSTRATIONS = 64
 DEMONSTRATIONS_ADVICE = (
     'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub_questions": ["…"]}]}'
 )
@@ -184,7 +168,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=MOST_DEMONSTRATIONS)]
+    decompositions: Annotated[tuple[Demonstration, ...], Meta(max_length=64)]
 
 
 @cache

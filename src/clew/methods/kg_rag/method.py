@@ -120,10 +120,6 @@ MOST_READ, MOST_NEAR = 4, 3
 Of 188 sub-questions of a strong model, 186 had all facts that its answers rest on among these: 21 facts on
 average in the place of 30 (benchmarks/RESULTS.md).
 """
-MOST_WHOLE = 2
-"""Relations that are read of all of a type."""
-MOST_IN_COMMON = 30
-"""Things that a relation leads to, each of which is a line."""
 MOST_OF_AN_END = 30
 """Least, and greatest, values that are read of a relation that is too long."""
 
@@ -165,7 +161,7 @@ def with_lists(
         read = asked.relations[:MOST_READ]
         near = [*read, *[relation for relation in near if relation not in read][:MOST_NEAR]]
     if asked.relations and not starts:
-        near, nearest = list(asked.relations[:MOST_WHOLE]), ()
+        near, nearest = list(asked.relations[:2]), ()
     evidence = dict.fromkeys(triple for triple in nearest if graph.triple(triple)[1] in near)
     notes, room = list[str](), MOST_ADDED_TRIPLES
     for relation in near:
@@ -205,7 +201,7 @@ def _lists(
 def _in_common(graph: Graph, triples: Sequence[int]) -> bool:
     """Whether triples lead to so few things that a line for each says all (`fact_lines`)."""
     counts = np.unique(graph.out.neighbour[np.array(triples)], return_counts=True)[1]
-    return len(counts) <= MOST_IN_COMMON and bool((counts >= LONG_LIST).all())
+    return len(counts) <= 30 and bool((counts >= LONG_LIST).all())
 
 
 def _ends(graph: Graph, triples: Sequence[int]) -> list[int]:
@@ -218,8 +214,6 @@ def _ends(graph: Graph, triples: Sequence[int]) -> list[int]:
 
 
 TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
-MOST_NAMES_IN_QUESTION = 20
-"""Names of an earlier answer that a sub-question repeats; the model sees all of them before it."""
 ANSWER_TOKENS = 2_048
 """Tokens of a reply that states answers."""
 _REFERS_BACK = re.compile(
@@ -424,7 +418,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         last = next((link for link in reversed(state.links) if link.proofs), None)
         if last is None or not _REFERS_BACK.search(question):
             return question
-        names = answer_line(self.graph, last, MOST_NAMES_IN_QUESTION)
+        names = answer_line(self.graph, last, 20)
         return f"{question.rstrip('?. ')} ({names})?"
 
     def _reformulate(self, state: _ChainState, question: str, notes: list[str]) -> str:
@@ -521,7 +515,7 @@ class KgRag(ModelMethod[KgRagSettings]):
                 candidates = self._candidates(state, named_entities, settings.hops, text)
             else:
                 reached = gone_on_from(self.graph, text, [link.proofs for link in state.links])
-                owners = [h.head for link in state.links for h in owned_values(self.graph, link)]
+                owners = [owner for link in state.links for owner, _, _ in owned_values(self.graph, link)]
                 starts = tuple(dict.fromkeys([*reached, *owners, *named_entities]))
                 candidates = self._candidates(state, starts, 1, text, "candidates of answers")
         with state.run.stage("top_k"):

@@ -41,8 +41,6 @@ from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Re
 # a misspelt name for the right one. `FewCandidates` is the paper's letter: the nearest k only, by embedding
 # alone.
 
-MOST_MEASURED_NAMES = 8
-"""Names whose distances to all entities are remembered."""
 FITTING_GSD = 1.0
 """GSD per edge up to which a pattern fits.
 
@@ -55,8 +53,6 @@ SHARPER = 1.3
 """Power of the likeness of words: those that are half alike mean the same less than half of the time."""
 MEANT = 0.42
 """Likeness, to the reader's encoder, from which words mean a relation (`benchmarks/bound.py`)."""
-MOST_COMPARED_RELATIONS = 512
-"""Relations, the nearest otherwise, whose labels the reader's encoder compares."""
 TYPO_DISTANCE = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
 PART_DISTANCE = 0.3
@@ -92,7 +88,7 @@ class PatternDistances(IndexDistances):
             words = words_of_label(relation_text(name))
             distances = np.minimum(super().relation_distances(edge), self._by_words(words))
             if name and len(distances) and distances.min() > FITTING_GSD:
-                nearest = np.argsort(distances, kind="stable")[:MOST_COMPARED_RELATIONS]
+                nearest = np.argsort(distances, kind="stable")[:512]
                 # By the reader's encoder; `MEANT` is 1.
                 alike = self._reader.likenesses(self._reader.vector(words), nearest.tolist())
                 meant = _distance(0.5 + 0.5 * (alike - MEANT) / (1 - MEANT))
@@ -111,7 +107,7 @@ class PatternDistances(IndexDistances):
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities; the distances of the latest names only are remembered."""
-        if node.name not in self._nodes and len(self._nodes) >= MOST_MEASURED_NAMES:
+        if node.name not in self._nodes and len(self._nodes) >= 8:
             self._nodes.pop(next(iter(self._nodes)))
         return super().node_candidates(node, count)
 
@@ -186,11 +182,7 @@ SAME_NAME = 0.5
 BY_TRIPLE: Distinct = "triples"
 """No two edges take one triple. The paper's isomorphism has no two nodes take one entity, so that the writer
 of a film could not be its director too."""
-FIRST_CANDIDATES = 64
-MOST_LISTED_ENTITIES = 1 << 20
-"""Candidates among which an entity is looked for where entities are not measured."""
 MOST_COMBINATIONS = 16
-MOST_EXPANSIONS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +194,7 @@ class Misfit:
     names: tuple[str, ...] = ()
 
 
-_match = partial(match, expansions=MOST_EXPANSIONS)
+_match = partial(match, expansions=200_000_000)
 
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
@@ -274,7 +266,7 @@ def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list
         if not node.known:
             tied_entities.append([-1])
             continue
-        near = distances.node_candidates(node, FIRST_CANDIDATES)
+        near = distances.node_candidates(node, 64)
         own = near.distances[near.entities == entity]
         is_tied = np.abs(near.distances - own[0]) <= TIE if len(own) else near.entities == entity
         tied_entities.append(near.entities[is_tied].tolist() or [entity])
@@ -438,7 +430,7 @@ def _edge_distance(graph: Graph, edge: PatternEdge, triple: int, distances: Dist
 def _node_distance(node: PatternNode, entity: int, distances: Distances) -> float | None:
     """How far an entity is from a known node; None if it is not among its candidates."""
     measured = distances.measure(node)
-    near = distances.node_candidates(node, MOST_LISTED_ENTITIES) if measured is None else measured
+    near = distances.node_candidates(node, 1 << 20) if measured is None else measured
     at = np.flatnonzero(near.entities == entity)
     if len(at):
         return float(near.distances[at[0]])

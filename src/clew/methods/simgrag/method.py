@@ -76,11 +76,6 @@ from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.left_open import near_names
 from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Reason
 
-MOST_NEAR_RELATIONS = 12
-"""Relations that a second prompt shows where the first showed nothing of the graph."""
-TYPES = 16
-"""k(t) of the paper's letter (section C.1)."""
-
 
 def no_usable_reply(
     run: Run,
@@ -129,7 +124,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         if nodes is not None:
             relations, types = self.settings.candidate_relations or nodes, self.settings.candidate_types
             measured = IndexDistances(self.index, self.embedder)
-            self.distances = FewCandidates(measured, nodes, relations, types or TYPES)
+            self.distances = FewCandidates(measured, nodes, relations, types or 16)
         elif self.settings.schema == "typed":
             self._schema = SchemaView(self.reader)
         self._names = NamesView(self.reader)
@@ -172,7 +167,16 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             return self._execute(run, written, written.plan)
         with run.stage("match"):
             result, misfit = self._find(task, written.pattern)
-        self._note_match(run, written.pattern, result, misfit)
+        rows = [
+            {
+                "gsd": round(m.gsd, 3),
+                "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
+                "terms": [list(term) for term in gsd_terms(self.graph, written.pattern, m, self.distances)],
+            }
+            for m in result.matches
+        ]
+        problem = misfit.detail if misfit else ""
+        run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
         return Found(written, result, misfit)
 
     def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Found:
@@ -219,24 +223,12 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         if not hints:
             # The relations nearest to a text, for a graph of which the prompt says nothing else.
             distances = self.distances.relation_distances(PatternEdge(0, words or query, 1))
-            nearest = distances.argsort(kind="stable")[:MOST_NEAR_RELATIONS].tolist()
+            nearest = distances.argsort(kind="stable")[:12].tolist()
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
         near = "; ".join(map(as_name, self.near_names(misfit)))
         first_try = f"A first try was {query_text(short(reply))}\nIt did not work: {as_name(misfit.detail)}."
         return f"{hints}\n{first_try}{f' Names that are like it: {near}.' if near else ''}\n"
-
-    def _note_match(self, run: Run, pattern: Pattern, result: MatchResult, misfit: Misfit | None) -> None:
-        rows = [
-            {
-                "gsd": round(m.gsd, 3),
-                "triples": [list(triple) for triple in triple_names(self.graph, m.triples)],
-                "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
-            }
-            for m in result.matches
-        ]
-        problem = misfit.detail if misfit else ""
-        run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
 
     def near_names(self, misfit: Misfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""

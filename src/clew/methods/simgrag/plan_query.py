@@ -57,7 +57,6 @@ from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
-NAMES_LOOKED_AT = 64
 SILENCE = "what the graph does not record is taken not to be so"
 
 
@@ -295,8 +294,9 @@ class PlanQuery:
         if other >= 0 and other in sets.group(place):
             raise _cannot(f'"{op.node}" and "{op.than}" belong to one thing')
         part = sets.at(place)
-        dates = self._are_dates(part)
-        number = None if dates is None else value_of(str(op.than), dates=dates)
+        kinds = self.graph.values.kind[self.executor.members(part)]
+        dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
+        number = value_of(str(op.than), dates=dates > numbers) if dates or numbers else None
         value = sets.at(other) if other >= 0 else number
         if sign in ("=", "!=") and not isinstance(value, Value):
             same = value or self._named(str(op.than))
@@ -305,22 +305,14 @@ class PlanQuery:
         if value is None:
             raise _cannot(f'"{op.node}" does not compare with "{op.than}"')
         owned = sets.owned(place)
-        if owned is not None and self._has_one_value(owned[1], owned[2]):
-            owner, part, step = owned
-            if isinstance(value, Value):
-                value = in_unit_of(self.vocabulary.relations[relation_of(step)], value)
-            sets.narrow(owner, Compared(part, (step,), sign, value))
-        else:
-            sets.narrow(place, Compared(part, (), sign, value))
-
-    def _has_one_value(self, part: Part, step: Step) -> bool:
-        return int(self.executor.counts(self.executor.members(part), step).max(initial=0)) <= 1
-
-    def _are_dates(self, part: Part) -> bool | None:
-        """Whether the values of a set are dates; None where it has no values."""
-        kinds = self.graph.values.kind[self.executor.members(part)]
-        dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
-        return dates > numbers if dates or numbers else None
+        if owned is not None:
+            owner, things, step = owned
+            if self.executor.counts(self.executor.members(things), step).max(initial=0) <= 1:
+                if isinstance(value, Value):
+                    value = in_unit_of(self.vocabulary.relations[relation_of(step)], value)
+                sets.narrow(owner, Compared(things, (step,), sign, value))
+                return
+        sets.narrow(place, Compared(part, (), sign, value))
 
     def _named(self, name: str) -> Part:
         entities = self._entities(PatternNode(name, known=True), SURE_NAME)
@@ -410,7 +402,7 @@ class PlanQuery:
 
     def _entities(self, node: PatternNode, most: float = np.inf) -> Part | None:
         """The entities nearest to a name, all that are as near; None where they are too far."""
-        near = self.distances.node_candidates(node, NAMES_LOOKED_AT)
+        near = self.distances.node_candidates(node, 64)
         least = near.distances.min(initial=np.inf)
         if least > most or not len(near.entities):
             return None

@@ -28,9 +28,6 @@ from clew.text.normalise import normalise
 from clew.types import MatchResult, Pattern
 
 ModelVerdict = Literal["True", "False", "Unknown"]
-LONGEST_PROSE = 20_000
-"""Characters of a reply in prose that are looked through."""
-_GRAPH = re.compile(r"\[(\d{1,3})\]")
 _YES_NO = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _VERDICT = re.compile(
     r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
@@ -50,20 +47,6 @@ class VerdictReply:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadVerdict:
-    """The model's verdict on a claim, and its reason."""
-
-    verdict: ModelVerdict
-    reason: str
-    prompt: Prompt
-
-    @property
-    def graphs(self) -> tuple[int, ...]:
-        """Positions of the subgraphs that the reason names, as in *graph [1] says so*."""
-        return tuple(dict.fromkeys(int(n) - 1 for n in _GRAPH.findall(self.reason) if int(n)))
-
-
 def read_answers(talk: Talk, prompt: Prompt) -> StatedAnswer:
     """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
     request = ask(prompt.user, temperature=0.0)
@@ -78,8 +61,11 @@ def read_verdict(
     *,
     closed_world: bool = False,
     names: str = "",
-) -> ReadVerdict:
+) -> tuple[ModelVerdict, str, tuple[int, ...], str]:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
+
+    Returns the verdict, its reason, the positions of the subgraphs that this names, as in *graph [1] says
+    so*, and the version of the prompt.
 
     `closed_world` and `names` are as in `read_prompt`. Raises LlmError.
     """
@@ -87,7 +73,8 @@ def read_verdict(
     request = ask(prompt.user, temperature=0.0)
     typed = run_sync(complete_parsed(talk, request, lambda text: _verdict(text, request)))
     verdict, reason = typed.value
-    return ReadVerdict(verdict, reason, prompt)
+    named = dict.fromkeys(int(n) - 1 for n in re.findall(r"\[(\d{1,3})\]", reason) if int(n))
+    return verdict, reason, tuple(named), prompt.version
 
 
 def _read_statement(text: str, request: Request) -> StatedAnswer:
@@ -106,7 +93,7 @@ def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
         verdict_text = str(reply.verdict)
     except ReplyInvalid:
         reply = VerdictReply("", cleaned[:200])
-        verdict_text = cleaned[:LONGEST_PROSE]
+        verdict_text = cleaned[:20_000]
     verdict = _last_verdict(verdict_text)
     if verdict is None:
         raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)

@@ -42,41 +42,44 @@ MOST_LISTED_PATHS = 20_000
 """Paths of one length that are listed before they are ranked."""
 
 
-MOST_PATHS, MOST_OF_ONE_KIND = 6, 2
-"""Paths between two things that are shown, and those of them by the same relations."""
-MOST_EDGES_AROUND = 100_000
-"""Edges around the neighbours of a thing; beyond, no third step is looked for."""
-
-
-def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> tuple[tuple[Path, ...], bool]:
+def connect(
+    graph: Graph,
+    entities: Sequence[int],
+    alike: Float32,
+    *,
+    most: int = 6,
+    of_one_kind: int = 2,
+    edges_around: int = 100_000,
+) -> tuple[tuple[Path, ...], bool]:
     """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`).
 
-    And whether all were looked for.
+    And whether all were looked for. `most` paths of two entities are shown, and `of_one_kind` of these by the
+    same relations; of a thing with more `edges_around` its neighbours no third step is looked for.
     """
     paths: dict[Path, None] = {}
     complete = True
     for first, last in combinations(dict.fromkeys(entities), 2):
-        listed, is_whole = paths_between(graph, first, last)
+        listed, is_whole = paths_between(graph, first, last, edges_around)
         paths_by_kind: dict[tuple[Step, ...], list[Path]] = {}
         for path in listed:
             paths_by_kind.setdefault(_steps(graph, first, path), []).append(path)
         kinds = list(paths_by_kind)
         scores = path_scores(alike, kinds)
         best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
-        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:MOST_OF_ONE_KIND]]
-        paths |= dict.fromkeys(best_paths[:MOST_PATHS])
+        best_paths = [path for at in best for path in paths_by_kind[kinds[at]][:of_one_kind]]
+        paths |= dict.fromkeys(best_paths[:most])
         complete = complete and is_whole
     return tuple(paths), complete
 
 
-def paths_between(graph: Graph, first: int, last: int) -> tuple[list[Path], bool]:
+def paths_between(graph: Graph, first: int, last: int, edges_around: int) -> tuple[list[Path], bool]:
     """The paths of one, two and three edges, and whether they are all."""
     at_first, at_last = triples_at(graph, [first]), triples_at(graph, [last])
     near, far = _by_other_end(graph, at_first, first, last), _by_other_end(graph, at_last, last, first)
     out_degrees, into_degrees = graph.out.degrees(), graph.into.degrees()
     around = [sorted(ends) for ends in (near, far)]
     edges = [int(out_degrees[nodes].sum() + into_degrees[nodes].sum()) for nodes in around]
-    has_hub = min(edges) > MOST_EDGES_AROUND
+    has_hub = min(edges) > edges_around
     middle = [] if has_hub else triples_at(graph, around[edges.index(min(edges))]).tolist()
     lengths = (
         ((triple,) for triple in np.intersect1d(at_first, at_last).tolist()),
@@ -169,14 +172,15 @@ class VerifyWithModel(PatternSearch):
         if self._schema is not None:  # not in the paper's form
             names = other_names(self.graph, self.find_topic_entities.called(claim))
         with run.stage("read"):
-            reply = read_verdict(run.talk, claim, evidence, shots, closed_world=closed_world, names=names)
-        detail = {"prompt": reply.prompt.version, "reason": reply.reason, "verdict": reply.verdict}
-        run.note("read", detail)
-        matches, cited_graphs = list(match_by_graph.values()), reply.graphs
+            said, reason, cited_graphs, version = read_verdict(
+                run.talk, claim, evidence, shots, closed_world=closed_world, names=names
+            )
+        run.note("read", {"prompt": version, "reason": reason, "verdict": said})
+        matches = list(match_by_graph.values())
         if not cited_graphs and closed_world and paths is not None:
-            return ClaimJudgement(_VERDICTS[reply.verdict])  # it rests on what the graph does not record
+            return ClaimJudgement(_VERDICTS[said])  # it rests on what the graph does not record
         return ClaimJudgement(
-            _VERDICTS[reply.verdict],
+            _VERDICTS[said],
             tuple(m for at, m in enumerate(matches) if not cited_graphs or at in cited_graphs),
             tuple(
                 p

@@ -174,8 +174,6 @@ def _filled(step: str, task: ExampleKind, shots: Sequence[str], query: str, **pa
 
 Op = Literal["keep", "without", "or", "count", "max", "min", "most", "fewest", "sum", "average", "exists"]
 Test = Literal[">", "<", ">=", "<=", "=", "!=", ""]
-LONGEST_NAME_IN_PATTERN = 300
-"""Characters of a name in a pattern; a longer one is no name."""
 MOST_OPERATIONS = 8
 GRAPH = """
 This graph records the following, and nothing else:
@@ -361,7 +359,7 @@ def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Patt
 def clean_name(text: str) -> str:
     """A name without the quotes that literals are written in. Raises PatternError for one that is none."""
     text = " ".join(text.split())
-    if not text or len(text) > LONGEST_NAME_IN_PATTERN:
+    if not text or len(text) > 300:
         raise PatternError(f"the model's pattern: a name of {len(text):,} characters is no name")
     if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1].strip() or text

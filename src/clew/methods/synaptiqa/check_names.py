@@ -11,8 +11,9 @@ that found nothing is told so (`other_types`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
@@ -61,13 +62,10 @@ class NameCheck:
         self, schema: GraphSchema, values: StoredValues, embedder: Embedder, lexicon: Lexicon
     ) -> None:
         self.schema, self._values = schema, values
-        self._embedder, self._lexicon = embedder, lexicon
+        self._space = partial(NameSpace, embedder=embedder, lexicon=lexicon)
         self._labels = self._space(schema.labels)
         self._types = self._space(schema.types)
         self._attributes: dict[frozenset[str], NameSpace] = {}
-
-    def _space(self, names: Iterable[str]) -> NameSpace:
-        return NameSpace(tuple(names), self._embedder, self._lexicon)
 
     def names(self, statement: Statement, question: str, choose: Choose) -> Corrected:
         """Check relations, labels (by the relations), then properties (by the labels). Raises as `choose`."""
@@ -104,14 +102,12 @@ class NameCheck:
         edits: dict[int, str] = {}
         corrections: dict[Correction, None] = {}
         for place in places:
-            choice = choices[place.unknown]
-            if choice.name is None:
-                continue
-            edits[place.token] = place.write(choice.name)
-            missing, after = place.unknown, edits[place.token]
-            reason = f"the graph has no {missing}; {choice.by}"
-            corrections[Correction(missing.kind, missing.written, after, reason)] = None
-        unresolved = tuple(each for each in unknown if choices[each].name is None)
+            (name, by), missing = choices[place.unknown], place.unknown
+            if name is not None:
+                after = edits[place.token] = place.write(name)
+                reason = f"the graph has no {missing}; {by}"
+                corrections[Correction(missing.kind, missing.written, after, reason)] = None
+        unresolved = tuple(each for each in unknown if choices[each][0] is None)
         return replace(Corrected.by(statement, edits, corrections), unknown=unresolved)
 
     def _unknown_names(

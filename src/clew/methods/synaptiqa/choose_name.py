@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -36,7 +36,6 @@ SAME = 1.0
 """Score of names that differ in case, underscores, accents or number (`Movies`, `movie`) only."""
 NEARLY = 0.99
 """Score of the best name that is another one."""
-_LONGEST = 200
 LEAST_LIKENESS = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
 MARGIN = 0.05
@@ -59,7 +58,7 @@ class Near:
 class NameSpace:
     """Names of one kind, compared by meaning and by letters."""
 
-    def __init__(self, names: Sequence[str], embedder: Embedder, lexicon: Lexicon) -> None:
+    def __init__(self, names: Iterable[str], embedder: Embedder, lexicon: Lexicon) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._name_set = frozenset(self.names)
         self._embedder, self._lexicon = embedder, lexicon
@@ -103,7 +102,7 @@ class NameSpace:
 
 def words_of(name: str) -> str:
     """Return the words of a name: `ACTED_IN` is *acted in*, `productName` *product name*."""
-    words = relation_text(name[:_LONGEST])
+    words = relation_text(name[:200])
     return words.lower() if words.isupper() else words
 
 
@@ -137,40 +136,39 @@ class Corrected:
         return cls(after, tuple(corrections))
 
 
-@dataclass(frozen=True, slots=True)
-class NameChoice:
-    """The name that was chosen, None if none; and by what."""
+Choose = Callable[[str, str, Sequence[Unknown]], list[tuple[str | None, str]]]
+"""(question, query, names that the graph lacks) → the name that is chosen for each, if one is, and by what.
 
-    name: str | None
-    by: str
-
-
-Choose = Callable[[str, str, Sequence[Unknown]], list[NameChoice]]
-"""(question, query, names that the graph lacks) → a choice for each, in their order. Raises LlmError."""
+Raises LlmError.
+"""
 
 
-def choose_by_similarity(question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+def choose_by_similarity(
+    question: str, query: str, unknown: Sequence[Unknown]
+) -> list[tuple[str | None, str]]:
     """The most similar name of each, if its likeness is `LEAST_LIKENESS` and it leads by `MARGIN`."""
     return [_clearest(each) for each in unknown]
 
 
-def _clearest(unknown: Unknown) -> NameChoice:
+def _clearest(unknown: Unknown) -> tuple[str | None, str]:
     """Choose among the names near to one, which are sorted by likeness."""
     near = unknown.near
     if not near or near[0].score < LEAST_LIKENESS:
-        return NameChoice(None, "nothing is like it")
+        return None, "nothing is like it"
     best, runners_up = near[0], near[1:]
     same = [n for n in near if n.score >= SAME]
     cased = [n for n in same if n.name.casefold() == unknown.written.casefold()]
     sole = cased or same
     if len(sole) == 1:
-        return NameChoice(sole[0].name, sole[0].why or "the same name")
+        return sole[0].name, sole[0].why or "the same name"
     if runners_up and best.score - runners_up[0].score < MARGIN:
-        return NameChoice(None, f"{best.name!r} and {runners_up[0].name!r} are about as like it")
-    return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
+        return None, f"{best.name!r} and {runners_up[0].name!r} are about as like it"
+    return best.name, best.why or f"most similar, {best.score:.2f}"
 
 
-def choose_by_model(talk: Talk, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
+def choose_by_model(
+    talk: Talk, question: str, query: str, unknown: Sequence[Unknown]
+) -> list[tuple[str | None, str]]:
     """The model's picks of the similar names, asked once for all that are not clear. Raises LlmError.
 
     Similarity chooses where the model's reply is of no use.
@@ -190,7 +188,7 @@ def choose_by_model(talk: Talk, question: str, query: str, unknown: Sequence[Unk
     choices = dict(zip(unknown, choose_by_similarity(question, query, unknown), strict=True))
     for each, at in zip(unclear, numbers, strict=True) if len(numbers) == len(unclear) else ():
         name = each.near[at - 1].name if 1 <= at <= len(each.near) else None
-        choices[each] = NameChoice(name, "chosen by the model" if name else "the model chose none")
+        choices[each] = name, "chosen by the model" if name else "the model chose none"
     return [choices[each] for each in unknown]
 
 
@@ -201,12 +199,8 @@ class Picked:
     choices: list[int]
 
 
-# Values of properties: whether a graph has one, and which of its values are like one that it lacks.
-
 MOST_VALUES = 20_000
 """Distinct values of a property that are compared; of a property with more, those that share a word."""
-VALUES_KEPT = 64
-"""Properties whose values are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +222,8 @@ class StoredValues:
     def __init__(
         self, store: CypherStore, embedder: Embedder, lexicon: Lexicon, names_of: NamesOf | None = None
     ) -> None:
-        self._store, self._embedder, self._lexicon, self._names_of = store, embedder, lexicon, names_of
+        self._store, self._names_of = store, names_of
+        self._space = partial(NameSpace, embedder=embedder, lexicon=lexicon)
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
@@ -278,7 +273,7 @@ class StoredValues:
 
     def _values(self, place: Place, text: str) -> NameSpace:
         if place not in self._spaces:
-            if len(self._spaces) >= VALUES_KEPT:
+            if len(self._spaces) >= 64:
                 self._spaces.clear()
             values = self._distinct(place, "", {})
             self._spaces[place] = None if len(values) > MOST_VALUES else self._space(values)
@@ -286,9 +281,6 @@ class StoredValues:
         if space is None:
             space = self._space(self._sharing_a_word(place, text))
         return space
-
-    def _space(self, values: Sequence[str]) -> NameSpace:
-        return NameSpace(values, self._embedder, self._lexicon)
 
     def _sharing_a_word(self, place: Place, text: str) -> list[str]:
         """Return values that hold the beginning of a word of the text: typos are rare at the beginning."""

@@ -46,7 +46,7 @@ from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.check_names import other_types
 from clew.methods.synaptiqa.choose_name import Choose, Corrected, choose_by_model, choose_by_similarity
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store, with_nulls_last
-from clew.methods.synaptiqa.read_rows import Cell, ReadRow, ask_model_answer, is_absence, is_void, read_rows
+from clew.methods.synaptiqa.read_rows import ask_model_answer, is_absence, is_void, read_rows
 from clew.methods.synaptiqa.write_query import (
     LONGEST_REPLY_SHOWN,
     Attempt,
@@ -282,19 +282,21 @@ class _QueryState:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            reply = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
-        self.talk.note(
-            "read", {"text": reply.text, "answers": [cell.label for cell, _ in reply.values.values()]}
-        )
-        if not reply.values:
+            text, values = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
+        self.talk.note("read", {"text": text, "answers": [cell.label for cell, _ in values.values()]})
+        if not values:
             detail = f"none of the model's answers is in the rows of the query {query}"
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
-        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in reply.values.values())
-        citations = tuple(_citation(cell, proofs) for cell, proofs in reply.values.values())
+        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in values.values())
+        citations: list[Citation] = []
+        for cell, proofs in values.values():
+            triples = list(dict.fromkeys(t for row in proofs for t in row.triples))
+            ids = tuple(t.id for t in triples if t.id is not None)
+            citations.append(Citation(cell.entity, tuple(t.triple for t in triples), ids, cell.label))
         denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
         notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
-            self.question, answers, reply.text or text_of(answers), citations=citations, query=query,
+            self.question, answers, text or text_of(answers), citations=tuple(citations), query=query,
             complete=result.complete, notes=notes,
         )  # fmt: skip
 
@@ -308,12 +310,6 @@ class _QueryState:
                 answer = ungrounded(self.question, own.answer)
                 return replace(answer, query=query, confidence=own.confidence)
         return Answer(self.question, abstained=abstention(attempt), query=query)
-
-
-def _citation(cell: Cell, proofs: Sequence[ReadRow]) -> Citation:
-    triples = list(dict.fromkeys(t for row in proofs for t in row.triples))
-    ids = tuple(t.id for t in triples if t.id is not None)
-    return Citation(cell.entity, tuple(t.triple for t in triples), ids, cell.label)
 
 
 def _text(statement: Statement) -> str:

@@ -87,7 +87,7 @@ class SchemaSlicer:
         properties = sorted({name for names in owned for name in names})
         self.schema = schema
         names = (schema.labels, schema.types, properties)
-        self._spaces = tuple(NameSpace(tuple(each), embedder, lexicon) for each in names)
+        self._spaces = tuple(NameSpace(each, embedder, lexicon) for each in names)
 
     def of_labels(self, names: Collection[str], question: str, tokens: int) -> SchemaSlice | None:
         """All that some labels have: a second look. None where none of the names is a label."""

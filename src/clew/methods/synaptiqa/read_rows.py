@@ -86,14 +86,14 @@ class IndexTriples:
 
     def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> ProvedTriple:
         """Return the triple of an edge."""
-        return self._proved_triple(int(edge.id))
+        return ProvedTriple(triple_text(self.graph, int(edge.id)), int(edge.id))
 
     def of_property(self, node: StoredNode, key: str) -> tuple[ProvedTriple, ...]:
         """Return the triples from a node to literals by the relation that the property stands for."""
         graph, head = self.graph, int(node.id)
         start, stop = graph.out.span(head)
         return tuple(
-            self._proved_triple(triple)
+            ProvedTriple(triple_text(graph, triple), triple)
             for triple in range(start, stop)
             if self._is_value(int(graph.out.neighbour[triple]))
             and graph.labels[int(graph.out.neighbour[triple])] != graph.labels[head]
@@ -105,9 +105,6 @@ class IndexTriples:
         values = self.graph.values
         typed = bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
         return typed or self.graph.labels[node].lower() in BOOLEANS
-
-    def _proved_triple(self, triple: int) -> ProvedTriple:
-        return ProvedTriple(triple_text(self.graph, triple), triple)
 
 
 RowTriples = StoredTriples | IndexTriples
@@ -264,10 +261,6 @@ def is_absence(rows: Sequence[ReadRow]) -> bool:
 # The model names values of the rows, or a column of which all values are answers. What it names is looked up
 # in the rows; the rest is dropped.
 
-MOST_ROWS_SHOWN = 60
-"""Rows that the prompt shows; the model may name a column to mean all."""
-_ROOM = 12_000
-"""Characters of rows in a prompt."""
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 REPAIR = (
     'This cannot be read. Write the JSON object alone: {"text": "…", "answers": ["…"]}, as you were asked.'
@@ -291,14 +284,6 @@ class OwnReply:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """Values of the rows that are answers, with the rows that prove each; and the model's text."""
-
-    text: str
-    values: dict[str, tuple[Cell, list[ReadRow]]]
-
-
 def read_rows(
     talk: Talk,
     question: str,
@@ -306,15 +291,18 @@ def read_rows(
     columns: Sequence[str],
     rows: Sequence[ReadRow],
     judge: Judge | None = None,
-) -> ReadAnswer:
-    """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError."""
+) -> tuple[str, dict[str, tuple[Cell, list[ReadRow]]]]:
+    """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError.
+
+    Returns the model's text, and the values of the rows that are answers, with the rows that prove each.
+    """
     rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
     values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": rows_text}
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
-    return ReadAnswer(reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge))
+    return reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge)
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -346,8 +334,8 @@ def ask_model_answer(talk: Talk, question: str) -> OwnReply:
 
 def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
-    room = _ROOM
-    for row in rows[:MOST_ROWS_SHOWN]:
+    room = 12_000
+    for row in rows[:60]:
         line = query_text(json.dumps(row.labels, ensure_ascii=False))
         room -= len(line)
         if room < 0:

@@ -36,8 +36,6 @@ BOUND = 10
 """Edges of a path without a bound, as in the paper's `[*..10]` (section III.C)."""
 MOST_BEGINNINGS = 8
 """Places of a reply at which a statement may begin."""
-MOST_CUTS = 30
-"""Lines behind which a text is tried without what follows."""
 ROOM = 4 * LONGEST_STATEMENT
 """Characters that are parsed in all, so that no reply takes long."""
 
@@ -109,7 +107,7 @@ def _cuts(text: str) -> Iterator[str]:
     yield text
     lines = text.split("\n")
     ends = [at for at in range(1, len(lines)) if not _CLAUSE.match(lines[at])]
-    for at in reversed(ends[:MOST_CUTS]):
+    for at in reversed(ends[:30]):
         yield "\n".join(lines[:at]).strip()
 
 
@@ -195,10 +193,6 @@ _LACKS = re.compile(r"[\s`*\"']*NOT IN (?:THIS|THE) GRAPH\b[\s:.*]*(.*)", re.IGN
 _SHOW = re.compile(r"[\s`*\"']*SHOW\s*:\s*(.+)", re.IGNORECASE)
 _SHOWN = "The graph has of that:\n<schema>\n{}\n</schema>\nNow write the query alone."
 _NOT_SHOWN = "The schema has no such label. Write the query alone."
-_LONGEST = 4_000
-"""Characters of a query that a later prompt shows."""
-MOST_SHOWN = 20
-"""Rows that the steps of an answer show."""
 LONGEST_REPLY_SHOWN = 2_000
 """Characters of a model's reply that the steps show."""
 
@@ -289,7 +283,7 @@ def lacks(reply: str) -> str | None:
 
 def _query(text: str) -> str:
     """A query as data: its arrows stay, a tag that could end the block does not."""
-    return text[:_LONGEST].replace("</", "‹/")
+    return text[:4_000].replace("</", "‹/")
 
 
 @dataclass
@@ -320,7 +314,7 @@ class Attempt:
             detail |= {
                 "sent": self.result.sent,
                 "columns": list(self.result.columns),
-                "rows": [row.labels for row in self.result.rows[:MOST_SHOWN]],
+                "rows": [row.labels for row in self.result.rows[:20]],
                 "row_count": len(self.result.rows),
                 "complete": self.result.complete,
                 "evidence_sampled": self.result.sampled,

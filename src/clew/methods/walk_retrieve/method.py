@@ -65,22 +65,14 @@ from clew.text.verbalise import readable, relation_text
 
 LONGEST_SENTENCE = 1_000
 """Characters of what a prompt shows of a walk, and of the sentence that a model says of it."""
-MOST_PATH_ENDS = 300
-"""Names of the ends of all paths that a prompt shows."""
-FIRST_NAMES = 12
-"""Names of each path, before the best take what room is left."""
 LONGEST_NAME_IN_LINE = 120
 WITH_BEGINNINGS = 4
 """Of so many of the best paths, the shorter paths that they begin with are lines too."""
-MOST_BETWEEN, MOST_SOURCES = 12, 4
-"""Things before the last step of which a line says which leads where, and those that it says of one end."""
-MOST_LISTED_RELATIONS, MOST_ASKED_RELATIONS = 4, 2
-MOST_LISTED_ENDS, MOST_LISTED_NAMES = 60, 12
-"""Ends of a relation that a line shows, and the names beside each: of more, the first, and their number."""
-MOST_LIST_TRIPLES = 200
-"""Triples of all relations that are read whole."""
-MOST_MEMBERS = 300
-"""Things of a type that a line lists."""
+MOST_SOURCES = 4
+"""Things that lead to an end which a line says."""
+MOST_ASKED_RELATIONS = 2
+MOST_LISTED_ENDS = 60
+"""Ends of a relation that a line shows; of more, the first, and their number."""
 _WORD = re.compile(r"\w+")
 
 
@@ -162,8 +154,8 @@ def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
 
 def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[Fact]:
     """Say paths with their ends: each its first few names, and the best as many more as there is room for."""
-    counts = [min(len(path.ends), FIRST_NAMES) for path in paths]
-    room = max(MOST_PATH_ENDS - sum(counts), 0)
+    counts = [min(len(path.ends), 12) for path in paths]
+    room = max(300 - sum(counts), 0)
     for at, path in enumerate(paths):
         extra = min(len(path.ends) - counts[at], room)
         counts[at] += extra
@@ -181,7 +173,7 @@ def _path_text(graph: Graph, path: RelationPath, count: int) -> str:
     for at, step in enumerate(path.steps):
         relation = data_line(relation_text(graph.relation_labels[relation_of(step)]), LONGEST_NAME_IN_LINE)
         text += (" ·" if at else "") + (f" ←{relation}─" if is_backward(step) else f" ─{relation}→")
-    between = path.between(graph, MOST_BETWEEN)
+    between = path.between(graph, 12)
     names = "; ".join(
         name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
     )
@@ -220,9 +212,9 @@ def whole_lists(
     """
     if not all(graph.values.kind[topic] for topic in topics):
         return []
-    lines, room = _type_lines(graph, question), MOST_LIST_TRIPLES
+    lines, room = _type_lines(graph, question), 200
     order = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *ranking.order(question)])
-    for relation in list(order)[:MOST_LISTED_RELATIONS]:
+    for relation in list(order)[:4]:
         count = int(np.count_nonzero(graph.out.relation == relation))
         if 0 < count <= room or relation in asked[:MOST_ASKED_RELATIONS]:
             lines.append(_relation_line(graph, relation))
@@ -244,7 +236,7 @@ def _type_lines(graph: Graph, question: str) -> list[Fact]:
             if name_words and name_words <= word_forms
             else []
         )
-        if 0 < len(members) <= MOST_MEMBERS:
+        if 0 < len(members) <= 300:
             spans = ((node, *graph.out.span(node)) for node in members)
             firsts = ((node, (a,) if a < b else first_into(graph, node)) for node, a, b in spans)
             ends = {node: proof for node, proof in firsts if proof}
@@ -289,7 +281,7 @@ def _shown_ends(graph: Graph, ends: Sequence[int]) -> Sequence[int]:
 
 
 def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
-    most = len(nodes) if between == "; " else MOST_LISTED_NAMES
+    most = len(nodes) if between == "; " else 12
     names = between.join(name_of(graph, node) for node in nodes[:most])
     return f"{names}{between + '…' if len(nodes) > most else ''} ({len(nodes):,})"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -26,8 +27,6 @@ from clew.workers import Workers
 WALKS_OF_BATCH = 256
 """Walks that a worker is given at once: what a kill may lose."""
 SENTENCE_ATTEMPTS = 3
-MOST_SAID_TOKENS = 128
-"""Tokens of a sentence that says a walk."""
 LEAST_ALL = 8
 """Walks of a batch that must fail together for the model to be taken for down."""
 
@@ -119,11 +118,16 @@ class ModelVerbaliser:
         After an error, which is put into `errors`, no other batch is begun; those that are under way come.
         """
         batches = [requests[at : at + self.of_batch] for at in range(0, len(requests), self.of_batch)]
-        ask, pending = _AskBatch(self._model, self.concurrency), takewhile(lambda _: not errors, batches)
-        for asked in map(ask(), pending) if self._cluster is None else self._cluster.map(ask, pending):
-            errors += [] if asked.error is None else [asked.error]
-            yield from asked.replies
-            self._tell_done(len(asked.replies))
+        ask, pending = (
+            partial(_asking, self._model, self.concurrency),
+            takewhile(lambda _: not errors, batches),
+        )
+        for replies, error in (
+            map(ask(), pending) if self._cluster is None else self._cluster.map(ask, pending)
+        ):
+            errors += [] if error is None else [error]
+            yield from replies
+            self._tell_done(len(replies))
 
     def _tell_done(self, walks: int) -> None:
         self.sentence_count += walks
@@ -145,26 +149,16 @@ def request_of(graph: Graph, walk: NearWalk) -> Request:
     )
     rows_text = "\n".join(data_line(row, LONGEST_SENTENCE) for row in rows)
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK=rows_text)
-    return Request(messages, temperature=0.0, max_tokens=MOST_SAID_TOKENS)
+    return Request(messages, temperature=0.0, max_tokens=128)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchReplies:
-    """Replies to some requests, None for one that failed; `error` is what ends the work."""
-
-    replies: list[Reply | None]
-    error: LlmError | None = None
+BatchReplies = tuple[list[Reply | None], LlmError | None]
+"""Replies to some requests, None for one that failed; and the error that ends the work, if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _AskBatch:
-    """Makes, in a worker, what asks a model, so many requests at a time."""
-
-    model: ChatModel
-    concurrency: int
-
-    def __call__(self) -> Callable[[Sequence[Request]], BatchReplies]:
-        return lambda requests: run_sync(_ask_all(self.model, requests, self.concurrency))
+def _asking(model: ChatModel, concurrency: int) -> Callable[[Sequence[Request]], BatchReplies]:
+    """Make, in a worker, what asks a model, so many requests at a time."""
+    return lambda requests: run_sync(_ask_all(model, requests, concurrency))
 
 
 async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> BatchReplies:
@@ -191,7 +185,7 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
     replies = list(await asyncio.gather(*map(ask_one, requests)))
     if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
         stop.append(failures[-1])  # the model is down: to go on would leave out everything
-    return BatchReplies(replies, stop[0] if stop else None)
+    return replies, stop[0] if stop else None
 
 
 def _sentence(reply: Reply, request: Request) -> str:
