@@ -1,0 +1,666 @@
+"""Follow-ups that go on from a set: what is kept or left out of it, its order, its numbers, who of it is meant.
+
+only those in Berlin; leave out the diesels      within the last set, or without what it has of such
+which of the two is newer?                       the last answers, or what the last turns were about
+put them in order of age; from oldest to youngest
+and the highest?; how many is that together?     of the values of the last question
+so who comes on both days?                       what the last two turns have in common
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+
+import numpy as np
+
+from clew.graph.graph import ValueKind
+from clew.graph.steps import Step, opposite
+from clew.query.execute import Executor
+from clew.query.tree import (
+    Anchor,
+    Ask,
+    Both,
+    Compared,
+    Counted,
+    Extreme,
+    OfType,
+    Part,
+    Qualified,
+    Query,
+    Related,
+    Walk,
+    Without,
+    last_walks,
+    parts_of,
+    steps_of,
+)
+from clew.query.values import NUMBER_WORDS
+from clew.query.vocabulary import NUMBER
+from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
+from clew.reading.english import BEING, DOING, FUNCTION, LIGHT, PREPOSITIONS
+from clew.reading.thread import LastAnswer, either
+from clew.text.inflection import singular
+from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
+from clew.text.normalise import tokens
+from clew.types import Abstention
+
+Around = Callable[[Query], Query | None]
+THEM = r"(?:them|those|these|they)"
+_AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
+_MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
+ALL = re.compile(
+    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total))*)"
+    rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
+    r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
+    r"|(?:who|what|which(?:\s+one)?)\s+(?:is|was)\s+(?:it|that)",
+    re.I,
+)
+SORT = re.compile(
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+\w+)\s+)?"
+    r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
+    r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?:by|according\s+to)\s+(?P<by>.+)"
+    rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
+    rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest)(?:\s+ones?)?\s+first)",
+    re.I,
+)
+_WAY = re.compile(
+    r"[\s,(]+(?:(?:in\s+)?(?P<down>desc)\w*(?:\s+order)?|(?:in\s+)?asc\w*(?:\s+order)?"
+    rf"|(?:the\s+)?(?P<first>{_MOST_WORDS})(?:\s+\w+)?\s+first)\)?$",
+    re.I,
+)
+ONLY = re.compile(
+    rf"(?P<only>(?:show\s+|list\s+|keep\s+)?(?:me\s+)?(?:only|just)\s+(?:{THEM}|the\s+ones?|the|ones?)?)"
+    rf"\s*(?P<that>that|who|which|of\s+{THEM})?\s*(?P<rest>.+)|keep\s+(?:{THEM}|the\s+ones?)\s+(?P<kept>.+)",
+    re.I,
+)
+OUT = re.compile(
+    r"(?:(?:please\s+)?(?:leave|take|filter)\s+(?:out|off|away)|drop|remove|exclude|skip|omit|ignore|minus|without"
+    r"|except(?:\s+for)?|excluding|apart\s+from|but\s+not|not)\s+(?:(?:any(?:thing|one|body)?|all|every(?:thing|one)?)\s*)?"
+    rf"(?:{THEM}|the\s+ones?|ones?|the)?\s*(?P<that>that|who|which)?\s*(?P<rest>.+)",
+    re.I,
+)
+ONES = re.compile(rf"(?:{THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s*(?P<rest>.+)", re.I)
+_OF_THEM = re.compile(
+    r"(?:\s+ones?)?\s+(?:of|among|from)\s+(?:all\s+(?:of\s+)?)?(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)"
+    r"|(?<=which)\s+ones?\b",
+    re.I,
+)
+_THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
+_AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
+_AMOUNTS: dict[str, Ask] = {
+    **dict.fromkeys(("average", "mean", "typical"), "average"),
+    **dict.fromkeys(("total", "sum", "overall", "combined"), "sum"),
+    **dict.fromkeys(("highest", "maximum", "max", "largest", "biggest", "most"), "largest"),
+    **dict.fromkeys(("lowest", "minimum", "min", "smallest", "least"), "smallest"),
+}
+_SAME_VALUE = re.compile(
+    rf"(?:what\s+(?:is|was|are)\s+|what['’]s\s+)?(?:on\s+|in\s+)?(?:the\s+|their\s+|its\s+)?(?P<amount>{'|'.join(_AMOUNTS)})"
+    r"(?:\s+(?:one|value|figure|number|amount))?",
+    re.I,
+)
+_TOGETHER = re.compile(
+    r"(?:(?:and|so)\s+)?(?:(?:how\s+(?:many|much)|what)\b(?:\s+(?:is|are|was|were|does|do|would|that|this|it|they|those"
+    r"|these|both|the\s+two|make|makes|come|comes|to|be|have|has|had|\w+))*?\s+)?"
+    r"(?:together|altogether|combined|in\s+total|in\s+all|in\s+sum|all\s+told|taken\s+together|the\s+(?:total|sum))",
+    re.I,
+)
+_DIFFERENCE = re.compile(
+    r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>\w+))?|(?:and\s+)?(?:what\s+(?:is|was)|what['’]s)\s+the\s+difference"
+    r"(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
+    re.I,
+)
+BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
+WHICH_BEST = re.compile(
+    rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
+    rf"(?P<best>(?:the\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
+    re.I,
+)
+_WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
+_WHICH_BE = re.compile(
+    r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
+    r"(?:(?:most|least|top|bottom)\b)?(?P<rest>.+)",
+    re.I,
+)
+BEST = re.compile(
+    r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+(?:\d+|\w+))\b.*", re.I
+)
+_MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
+_ANY = re.compile(
+    rf"(?P<aux>{_AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
+    rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)",
+    re.I,
+)
+_BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
+_NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
+_SO_MANY = re.compile(
+    r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+(?:other\s+)?"
+    rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
+    re.I,
+)
+_OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
+YES_NO = re.compile(rf"{_AUX}(?:n['’]t)?\s", re.I)
+_HAVING = re.compile(r"(?P<not>without|lacking|with\s+no)\s+|(?:with|having)\s+", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A way to read a follow-up: a text, known to be about `names`, and what is put around its query.
+
+    `query` is known where nothing has to be read but a name at the characters `at`. `is_said`: the text says
+    all of it. What `is_whole` may be read without the last question too. Ways of a lower `rank` come first.
+    """
+
+    text: str
+    around: Around | None = None
+    names: tuple[str, ...] = ()
+    query: Query | None = None
+    at: tuple[int, int] = (0, 0)
+    is_said: bool = False
+    is_whole: bool = False
+    rank: int = 0
+
+
+def goes_on_from_set(question: str) -> bool:
+    """Whether a question is one of those that need a set."""
+    whole = (ALL, SORT, ONLY, OUT, ONES, BEST, WHICH_BEST, _TOGETHER, _DIFFERENCE)
+    return any(p.fullmatch(question) for p in whole) or bool(
+        _which_are(question) or _SO_MANY.search(question)
+    )
+
+
+def _which_are(question: str) -> re.Match[str] | None:
+    """The words before what narrows a set; none where the question has a noun of its own.
+
+    *Which is the oldest*, *which are older than 40* go on from a set; *which is the capital of Norland*,
+    *which is the oldest city*, *which was Ada born in* do not.
+    """
+    if be := _WHICH_BE.match(question):
+        words = [token.norm for token in tokens(be["rest"])]
+        phrase = list(takewhile(lambda word: word not in FUNCTION and word not in ("one", "ones"), words))
+        is_of = be["of"] and not any(token.norm in FUNCTION for token in tokens(be["owner"] or ""))
+        is_ones = words[len(phrase) : len(phrase) + 1] in (["one"], ["ones"])
+        is_object = bool(words) and words[-1] in PREPOSITIONS
+        if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
+            return None
+    return _WHICH_ARE.match(question)
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word behind *the* is a noun, or unknown: not *oldest*, *older*, *two*."""
+    lexicon = Lexicon.load()
+    is_adjective = lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
+    if word.isdigit() or is_adjective or lexicon.mostly_verb(word):
+        return False
+    return bool(lexicon.classes(word)) or not lexicon.known(word)
+
+
+def meant_by_number(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Abstention:
+    """What *the two*, *his three blocks*, *the other one* may be, each with the question as one of *them*."""
+    match = next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None)
+    if match is None:
+        return []
+    number = NUMBER_WORDS.get(match["number"].lower()) or int(match["number"])
+    noun, stop = match["noun"] or "", match.end()
+    behind = rest[match.end("noun") :].split() if noun else []
+    called = last.of_number(number, singular(noun.lower())) if noun else []
+    if noun and not called:
+        # *Which of the two joined first?*: a verb is no noun of theirs; *those three ladders* may be.
+        is_verb = noun.lower() in FUNCTION or not (
+            singular(noun.lower()) != noun.lower()
+            and (not behind or behind[0].lower() in BEING | DOING | {"has", "have", "had"})
+        )
+        stop = match.end("number") if is_verb else stop
+        is_of_graph = singular(noun.lower()) in last.reader.vocabulary.nouns
+        called = [] if is_of_graph and not is_verb else last.of_number(number)
+    elif not noun:
+        called = last.of_number(number)
+    if not called:
+        is_pointing = match["of"] or match["the"].lower() not in ("the",)
+        detail = f'I cannot tell which are meant by "{rest[match.start() : stop]}": the last question and its answer have no {number} such'
+        return Abstention("unplaced", detail) if is_pointing else []
+    text = f"{rest[: match.start()]}{'of them' if match['of'] else 'they' if not rest[: match.start()].strip() else 'those'}{rest[stop:]}"
+    return [(replace(last, focus=things), text) for things in called]
+
+
+@dataclass(eq=False)
+class OfSet:
+    """The ways to read a question as one of the last set."""
+
+    last: LastAnswer
+    question: str
+    """As it was asked."""
+
+    @cached_property
+    def whole(self) -> Part | None:
+        """The last set."""
+        return self.last.things.part if self.last.things else None
+
+    @cached_property
+    def noun(self) -> str:
+        """What its members are called."""
+        return self.last.owners.noun if self.last.owners else "things"
+
+    # all of it, and its numbers
+
+    def of_all(self, rest: str) -> list[FollowUp]:
+        """*How many are they?*, *which ones?*, *their names*."""
+        match, whole = ALL.fullmatch(rest), self.whole
+        if match is None or whole is None:
+            return []
+        return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
+
+    def of_values(self, rest: str) -> list[FollowUp] | Abstention:
+        """*And the highest?* of the same values; *together* and *by how many*: of those of the last turns."""
+        query = self.last.query
+        if query is None:
+            return []
+        part = query.part
+        is_number = isinstance(part, Walk) and self.last.reader.vocabulary.kinds_reached[part.step] == NUMBER
+        is_amount = query.ask in _AMOUNTS.values() and not query.by
+        if (match := _SAME_VALUE.fullmatch(rest)) and (
+            is_amount or (is_number and query.ask == "list" and self.last.thread.total > 1)
+        ):
+            return [FollowUp(self.question, query=replace(query, ask=_AMOUNTS[match["amount"].lower()]))]
+        if _TOGETHER.fullmatch(rest):
+            return self._together(rest)
+        if match := _DIFFERENCE.fullmatch(rest):
+            return self._difference(match["unit"] or "")
+        return []
+
+    def _together(self, rest: str) -> list[FollowUp] | Abstention:
+        queries = [query for query, _ in self.last.run] or [q for q in (self.last.query,) if q]
+        parts = [query.part for query in queries]
+        walks = [
+            p
+            for p in parts
+            if isinstance(p, Walk) and self.last.reader.vocabulary.kinds_reached[p.step] == NUMBER
+        ]
+        asks = {query.ask for query in queries}
+        executor = Executor(self.last.reader.graph)
+        found: Query | None = None
+        if asks <= {"list", "sum"} and len(walks) == len(parts) and len({walk.step for walk in walks}) == 1:
+            sources = [walk.source for walk in walks]
+            found = (
+                Query("sum", Walk(either(sources), walks[0].step))
+                if self._are_apart(executor, sources)
+                else None
+            )
+        elif asks == {"count"} and len(parts) > 1 and self._are_apart(executor, parts):
+            found = Query("count", either(parts))
+        if found is not None and found != self.last.query:
+            return [FollowUp(self.question, query=found)]
+        return Abstention(
+            "unplaced", f'I cannot tell what "{rest}" adds up: the last turns have no numbers of one kind'
+        )
+
+    def _are_apart(self, executor: Executor, parts: Sequence[Part]) -> bool:
+        """Whether no two of some sets share a member."""
+        members = [node for part in parts for node in executor.members(part).tolist()]
+        return len(members) == len(set(members))
+
+    def _difference(self, unit: str) -> list[FollowUp] | Abstention:
+        query, executor = self.last.query, Executor(self.last.reader.graph)
+        parts = [q.part for q, _ in self.last.run if q.ask in ("list", "count")][-2:]
+        match query.part if query and query.ask == "yes" else None:
+            case Compared(Anchor() as source, steps, _, value) if isinstance(value, Part):
+                one: Part = source
+                for step in steps:
+                    one = Walk(one, step)
+                parts = [one, value]
+            case _:
+                pass
+        if len(parts) == 2:
+            found = Query("difference", parts[0], parts[1])
+            number = executor.number(found)
+            if number is not None and number < 0:
+                found = Query("difference", parts[1], parts[0])
+            is_of_days = number is not None and any(
+                self.last.reader.graph.values.kind[n] != ValueKind.NUMBER
+                for n in executor.members(parts[0]).tolist()[:1]
+            )
+            if number is not None and not (is_of_days and unit and not unit.lower().startswith("day")):
+                return [FollowUp(self.question, query=found)]
+        return Abstention(
+            "unplaced",
+            "I cannot tell which two numbers are meant: the last turns do not have two of one kind",
+        )
+
+    def by_group(self, rest: str) -> list[FollowUp]:
+        """*And per depot?*: what was counted, summed or averaged, by another group."""
+        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
+        if query is None or not query.by or not BY.match(rest):
+            return []
+        if query.ask != "count":
+            said = BY.search(asked)
+            return [FollowUp(f"{asked[: said.start()]}{rest}?")] if said else []
+
+        def around(counted: Query) -> Query | None:
+            return self._within(counted, replaces=False) if counted.by else None
+
+        return [FollowUp(f"How many {self.noun} are there {rest}?", around)]
+
+    def of_both(self, rest: str) -> list[FollowUp]:
+        """*So who comes on both days?*: what the last two turns have in common."""
+        run, match = [query for query, _ in self.last.run][-2:], _BOTH_OF.search(rest)
+        if match is None or len(run) < 2 or not all(query.ask in ("list", "count") for query in run):
+            return []
+        said = self.last.thread.question.lower()
+        words = [
+            t.norm
+            for t in tokens(rest[: match.start()] + rest[match.end() :])
+            if any(map(str.isalnum, t.norm))
+        ]
+        known = FUNCTION | LIGHT | set(singular(self.noun).split()) | {self.noun}
+        if not re.match(r"(?:who|which|what|how many)\b", rest, re.I) or any(
+            word not in known and singular(word) not in known and _stem(word) not in map(_stem, said.split())
+            for word in words
+        ):
+            return []
+        ask: Ask = "count" if rest.lower().startswith("how many") else "list"
+        return [FollowUp(self.question, query=Query(ask, Both(run[0].part, run[1].part)))]
+
+    # order
+
+    def in_order(self, rest: str) -> list[FollowUp]:
+        """*Sort them by age, oldest first*: by what "What is the age of X?" is read as; *from oldest to youngest*."""
+        match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
+        if match is None or whole is None or things is None or not things.members:
+            return []
+        said = match["of"] or match["by"] or ""
+        way = _WAY.search(f" {said}")
+        key, node = f" {said}"[: way.start()] if way else said, things.members[0]
+        key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
+        best = match["best"] or match["first"] or (way["first"] if way else None)
+        name = self.last.reader.graph.label(node)
+        found: list[FollowUp] = []
+
+        def sorted_by(steps: tuple[Step, ...], is_counted: bool) -> Query | None:
+            if best and _comparative(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
+                largest = None if self._is_of_time(steps) else True
+            else:
+                largest = self._is_downwards(
+                    best, bool(match["down"] or (way and way["down"])), steps[-1], is_counted
+                )
+            return None if largest is None else Query("list", Extreme(whole, steps, is_counted, largest, 0))
+
+        def by_key(query: Query) -> Query | None:
+            steps, part, is_counted = list[Step](), query.part, query.ask == "count"
+            while isinstance(part, Walk):
+                steps.insert(0, part.step)
+                part = part.source
+            is_path = isinstance(part, Anchor) and part.node == node and bool(steps)
+            if not is_path or query.ask not in ("list", "count") or (is_counted and len(steps) > 1):
+                return None
+            return sorted_by(tuple(steps), is_counted)
+
+        def by_best(query: Query) -> Query | None:
+            ranked = next((p for p in parts_of(query.part) if isinstance(p, Extreme)), None)
+            if ranked is None or query.ask != "list":
+                return None
+            return Query("list", replace(ranked, source=whole, number=0, nth=False, among=None))
+
+        if key:
+            found.append(FollowUp(f"What is the {key} of {name}?", by_key, (name,)))
+            found.append(FollowUp(f"When was {name} {_as_participle(key)}?", by_key, (name,), rank=1))
+        if best:
+            found.append(
+                FollowUp(f"Which {singular(self.noun)} is the {best}?", by_best, rank=2 if key else 0)
+            )
+        if match["up"] and not key:
+            found += [
+                FollowUp(self.question, query=query)
+                for steps in self._only_time()
+                if (query := Query("list", Extreme(whole, steps, False, False, 0)))
+            ]
+        return found
+
+    def _only_time(self) -> list[tuple[Step, ...]]:
+        """The step to the only time that the members have."""
+        vocabulary, executor = self.last.reader.vocabulary, Executor(self.last.reader.graph)
+        steps = executor.steps(np.array(self.last.things.members[:50] if self.last.things else []))
+        times = [s for s in steps if s in vocabulary.value_steps and vocabulary.is_of_time(opposite(s))]
+        return [(times[0],)] if len(times) == 1 else []
+
+    def _is_of_time(self, steps: tuple[Step, ...]) -> bool:
+        return self.last.reader.vocabulary.is_of_time(opposite(steps[-1]))
+
+    def _is_downwards(self, best: str | None, is_down: bool, step: Step, is_counted: bool) -> bool:
+        """Whether the largest comes first: *descending*, *oldest first*, *latest first*."""
+        if best is None:
+            return is_down
+        more = _comparative(best.lower().split()[0])
+        if (
+            self.last.reader.vocabulary.is_of_time(opposite(step))
+            and not is_counted
+            and more in LATER | EARLIER
+        ):
+            return more in LATER
+        return more not in FEWER
+
+    # a part of it
+
+    def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
+        """*Only those in Berlin*, *which of them …*, *leave out …*: all such things, within the set or without."""
+        query, noun = self.last.query, self.noun
+        if self.whole is None or not rest:
+            return []
+        most = _MOST.fullmatch(rest)
+        if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
+            largest = _comparative(most["word"].lower()) not in FEWER
+            return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
+        texts, how = self._texts(rest, noun, replaces=replaces)
+        is_count = how.is_elliptic and query is not None and query.ask == "count"
+
+        def around(query: Query) -> Query | None:
+            found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
+            if found is None:
+                return None
+            if how.is_out:
+                whole = self.last.owners.part if self.last.owners else self.whole
+                if found.ask != "list" or whole is None or found.other is not None:
+                    return None
+                found = replace(found, part=Without(whole, found.part))
+            if how.verdict:
+                return self._verdict(found, how.verdict)
+            return replace(found, ask="count") if is_count and found.ask == "list" else found
+
+        return [FollowUp(f"{text}?", around, rank=rank) for rank, text in enumerate(dict.fromkeys(texts))]
+
+    def _texts(self, rest: str, noun: str, *, replaces: bool) -> tuple[list[str], _How]:
+        """The questions of all such things that a follow-up may be, and how it goes on from the set."""
+        if re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and (_OF_TWO.search(rest)):
+            rest = _of_two(rest)
+        if out := OUT.fullmatch(rest):
+            return _being(out["rest"], out["that"], noun), _How(is_out=True)
+        if only := ONLY.fullmatch(rest) or (not replaces and ONES.fullmatch(rest)):
+            kept = only.groupdict().get("kept")
+            return _being(kept or only["rest"], None if kept else only["that"], noun), _How()
+        if any_of := _ANY.fullmatch(rest):
+            aux = "" if any_of["aux"].lower() in DOING else f"{any_of['aux']} "
+            how = any_of["how"].lower()
+            return [f"Which {noun} {aux}{any_of['rest']}"], _How(verdict=how)
+        if _OF_THEM.search(rest):
+            text = _OF_THEM.sub(lambda m: f" {self._narrower_noun(m['noun'], noun)}", rest, count=1)
+            best = re.match(
+                rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)?(?:the\s+)?(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
+                text,
+                re.I,
+            )
+            if best:
+                return [f"Which {best['noun']} is the {best['best']}"], _How()
+            texts = [re.sub(r"^who\b", "which", text, flags=re.I)]
+            if text.lower().startswith("who "):
+                texts.append(re.sub(rf"^(who)\s+{re.escape(noun)}\b", r"\1", text, flags=re.I))
+            return texts, _How()
+        if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
+            return [f"{rest[: their.start()]}the{their['rest']} of the {noun}"], _How()
+        if best := WHICH_BEST.fullmatch(rest):
+            return [f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"], _How()
+        if which := _which_are(rest):
+            return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=True)
+        if BEST.fullmatch(rest):
+            return [f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"], _How()
+        if replaces and (ones := ONES.fullmatch(rest)):
+            return _being(ones["rest"], ones["that"], noun), _How(is_narrower=False, swaps=True)
+        is_asked = re.match(rf"(?:who|wh\w+|how|{_AUX})\b", rest, re.I)
+        if replaces and not is_asked:
+            return _being(rest, None, noun), _How(is_narrower=False, swaps=True, is_elliptic=True)
+        return [], _How()
+
+    def _narrower_noun(self, said: str | None, noun: str) -> str:
+        """What the members are called, with a word of *those indoor ones* that is no noun of theirs."""
+        if not said or said.lower() in FUNCTION:
+            return f"{noun} {said}" if said else noun
+        lexicon = Lexicon.load()
+        if self.last.owners and self.last.owners.called(singular(said.lower())):
+            return noun
+        if lexicon.uses(said.lower(), ADJECTIVE) > 0 and not lexicon.mostly_verb(said.lower()):
+            return f"{said} {noun}"
+        return (
+            noun if singular(said.lower()) != said.lower() or said.lower() == "people" else f"{noun} {said}"
+        )
+
+    def _verdict(self, query: Query, how: str) -> Query | None:
+        """Whether any, all or none of the set are of a narrower one."""
+        whole = self.last.owners.part if self.last.owners else self.whole
+        if query.ask != "list" or query.other is not None or whole is None:
+            return None
+        if how in ("any", "some", "one", "either"):
+            return Query("yes", query.part)
+        return Query("every", whole, query.part) if how != "none" else None
+
+    def _within(self, query: Query, *, replaces: bool, swaps: bool = False) -> Query | None:
+        """A query of all such things as one of the last set; or in the place of a condition that it has.
+
+        With `swaps` also in the place of one that nothing fulfils beside it.
+        """
+        whole = self.last.owners.part if self.last.owners else None
+        if whole is None or query.other is not None:
+            return None
+        walks = last_walks(query.part)
+        if swaps and len(walks) == 1 and (swapped := self._swapped(whole, walks[0])) != whole:
+            if swapped in parts_of(query.part):
+                return query
+            whole = swapped
+        steps = set(steps_of(query))
+        while isinstance(whole, Extreme | Compared | Counted) and (
+            (isinstance(whole, Extreme) and whole.number == 1)
+            or (replaces and steps & set(steps_of(Query("list", whole))))
+        ):
+            whole = whole.source
+        part = query.part
+        if query.ask in ("sum", "average", "largest", "smallest"):
+            return (
+                replace(query, part=replace(part, source=self._restricted(part.source, whole)))
+                if isinstance(part, Walk)
+                else None
+            )
+        match part:
+            case Walk(OfType(type_, _), step) if self._is_own(type_) and query.ask == "list":
+                # *The ones with a title*: those that have one, not their titles.
+                return replace(query, part=Counted(whole, step, ">=", 1))
+            case _:
+                return replace(query, part=self._restricted(part, whole))
+
+    def _swapped(self, whole: Part, new: Walk | Qualified) -> Part:
+        """The last set by another condition: *in Norland*, then *in Sudland*, where each is in one."""
+        repeated = self.last.reader.vocabulary.schema.repeated
+        match whole, new.source:
+            case Both(left, right), _:
+                return Both(self._swapped(left, new), self._swapped(right, new))
+            case Walk(Anchor(old), step), Anchor(node) if step == new.step and old != node:
+                return whole if repeated[opposite(step)] else new
+            case _:
+                return whole
+
+    def _is_own(self, type_: int) -> bool:
+        return type_ >= 0 and self.last.owners is not None and self.last.owners.are(type_)
+
+    def _restricted(self, part: Part, whole: Part) -> Part:
+        match part:
+            case OfType(type_, _) if self._is_own(type_):
+                return whole
+            case Extreme(source) | Compared(source) | Counted(source) | Related(source):
+                return replace(part, source=self._restricted(source, whole))
+            case Without(left) | Both(OfType() as left):
+                return replace(part, left=self._restricted(left, whole))
+            case Both(left, OfType() as right):
+                return Both(left, self._restricted(right, whole))
+            case _:
+                return Both(whole, part)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a follow-up goes on from a set."""
+
+    is_narrower: bool = True
+    swaps: bool = False
+    is_out: bool = False
+    is_elliptic: bool = False
+    verdict: str = ""
+
+
+_MORE = frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller", "heavier", "wider"))
+
+
+def _of_two(rest: str) -> str:
+    """*The younger of the two* is the youngest of them; *has the earlier date*, *is newer*, *has more* alike."""
+    words = rest.split()
+    out: list[str] = []
+    for at, word in enumerate(words):
+        low = word.lower()
+        if is_comparative(low) and (at + 1 == len(words) or words[at + 1].lower() != "than"):
+            best = {
+                "more": "most",
+                "less": "least",
+                "fewer": "fewest",
+                "better": "best",
+                "worse": "worst",
+            }.get(low, low.removesuffix("r") + "st")
+            out += [best] if out and out[-1].lower() == "the" else ["the", best]
+        else:
+            out.append(word)
+    return " ".join(out)
+
+
+def _stem(word: str) -> str:
+    return singular(word.lower().strip("?.,!"))[:4]
+
+
+def _comparative(superlative: str) -> str:
+    """*Oldest* → *older*."""
+    return {"most": "more", "least": "less", "best": "better", "worst": "worse"}.get(
+        superlative, superlative.removesuffix("st") + "r"
+    )
+
+
+def _as_participle(noun: str) -> str:
+    """*Election* → *elected*."""
+    return re.sub(r"(?:ation|ion|ment|ing|al)$", "ed", noun)
+
+
+def _being(rest: str, that: str | None, noun: str) -> list[str]:
+    """What narrows a set, as questions go on: *in Berlin* → *are in Berlin*, *who live in* → *live in*."""
+    if that and not that.lower().startswith("of"):
+        return [f"Which {noun} {rest}"]
+    if having := _HAVING.match(rest):
+        what = rest[having.end() :]
+        have = f"Which {noun} have {re.sub('^(?:an?|any) ', 'no ', what) if having['not'] else what}"
+        if having["not"] and " no " not in have:
+            have = f"Which {noun} have no {what}"
+        return [f"Which {noun} are {rest}", have] if not having["not"] else [have]
+    texts = [f"Which {noun} are {rest}"]
+    if len(rest.split()) <= 3 and rest.split()[0].lower() not in PREPOSITIONS:
+        texts += [f"Which {rest} are there", f"Which {noun} {rest}"]
+    return texts
+
+
+def ones_of(last: LastAnswer) -> Iterator[LastAnswer]:
+    """What *the other ones* may be: what a set of the turns before has beside the last one."""
+    for things in last.others():
+        yield replace(last, focus=things)
