@@ -71,7 +71,7 @@ _LEAD = re.compile(
     re.I,
 )
 _POLITE = re.compile(
-    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|please\s+|(?:can|could|may)\s+i\s+(?:see|have)\s+|tell\s+me\s+)"
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|(?:have|do)\s+(?:you|we)\s+(?:got|have|know)\s+|please\s+|(?:can|could|may)\s+i\s+(?:see|have)\s+|tell\s+me\s+)"
     r"(?=\w)|\W*\bplease$",
     re.I,
 )
@@ -104,7 +104,7 @@ _ELSE = re.compile(
 )
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
-    rf"\bthe\s+(?P<place>{'|'.join(_PLACES)}|last|former|latter)(?:\s+one|\s+of\s+(?:{THEM}|the\s+two))?(?!\s+\w+\s*$)(?!\s+(?:time|\d))\b"
+    rf"\bthe\s+(?P<place>{'|'.join(_PLACES)}|last|former|latter)(?:\s+one|\s+of\s+(?:{THEM}|the\s+two))?\b(?!\s+(?:time|\d))"
     r"(?P<owns>['’]s\b)?",
     re.I,
 )
@@ -200,6 +200,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.when(rest)
         or of_set.of_both(rest)
         or reading.others(rest)
+        or reading.one_more(rest)
         or reading.compared(rest)
         or of_set.narrowed(rest, replaces=is_led)
         or reading.referring(rest)
@@ -456,7 +457,7 @@ class _FollowUps:
         words = [
             t
             for t in tokens(rest)
-            if t.norm not in FUNCTION | LIGHT
+            if t.norm not in FUNCTION | LIGHT | {"else"}
             and any(map(str.isalnum, t.norm))
             and not (pronoun.start() <= t.start < pronoun.end())
         ]
@@ -471,7 +472,7 @@ class _FollowUps:
                     part = Both(part, either([OfType(t) for t in types]))
             elif not self._is_of(token, walk.step):
                 return None
-        return Query("list", part)
+        return Query("list", part) if len(executor.members(part)) else None
 
     def _types_called(self, noun: str) -> list[int]:
         """The types with a noun as their head: *steam locomotive*."""
@@ -486,6 +487,28 @@ class _FollowUps:
         return token.norm[:4] in said or bool(
             len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
         )
+
+    def one_more(self, rest: str) -> list[FollowUp]:
+        """*Which other station has got one?*: what the last question called *a* or *an*."""
+        match = re.search(r"(?<=\s)(?:got\s+)?one$", rest, re.I)
+        said = re.search(r"\ban?\s+[\w\s'’-]+$", self.last.thread.question.rstrip("?!. "), re.I)
+        if match is None or said is None or not re.search(rf"\b(?:{'|'.join(HAVING)}|with)\s", rest, re.I):
+            return []
+        is_other = bool(_OTHER.search(rest))
+        text = f"{_OTHER.sub('', rest[: match.start()])}{said[0]}"
+
+        def around(query: Query) -> Query | None:
+            return self._without_told(query) if is_other else query
+
+        return [FollowUp(f"{text}?", around, is_said=not is_other)]
+
+    def _without_told(self, query: Query) -> Query | None:
+        """What is left without what was told; none where it has nothing of that: then it asks for no others."""
+        members = set(Executor(self.last.reader.graph).members(query.part).tolist())
+        told = [node for node in self.last.told if node in members]
+        for node in told:
+            query = replace(query, part=Without(query.part, Anchor(node)))
+        return query if told else None
 
     # yes or no
 
@@ -679,14 +702,7 @@ class _FollowUps:
                 query = (
                     Query("every", referent.part, part) if query.ask == "yes" else replace(query, part=part)
                 )
-            if not is_other:
-                return query
-            members = set(Executor(self.last.reader.graph).members(query.part).tolist())
-            told = [node for node in self.last.told if node in members]
-            for node in told:
-                query = replace(query, part=Without(query.part, Anchor(node)))
-            # What has nothing of what was told asks for no others.
-            return query if told else None
+            return self._without_told(query) if is_other else query
 
         return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)
 

@@ -41,7 +41,7 @@ from clew.query.tree import (
 from clew.query.values import NUMBER_WORDS
 from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
-from clew.reading.english import BEING, DOING, FUNCTION, LIGHT, PREPOSITIONS
+from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, LIGHT, PREPOSITIONS
 from clew.reading.thread import LastAnswer, either
 from clew.text.inflection import singular
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
@@ -84,8 +84,12 @@ OUT = re.compile(
     re.I,
 )
 ONES = re.compile(rf"(?:{THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s*(?P<rest>.+)", re.I)
+_PARTITIVE = "|".join(
+    f"(?<={word})"
+    for word in "which who what whose many much any one ones all none most both each some either neither first last est er".split()
+)
 _OF_THEM = re.compile(
-    r"(?:\s+ones?)?\s+(?:of|among|from)\s+(?:all\s+(?:of\s+)?)?(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)"
+    rf"(?:{_PARTITIVE}|^)(?:\s+ones?)?\s*\b(?:of|among|from)\s+(?:all\s+(?:of\s+)?)?(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)"
     r"|(?<=which)\s+ones?\b",
     re.I,
 )
@@ -463,7 +467,8 @@ class OfSet:
                 whole = self.last.owners.part if self.last.owners else self.whole
                 if found.ask != "list" or whole is None or found.other is not None:
                     return None
-                found = replace(found, part=Without(whole, found.part))
+                is_ranked = any(isinstance(part, Extreme) for part in parts_of(query.part))
+                found = replace(found, part=Without(whole, found.part if is_ranked else query.part))
             if how.verdict:
                 return self._verdict(found, how.verdict)
             return replace(found, ask="count") if is_count and found.ask == "list" else found
@@ -484,7 +489,8 @@ class OfSet:
             how = any_of["how"].lower()
             return [f"Which {noun} {aux}{any_of['rest']}"], _How(verdict=how)
         if _OF_THEM.search(rest):
-            text = _OF_THEM.sub(lambda m: f" {self._narrower_noun(m['noun'], noun)}", rest, count=1)
+            texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
+            text = texts[0]
             best = re.match(
                 rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)?(?:the\s+)?(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
                 text,
@@ -492,9 +498,12 @@ class OfSet:
             )
             if best:
                 return [f"Which {best['noun']} is the {best['best']}"], _How()
-            texts = [re.sub(r"^who\b", "which", text, flags=re.I)]
-            if text.lower().startswith("who "):
-                texts.append(re.sub(rf"^(who)\s+{re.escape(noun)}\b", r"\1", text, flags=re.I))
+            who = (
+                [re.sub(r"^who\s+\w+", "who", texts[-1], flags=re.I)]
+                if rest.lower().startswith("who")
+                else []
+            )
+            texts = [*(re.sub(r"^who\b", "which", each, flags=re.I) for each in texts), *who]
             return texts, _How()
         if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
             return [f"{rest[: their.start()]}the{their['rest']} of the {noun}"], _How()
@@ -511,18 +520,21 @@ class OfSet:
             return _being(rest, None, noun), _How(is_narrower=False, swaps=True, is_elliptic=True)
         return [], _How()
 
-    def _narrower_noun(self, said: str | None, noun: str) -> str:
-        """What the members are called, with a word of *those indoor ones* that is no noun of theirs."""
-        if not said or said.lower() in FUNCTION:
-            return f"{noun} {said}" if said else noun
-        lexicon = Lexicon.load()
-        if self.last.owners and self.last.owners.called(singular(said.lower())):
-            return noun
-        if lexicon.uses(said.lower(), ADJECTIVE) > 0 and not lexicon.mostly_verb(said.lower()):
-            return f"{said} {noun}"
-        return (
-            noun if singular(said.lower()) != said.lower() or said.lower() == "people" else f"{noun} {said}"
-        )
+    def _nouns_said(self, rest: str, noun: str) -> list[str]:
+        """What the members may be called in *of those indoor ones*, *of these people are*."""
+        match = _OF_THEM.search(rest)
+        said = match["noun"] if match else None
+        if not said:
+            return [noun]
+        low, lexicon = said.lower(), Lexicon.load()
+        if self.last.owners and self.last.owners.called(singular(low)):
+            return [noun]
+        if low in FUNCTION:
+            return [f"{noun} {said}"]
+        if singular(low) != low or low in ANY_PEOPLE:
+            return [said, noun, f"{noun} {said}"]
+        is_adjective = lexicon.uses(low, ADJECTIVE) > 0 and not lexicon.mostly_verb(low)
+        return [f"{said} {noun}" if is_adjective else f"{noun} {said}"]
 
     def _verdict(self, query: Query, how: str) -> Query | None:
         """Whether any, all or none of the set are of a narrower one."""

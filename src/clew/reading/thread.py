@@ -29,6 +29,7 @@ from clew.query.tree import (
     entities_of,
     key_of,
     mapped,
+    parts_of,
 )
 from clew.query.vocabulary import DATE, LEAF, NUMBER
 from clew.reading.english import FUNCTION
@@ -251,13 +252,7 @@ class LastAnswer:
         """The sets that a number of things may be meant of, the likeliest first."""
         if self.query is not None and self.query.ask in ("list", "count") and self.owners is not None:
             yield self.owners
-        queries, topics = [query for query, _ in self.run], [t for _, t in self.run if isinstance(t, Anchor)]
-        if queries and all(query.ask == "list" for query in queries):
-            parts = [self._of_values(query.part) for query in queries]
-            if all(part == query.part for part, query in zip(parts, queries, strict=True)):
-                yield self._things(either(parts))
-        if topics:
-            yield self._things(either(topics))
+        yield from self._of_run()
         if self.query is not None and len(named := entities_of(self.query)) > 1:
             yield self._things(either(map(Anchor, named)))
         for query in filter(None, (self.query, *self.earlier)):
@@ -266,6 +261,24 @@ class LastAnswer:
                 part = part.left if isinstance(part, Without) else part.source
                 yield self._things(part)
             yield self._things(part)
+
+    def _of_run(self) -> Iterator[Things]:
+        """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
+        topics = [topic for _, topic in self.run if isinstance(topic, Anchor)]
+        if not topics or len(topics) < len(self.run):
+            return
+        kinds = self.reader.vocabulary.kinds_reached
+        ways = [
+            [part for part in parts_of(query.part) if topic in parts_of(part)] for query, topic in self.run
+        ]
+        together = [
+            either(parts)
+            for parts in zip(*ways, strict=False)
+            if not isinstance(parts[0], Walk) or kinds[parts[0].step] not in (NUMBER, DATE)
+        ]
+        is_list = self.query is not None and self.query.ask == "list"
+        first = together[:1] if is_list else []
+        yield from map(self._things, [*first, *together[: len(first) - 1 if first else None : -1]])
 
     def of_number(self, number: int, noun: str = "") -> list[Things]:
         """The sets of so many things that a noun in the singular may call, each once."""
@@ -310,8 +323,13 @@ class LastAnswer:
             nodes = Executor(self.reader.graph).members(best).tolist()
             things = replace(things, part=best) if things else None
         is_one = len(nodes) == 1 and (self.thread.total == 1)
-        if self.focus is not None:
-            nodes, is_one = self.focus.members, len(self.focus.members) == 1
+        if (
+            not is_one
+            and things is not None
+            and not isinstance(things.part, Anchor)
+            and len(things.members) == 1
+        ):
+            nodes, is_one = things.members, True
         if is_one:
             found.append(self._one(nodes[0]))
         elif things is not None and things.members and not isinstance(things.part, Anchor):
