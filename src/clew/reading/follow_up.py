@@ -43,7 +43,7 @@ from clew.query.tree import (
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
 from clew.reading.comparisons import EARLIER, FEWER, LATER, sign_beside
-from clew.reading.english import EXTREME, FUNCTION, LIGHT, PREPOSITIONS
+from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.framing import TALK
 from clew.reading.last_set import (
     ONLY,

@@ -84,13 +84,14 @@ OUT = re.compile(
     re.I,
 )
 ONES = re.compile(rf"(?:{THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s*(?P<rest>.+)", re.I)
-_PARTITIVE = "|".join(
-    f"(?<={word})"
-    for word in "which who what whose many much any one ones all none most both each some either neither first last est er".split()
-)
 _OF_THEM = re.compile(
-    rf"(?:{_PARTITIVE}|^)(?:\s+ones?)?\s*\b(?:of|among|from)\s+(?:all\s+(?:of\s+)?)?(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)"
-    r"|(?<=which)\s+ones?\b",
+    r"(?:\s+ones?)?\s*\b(?P<of>of|among(?:st)?|from)\s+(?:all\s+(?:of\s+)?)?"
+    r"(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)|(?<=which)\s+ones?\b",
+    re.I,
+)
+_PARTITIVE = re.compile(
+    rf"\b(?:which|who|what|whose|many|much|any|ones?|all|none|most|both|each|some|either|neither|first|last|\w+er"
+    rf"|(?:{_MOST_WORDS}|average|mean|total|sum)(?:\s+[\w-]+){{0,3}})(?:\s+ones?)?$|^$",
     re.I,
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
@@ -488,7 +489,7 @@ class OfSet:
             aux = "" if any_of["aux"].lower() in DOING else f"{any_of['aux']} "
             how = any_of["how"].lower()
             return [f"Which {noun} {aux}{any_of['rest']}"], _How(verdict=how)
-        if _OF_THEM.search(rest):
+        if _of_them(rest):
             texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
             text = texts[0]
             best = re.match(
@@ -522,7 +523,7 @@ class OfSet:
 
     def _nouns_said(self, rest: str, noun: str) -> list[str]:
         """What the members may be called in *of those indoor ones*, *of these people are*."""
-        match = _OF_THEM.search(rest)
+        match = _of_them(rest)
         said = match["noun"] if match else None
         if not said:
             return [noun]
@@ -638,6 +639,17 @@ def _of_two(rest: str) -> str:
         else:
             out.append(word)
     return " ".join(out)
+
+
+def _of_them(rest: str) -> re.Match[str] | None:
+    """Words by which something is one or some of a set: *which of those*; not *the tenants of those*."""
+    match = _OF_THEM.search(rest)
+    is_part = (
+        match is not None
+        and (match["of"] or "").lower() != "of"
+        or _PARTITIVE.search(rest[: match.start()].strip() if match else "")
+    )
+    return match if is_part else None
 
 
 def _stem(word: str) -> str:
