@@ -54,8 +54,7 @@ from clew.reading.last_set import (
     FollowUp,
     OfSet,
     goes_on_from_set,
-    meant_by_number,
-    ones_of,
+    sets_meant,
 )
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
@@ -96,12 +95,7 @@ _PRONOUN = re.compile(
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(r"(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
-_OTHER_ONE = re.compile(r"\bthe\s+others?(?:\s+(?P<number>ones?))?\b(?!\s+\w+\s+(?:is|are|was|were)\b)", re.I)
-_ELSE = re.compile(
-    r"(?:what|which|who|whom)(?:\s+(?P<other>other|else)\b)(?:\s+(?P<noun>\w+(?:\s+\w+)?))??\s+(?P<rest>(?:is|are|was|were|do|does|did"
-    r"|has|have|had|can|by|from|of|in|at)\b.*|\w+\s+.*|)",
-    re.I,
-)
+_ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
     rf"\bthe\s+(?P<place>{'|'.join(_PLACES)}|last|former|latter)(?:\s+one|\s+of\s+(?:{THEM}|the\s+two))?\b(?!\s+(?:time|\d))"
@@ -149,7 +143,7 @@ def goes_on(question: str) -> bool:
     return (
         goes_on_from_set(question)
         or any(p.fullmatch(question) for p in whole)
-        or any(p.search(question) for p in (_PRONOUN, _OTHER_ONE, _IN_TURN, _THAT))
+        or any(p.search(question) for p in (_PRONOUN, _IN_TURN, _THAT))
         or bool(_LEAD.match(question) or _ELSE.fullmatch(question))
     )
 
@@ -168,16 +162,9 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
     reading = _FollowUps(last, question)
     of_set = OfSet(last, question)
     if last.focus is None:
-        meant = meant_by_number(last, rest)
+        meant = sets_meant(last, rest)
         if isinstance(meant, Abstention):
             return meant
-        if not meant and (other := _OTHER_ONE.search(rest)):
-            is_one = not other[0].lower().endswith("s")
-            meant = [
-                (each, f"{rest[: other.start()]}{'it' if is_one else 'those'}{rest[other.end() :]}")
-                for each in ones_of(last)
-                if each.focus and (len(each.focus.members) == 1) == is_one
-            ][:1]
         if meant:
             return _of_each(meant, question, is_led=is_led)
         named = reading.in_turn(rest)
@@ -632,8 +619,27 @@ class _FollowUps:
         before_it, behind = rest[: match.start()], rest[match.end() :]
         places = ("in ", "at ") if match["place"] else ("",)
         owns = self._owns(match, behind)
-        ways = [self._put(before_it + place, r, owns + behind) for r in meant for place in places]
+        ways = [
+            self._put(before_it + place, r, owns + self._rest_of(r, behind))
+            for r in meant
+            for place in places
+        ]
         return ways[:_MOST_WAYS]
+
+    def _rest_of(self, used: Referent, behind: str) -> str:
+        """What stands behind a pronoun, with names for the others of it: *is he older than her*, *she … there*."""
+        for match in reversed([m for m in _PRONOUN.finditer(behind) if self._is_reference(behind, m)]):
+            meant = [
+                r
+                for r in self.last.referents
+                if self._may_mean(match, r) and not r.is_set and r.node != used.node
+            ]
+            if meant and not match["many"]:
+                at = "in " if match["place"] else ""
+                owns = self._owns(match, behind[match.end() :])
+                label = self.last.reader.graph.label(meant[0].node)
+                behind = f"{behind[: match.start()]}{at}{label}{owns}{behind[match.end() :]}"
+        return behind
 
     def _owns(self, match: re.Match[str], behind: str) -> str:
         word = match[0].lower()

@@ -10,7 +10,7 @@ so who comes on both days?                       what the last two turns have in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -41,9 +41,9 @@ from clew.query.tree import (
 from clew.query.values import NUMBER_WORDS
 from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
-from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, LIGHT, PREPOSITIONS
+from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.thread import LastAnswer, either
-from clew.text.inflection import singular
+from clew.text.inflection import singular, singular_noun
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
@@ -60,9 +60,9 @@ ALL = re.compile(
     re.I,
 )
 SORT = re.compile(
-    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+\w+)\s+)?"
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+\w+)\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
-    r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?:by|according\s+to)\s+(?P<by>.+)"
+    r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
     rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
     rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest)(?:\s+ones?)?\s+first)",
     re.I,
@@ -142,9 +142,20 @@ _ANY = re.compile(
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
 _NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 _SO_MANY = re.compile(
-    r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+(?:other\s+)?"
+    r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+"
     rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
     re.I,
+)
+_OTHER_ONES = re.compile(
+    rf"\bthe\s+other(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b|(?=\s*(?:,|$)))(?P<ones>)", re.I
+)
+_BOTH = re.compile(
+    r"(?:(?<=^is)|(?<=^are)|(?<=^was)|(?<=^were)|(?<=^do)|(?<=^did)|(?<=^have)|(?<=^had)|(?<=^can)|(?<=they)|(?<=those)|(?<=these))"
+    r"\s+both\b(?:\s+of\s+(?:them|those|these))?",
+    re.I,
+)
+_WHICH_IS_MORE = re.compile(
+    rf"(?:which|who|what)(?:\s+one)?\s+{_AUX}\s+(?:the\s+)?(?:\w+er|more|less)(?:\s+one)?\b.*", re.I
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
 YES_NO = re.compile(rf"{_AUX}(?:n['’]t)?\s", re.I)
@@ -203,32 +214,75 @@ def _is_noun(word: str) -> bool:
     return bool(lexicon.classes(word)) or not lexicon.known(word)
 
 
-def meant_by_number(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Abstention:
-    """What *the two*, *his three blocks*, *the other one* may be, each with the question as one of *them*."""
-    match = next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None)
-    if match is None:
-        return []
-    number = NUMBER_WORDS.get(match["number"].lower()) or int(match["number"])
-    noun, stop = match["noun"] or "", match.end()
+def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Abstention:
+    """The sets that *the two*, *his three blocks*, *both*, *the other one* may be, with the question of *them*.
+
+    None where the question says none but the last one, or where *the two* may be others.
+    """
+    if match := _OTHER_ONES.search(rest):
+        number = _number(match["number"]) if match["number"] else 1 if match["one"] else 0
+        found = [t for t in last.others() if (len(t.members) == number if number else len(t.members) > 1)]
+        if not found and not match["ones"]:
+            return []
+        if not found:
+            return _not_told(match[0])
+        return [_asked_of(replace(last, focus=found[0]), rest, match.span(), "it" if number == 1 else "they")]
+    if YES_NO.match(rest) and (match := _BOTH.search(rest)):
+        called = last.of_number(2)
+        subject = " they" if not re.search(r"\b(?:they|those|these)\s+$", rest[: match.start()], re.I) else ""
+        text = f"{rest[: match.start()]}{subject}{rest[match.end() :]}"
+        return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
+    if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
+        return _so_many(last, rest, match)
+    is_of_one = last.things is not None and len(last.things.members) < 2
+    if is_of_one and last.run and (_of_them(rest) or _WHICH_IS_MORE.fullmatch(rest)):
+        return [(replace(last, focus=things), rest) for things in last.of_run()]
+    return []
+
+
+def _so_many(last: LastAnswer, rest: str, match: re.Match[str]) -> list[tuple[LastAnswer, str]] | Abstention:
+    number = _number(match["number"])
+    noun, stop = (match["noun"] or "").lower(), match.end()
     behind = rest[match.end("noun") :].split() if noun else []
-    called = last.of_number(number, singular(noun.lower())) if noun else []
+    called = last.of_number(number, singular(noun))
     if noun and not called:
         # *Which of the two joined first?*: a verb is no noun of theirs; *those three ladders* may be.
-        is_verb = noun.lower() in FUNCTION or not (
-            singular(noun.lower()) != noun.lower()
-            and (not behind or behind[0].lower() in BEING | DOING | {"has", "have", "had"})
-        )
-        stop = match.end("number") if is_verb else stop
-        is_of_graph = singular(noun.lower()) in last.reader.vocabulary.nouns
-        called = [] if is_of_graph and not is_verb else last.of_number(number)
-    elif not noun:
-        called = last.of_number(number)
+        is_many = singular(noun) != noun and (not behind or behind[0].lower() in BEING | DOING | HAVING)
+        is_noun = noun not in FUNCTION and is_many
+        stop = stop if is_noun else match.end("number")
+        is_other_noun = is_noun and singular(noun) in last.reader.vocabulary.nouns
+        called = [] if is_other_noun else last.of_number(number)
     if not called:
-        is_pointing = match["of"] or match["the"].lower() not in ("the",)
-        detail = f'I cannot tell which are meant by "{rest[match.start() : stop]}": the last question and its answer have no {number} such'
-        return Abstention("unplaced", detail) if is_pointing else []
-    text = f"{rest[: match.start()]}{'of them' if match['of'] else 'they' if not rest[: match.start()].strip() else 'those'}{rest[stop:]}"
-    return [(replace(last, focus=things), text) for things in called]
+        is_pointing = match["of"] or match["the"].lower() != "the"
+        return _not_told(rest[match.start() : stop]) if is_pointing else []
+    span = (match.start("the"), stop) if match["of"] else (match.start(), stop)
+    return [_asked_of(replace(last, focus=things), rest, span, "they") for things in called]
+
+
+def _asked_of(last: LastAnswer, rest: str, span: tuple[int, int], pronoun: str) -> tuple[LastAnswer, str]:
+    """A question with a pronoun in the place of what it says of a set: *of them*, *they*, *those*."""
+    before, behind = rest[: span[0]], rest[span[1] :]
+    if not before.strip() and re.match(
+        r"\s*,\s*(?:who|wh\w+|how|is|are|does|do|did)\b.*\b(?:it|s?he|they|them|there|h[ie]\w+|its|their)\b",
+        behind,
+        re.I,
+    ):
+        return last, behind.lstrip(" ,")
+    if pronoun == "they" and before.strip():
+        is_of = re.search(r"\b(?:of|among|from|between)\s+$", before, re.I)
+        is_subject = re.search(rf"\b{_AUX}\s+$", before, re.I)
+        pronoun = "them" if is_of else "they" if is_subject else "those"
+    return last, f"{before}{pronoun}{behind}"
+
+
+def _number(word: str) -> int:
+    return NUMBER_WORDS.get(word.lower()) or int(word)
+
+
+def _not_told(said: str) -> Abstention:
+    return Abstention(
+        "unplaced", f'I cannot tell which are meant by "{said}" in the last questions and their answers'
+    )
 
 
 @dataclass(eq=False)
@@ -270,11 +324,38 @@ class OfSet:
             is_amount or (is_number and query.ask == "list" and self.last.thread.total > 1)
         ):
             return [FollowUp(self.question, query=replace(query, ask=_AMOUNTS[match["amount"].lower()]))]
+        if best := _WHICH_IS_MORE.fullmatch(rest) or _WHICH_IS_MORE.fullmatch(
+            re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
+        ):
+            return self._most_of_run(best[0])
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):
             return self._difference(match["unit"] or "")
         return []
+
+    def _most_of_run(self, rest: str) -> list[FollowUp]:
+        """*Which of the two is older?* of dates of founding, *which is more?* of numbers: by what was asked."""
+        topics = [topic for _, topic in self.last.run if isinstance(topic, Anchor)]
+        words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
+        part = self.last.query.part if self.last.query else None
+        if (
+            len(topics) < 2
+            or len(words) != 1
+            or not isinstance(part, Walk)
+            or not isinstance(part.source, Anchor)
+        ):
+            return []
+        more, is_counted = words[0], self.last.query is not None and self.last.query.ask == "count"
+        is_time = self.last.reader.vocabulary.is_of_time(opposite(part.step)) and not is_counted
+        if more not in (EARLIER | LATER if is_time else ANY_MORE):
+            return []
+        largest = more in LATER if is_time else more not in FEWER
+        return [
+            FollowUp(
+                self.question, query=Query("list", Extreme(either(topics), (part.step,), is_counted, largest))
+            )
+        ]
 
     def _together(self, rest: str) -> list[FollowUp] | Abstention:
         queries = [query for query, _ in self.last.run] or [q for q in (self.last.query,) if q]
@@ -458,11 +539,19 @@ class OfSet:
             largest = _comparative(most["word"].lower()) not in FEWER
             return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
         texts, how = self._texts(rest, noun, replaces=replaces)
+        if any(
+            re.search(rf"\b(?:{_MOST_WORDS}|first|last)\b(?!\s+(?:two|three|\d))", text, re.I)
+            for text in texts
+        ):
+            one = re.compile(rf"(?<=which ){re.escape(noun)}\b", re.I)
+            texts = [*(one.sub(singular_noun(noun), text) for text in texts), *texts]
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
             if found is None:
+                return None
+            if how.is_best and not isinstance(found.part, Extreme):
                 return None
             if how.is_out:
                 whole = self.last.owners.part if self.last.owners else self.whole
@@ -478,8 +567,12 @@ class OfSet:
 
     def _texts(self, rest: str, noun: str, *, replaces: bool) -> tuple[list[str], _How]:
         """The questions of all such things that a follow-up may be, and how it goes on from the set."""
-        if re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and (_OF_TWO.search(rest)):
-            rest = _of_two(rest)
+        is_best = bool(
+            re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
+        )
+        if is_best or (self.last.focus and _WHICH_IS_MORE.fullmatch(rest)):
+            more, rest = rest, _of_two(rest)
+            is_best = more != rest
         if out := OUT.fullmatch(rest):
             return _being(out["rest"], out["that"], noun), _How(is_out=True)
         if only := ONLY.fullmatch(rest) or (not replaces and ONES.fullmatch(rest)):
@@ -498,20 +591,20 @@ class OfSet:
                 re.I,
             )
             if best:
-                return [f"Which {best['noun']} is the {best['best']}"], _How()
+                return [f"Which {best['noun']} is the {best['best']}"], _How(is_best=True)
             who = (
                 [re.sub(r"^who\s+\w+", "who", texts[-1], flags=re.I)]
                 if rest.lower().startswith("who")
                 else []
             )
             texts = [*(re.sub(r"^who\b", "which", each, flags=re.I) for each in texts), *who]
-            return texts, _How()
+            return texts, _How(is_best=is_best)
         if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
             return [f"{rest[: their.start()]}the{their['rest']} of the {noun}"], _How()
         if best := WHICH_BEST.fullmatch(rest):
-            return [f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"], _How()
+            return [f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"], _How(is_best=True)
         if which := _which_are(rest):
-            return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=True)
+            return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
         if BEST.fullmatch(rest):
             return [f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"], _How()
         if replaces and (ones := ONES.fullmatch(rest)):
@@ -615,9 +708,12 @@ class _How:
     swaps: bool = False
     is_out: bool = False
     is_elliptic: bool = False
+    is_best: bool = False
     verdict: str = ""
 
 
+ANY_MORE = frozenset("more less fewer higher lower larger smaller bigger greater".split())
+"""Words that compare numbers of any kind."""
 _MORE = frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller", "heavier", "wider"))
 
 
@@ -645,8 +741,8 @@ def _of_them(rest: str) -> re.Match[str] | None:
     """Words by which something is one or some of a set: *which of those*; not *the tenants of those*."""
     match = _OF_THEM.search(rest)
     is_part = (
-        match is not None
-        and (match["of"] or "").lower() != "of"
+        (match is not None
+        and (match["of"] or "").lower() != "of")
         or _PARTITIVE.search(rest[: match.start()].strip() if match else "")
     )
     return match if is_part else None
@@ -682,9 +778,3 @@ def _being(rest: str, that: str | None, noun: str) -> list[str]:
     if len(rest.split()) <= 3 and rest.split()[0].lower() not in PREPOSITIONS:
         texts += [f"Which {rest} are there", f"Which {noun} {rest}"]
     return texts
-
-
-def ones_of(last: LastAnswer) -> Iterator[LastAnswer]:
-    """What *the other ones* may be: what a set of the turns before has beside the last one."""
-    for things in last.others():
-        yield replace(last, focus=things)

@@ -252,7 +252,7 @@ class LastAnswer:
         """The sets that a number of things may be meant of, the likeliest first."""
         if self.query is not None and self.query.ask in ("list", "count") and self.owners is not None:
             yield self.owners
-        yield from self._of_run()
+        yield from self.of_run()
         if self.query is not None and len(named := entities_of(self.query)) > 1:
             yield self._things(either(map(Anchor, named)))
         for query in filter(None, (self.query, *self.earlier)):
@@ -262,7 +262,7 @@ class LastAnswer:
                 yield self._things(part)
             yield self._things(part)
 
-    def _of_run(self) -> Iterator[Things]:
+    def of_run(self) -> Iterator[Things]:
         """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
         topics = [topic for _, topic in self.run if isinstance(topic, Anchor)]
         if not topics or len(topics) < len(self.run):
