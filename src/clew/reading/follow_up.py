@@ -66,7 +66,7 @@ from clew.types import Abstention
 __all__ = ["Around", "FollowUp", "follow_ups", "goes_on"]
 
 _LEAD = re.compile(
-    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of|(?:the )?same for)\b[\s,:]*)+",
+    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of|(?:the )?same (?:question )?for|sorry|no|i mean(?:t)?|make (?:it|that))\b[\s,:]*)+",
     re.I,
 )
 _POLITE = re.compile(
@@ -74,7 +74,10 @@ _POLITE = re.compile(
     r"(?=\w)|\W*\bplease$",
     re.I,
 )
-_WHO_DOES = re.compile(r"(?:who|what|which one)\s+(?:is|was|does|did|has|had)(?:\s+then)?", re.I)
+_WHO_DOES = re.compile(
+    r"(?:who|what|which(?:\s+ones?)?)\s+(?:is|are|was|were|do|does|did|has|have|had)(?P<not>n['’]t|\s+not)?(?:\s+then)?",
+    re.I,
+)
 _WHICH = re.compile(
     r"(?P<at>(?:in|at|on|by|from|for|to|with|of)\s+)?(?:which|what)\s+(?P<noun>[\w\s]+)", re.I
 )
@@ -90,6 +93,11 @@ _BEGIN, _END = (
 _PRONOUN = re.compile(
     r"\b(?:(?P<that>that|this|these|those)\s+(?P<noun>(?!(?:first|last)\b)\w+)|(?P<person>he|she|him|her|his|hers)|(?P<thing>it|its)"
     r"|(?P<many>they|them|their|theirs|those|these)|(?P<place>there))\b(?P<owns>['’]s\b)?",
+    re.I,
+)
+_BARE = re.compile(
+    rf"(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes )|(?<=\bof )|(?<=\bin )|(?<=\bby )|(?<=\bthan ))(?P<bare>that|this)"
+    rf"(?=\s+(?:{'|'.join(sorted(PREPOSITIONS))})\b|\s*$)",
     re.I,
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
@@ -125,7 +133,9 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     lead = _LEAD.match(question)
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
-    rest = re.sub(r",?\s+(?:too|then|again|as well|also)$", "", _POLITE.sub("", rest), flags=re.I)
+    rest = re.sub(
+        r",?\s+(?:too|then|again|as well|also|instead|though)$", "", _POLITE.sub("", rest), flags=re.I
+    )
     if last.query is None and not last.thread.total:
         if not goes_on(question) or not (lead or _FollowUps(last, question).leans(rest)):
             return []
@@ -175,6 +185,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         not is_part
         and not re.search(rf"\b(?:of|among|from)\s+{THEM}\b", rest, re.I)
         and (is_led or not reading.has_words(rest))
+        and not (YES_NO.match(rest) and _PRONOUN.search(rest))
     )
     return (
         of_set.of_all(rest)
@@ -186,9 +197,11 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_set.by_group(rest)
         or reading.when(rest)
         or of_set.of_both(rest)
+        or of_set.of_same(rest)
         or reading.others(rest)
         or reading.one_more(rest)
         or reading.compared(rest)
+        or reading.without(rest)
         or of_set.narrowed(rest, replaces=is_led)
         or reading.referring(rest)
     )
@@ -224,15 +237,20 @@ class _FollowUps:
         return not any(singular(t.norm) in types for t in tokens(rest))
 
     def who_does(self, rest: str) -> list[FollowUp]:
-        """*Who did?* after a no."""
-        query = self.last.query
-        if query is None or query.ask != "yes" or not _WHO_DOES.fullmatch(rest):
+        """*Who did?* after a no; *who isn't?* where not all are."""
+        query, match = self.last.query, _WHO_DOES.fullmatch(rest)
+        if query is None or match is None:
             return []
-        match query.part:
-            case Both(Walk() as walk, Anchor()) | Both(Anchor(), Walk() as walk):
-                return [FollowUp(self.question, query=Query("list", walk))]
-            case _:
-                return []
+        found: Part | None = None
+        if query.ask == "every" and query.other is not None:
+            found = (Without if match["not"] else Both)(query.part, query.other)
+        elif query.ask == "yes" and not match["not"]:
+            match query.part:
+                case Both(Walk() as walk, Anchor()) | Both(Anchor(), Walk() as walk):
+                    found = walk
+                case _:
+                    pass
+        return [FollowUp(self.question, query=Query("list", found))] if found else []
 
     # names
 
@@ -338,6 +356,21 @@ class _FollowUps:
             )
         text = asked.replace(years[0], str(int(years[0]) + way))
         return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
+
+    def without(self, rest: str) -> list[FollowUp]:
+        """*Except Night Ferry*, *only Night Ferry*: one of the last set, by its name."""
+        out, only, things = OUT.fullmatch(rest), ONLY.fullmatch(rest), self.last.things
+        mentions = self._mentions(rest) if (out or only) and things else []
+        if things is None or len(mentions) != 1 or mentions[0].stop < len(rest):
+            return []
+        said = (out or only)["rest"] if out or only else ""
+        members = set(things.members)
+        found = {c.node for c in mentions[0].candidates if c.node in members and c.how <= PLURAL}
+        if len(found) != 1 or len(tokens(said or "")) > len(tokens(mentions[0].text)) + 1:
+            return []
+        one = Anchor(found.pop())
+        part = Without(things.part, one) if out else Both(things.part, one)
+        return [FollowUp(self.question, query=Query("list", part))]
 
     # relations
 
@@ -489,6 +522,27 @@ class _FollowUps:
 
         return [FollowUp(f"{text}?", around, is_said=not is_other)]
 
+    def _every(self, referent: Referent, part: Part) -> Query | None:
+        """Whether what is asked of one of a set is so of each: *live in Lisbon* of all that live there."""
+
+        def changed(inner: Part) -> Part:
+            is_one = isinstance(inner, Anchor) and inner.node == referent.node
+            return referent.part if is_one else inner
+
+        sides = ((part.left, part.right), (part.right, part.left)) if isinstance(part, Both) else ()
+        for way, target in sides:
+            steps, source = list[Step](), way
+            while isinstance(source, Walk):
+                steps.append(source.step)
+                source = source.source
+            if steps and isinstance(source, Anchor) and source.node == referent.node:
+                for step in steps:
+                    target = Walk(target, opposite(step))
+                return Query("every", referent.part, target)
+        executor, whole = Executor(self.last.reader.graph), mapped(part, changed)
+        is_inside = set(executor.members(whole).tolist()) <= set(executor.members(referent.part).tolist())
+        return Query("every", referent.part, whole) if is_inside else None
+
     def _without_told(self, query: Query) -> Query | None:
         """What is left without what was told; none where it has nothing of that: then it asks for no others."""
         members = set(Executor(self.last.reader.graph).members(query.part).tolist())
@@ -597,6 +651,7 @@ class _FollowUps:
 
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
+        rest = _BARE.sub("it", rest)
         match = next((m for m in _PRONOUN.finditer(rest) if self._is_reference(rest, m)), None)
         mentions = self._mentions(rest)
         if match is None:
@@ -624,7 +679,8 @@ class _FollowUps:
             for r in meant
             for place in places
         ]
-        return ways[:_MOST_WAYS]
+        others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
+        return ways[: 1 if others else _MOST_WAYS]
 
     def _rest_of(self, used: Referent, behind: str) -> str:
         """What stands behind a pronoun, with names for the others of it: *is he older than her*, *she … there*."""
@@ -664,7 +720,7 @@ class _FollowUps:
     def _is_reference(self, rest: str, match: re.Match[str]) -> bool:
         """Whether a word stands for something outside of the question."""
         if match["place"]:
-            return not _EXISTS.search(rest)
+            return not any(m.start() <= match.start() < m.end() for m in _EXISTS.finditer(rest))
         if match["that"]:
             noun = match["noun"].lower()
             return noun == "one" or bool(self.last.called(singular(noun)))
@@ -673,6 +729,8 @@ class _FollowUps:
     def _answered(self) -> Referent | None:
         """The only answer to the last question, if it is a thing that has a type or is told of."""
         first = next(iter(self.last.referents), None)
+        if self.last.focus is not None:
+            return None
         is_one = first is not None and not first.is_set and [first.node] == self.last.answers
         return first if is_one and self.last.thread.total == 1 else None
 
@@ -703,11 +761,10 @@ class _FollowUps:
             is_asked = last is not None and key_of(query) == key_of(last) and not is_other
             if is_asked or referent.node not in entities_of(query):
                 return None
+            if referent.is_set and query.ask == "yes":
+                return self._every(referent, query.part)
             if referent.is_set:
-                part = mapped(query.part, changed)
-                query = (
-                    Query("every", referent.part, part) if query.ask == "yes" else replace(query, part=part)
-                )
+                query = replace(query, part=mapped(query.part, changed))
             return self._without_told(query) if is_other else query
 
         return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)

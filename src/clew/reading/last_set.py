@@ -52,11 +52,13 @@ Around = Callable[[Query], Query | None]
 THEM = r"(?:them|those|these|they)"
 _AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
 _MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
+_NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 ALL = re.compile(
     rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total))*)"
     rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
     r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
-    r"|(?:who|what|which(?:\s+one)?)\s+(?:is|was)\s+(?:it|that)",
+    r"|(?:who|what|which(?:\s+one)?)(?:\s+(?:is|was)|['’]s)\s+(?:it|that)|(?:who|what)"
+    rf"|what\s+(?:are|is|were)\s+(?:{THEM}|it|he|she)\s+called|{THEM}",
     re.I,
 )
 SORT = re.compile(
@@ -95,6 +97,7 @@ _PARTITIVE = re.compile(
     re.I,
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
+_TOGETHER_OR_MEAN = re.compile(r"\b(?:together|altogether|combined|in total|in all|on average)\b", re.I)
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 _AMOUNTS: dict[str, Ask] = {
     **dict.fromkeys(("average", "mean", "typical"), "average"),
@@ -109,8 +112,9 @@ _SAME_VALUE = re.compile(
 )
 _TOGETHER = re.compile(
     r"(?:(?:and|so)\s+)?(?:(?:how\s+(?:many|much)|what)\b(?:\s+(?:is|are|was|were|does|do|would|that|this|it|they|those"
-    r"|these|both|the\s+two|make|makes|come|comes|to|be|have|has|had|\w+))*?\s+)?"
-    r"(?:together|altogether|combined|in\s+total|in\s+all|in\s+sum|all\s+told|taken\s+together|the\s+(?:total|sum))",
+    r"|these|both|the\s+two|make|makes|come|comes|add|up|to|be|have|has|had))*?\s+)?"
+    r"(?:together|altogether|combined|in\s+total|in\s+all|in\s+sum|all\s+told|taken\s+together|the\s+(?:total|sum))"
+    r"|what\s+(?:do|does)\s+(?:they|those|these|that|both|it)\s+(?:add\s+up|come)\s+to(?:\s+(?:together|in\s+total))?",
     re.I,
 )
 _DIFFERENCE = re.compile(
@@ -121,7 +125,7 @@ _DIFFERENCE = re.compile(
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
-    rf"(?P<best>(?:the\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
+    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
     re.I,
 )
 _WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
@@ -131,23 +135,25 @@ _WHICH_BE = re.compile(
     re.I,
 )
 BEST = re.compile(
-    r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+(?:\d+|\w+))\b.*", re.I
+    rf"(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:\w{{3,}}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+(?:{_NUMBERS}))\b.*",
+    re.I,
 )
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _ANY = re.compile(
     rf"(?P<aux>{_AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
-    rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)",
+    rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)"
+    rf"|(?P<be>{_AUX})\s+there\s+any(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+(?:er|ed)\b).+)",
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
-_NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 _SO_MANY = re.compile(
     r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+"
     rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
     re.I,
 )
 _OTHER_ONES = re.compile(
-    rf"\bthe\s+other(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b|(?=\s*(?:,|$)))(?P<ones>)", re.I
+    rf"\bthe\s+(?:rest\b|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b|(?=\s*(?:,|$))))(?P<ones>)",
+    re.I,
 )
 _BOTH = re.compile(
     r"(?:(?<=^is)|(?<=^are)|(?<=^was)|(?<=^were)|(?<=^do)|(?<=^did)|(?<=^have)|(?<=^had)|(?<=^can)|(?<=they)|(?<=those)|(?<=these))"
@@ -155,7 +161,14 @@ _BOTH = re.compile(
     re.I,
 )
 _WHICH_IS_MORE = re.compile(
-    rf"(?:which|who|what)(?:\s+one)?\s+{_AUX}\s+(?:the\s+)?(?:\w+er|more|less)(?:\s+one)?\b.*", re.I
+    rf"(?:which|who|what)(?:\s+one)?\s+(?:\w+\s+)?{_AUX}\s+(?:the\s+)?(?:\w+er|more|less|first|last)(?:\s+ones?)?\b(?!.*\bthan\b).*"
+    r"|(?:which|who)(?:\s+one)?\s+[a-z]+\s+(?:the\s+)?(?:first|last|earlier|later|more|less|\w+er)\b(?!.*\bthan\b).*",
+    re.I,
+)
+_SAME = re.compile(
+    rf"(?P<aux>{_AUX})\s+{THEM}(?:\s+(?:both|all))?(?P<verb>(?:\s+\w+)*?)\s*\b(?P<at>in|at|by|from|for|with|on|to|of)?\s*\bthe\s+same"
+    r"\s+(?P<noun>\w+)(?P<behind>.*)",
+    re.I,
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
 YES_NO = re.compile(rf"{_AUX}(?:n['’]t)?\s", re.I)
@@ -308,7 +321,8 @@ class OfSet:
     def of_all(self, rest: str) -> list[FollowUp]:
         """*How many are they?*, *which ones?*, *their names*."""
         match, whole = ALL.fullmatch(rest), self.whole
-        if match is None or whole is None:
+        is_sum = bool(match and re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1)
+        if match is None or whole is None or is_sum:
             return []
         return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
 
@@ -449,6 +463,37 @@ class OfSet:
         ask: Ask = "count" if rest.lower().startswith("how many") else "list"
         return [FollowUp(self.question, query=Query(ask, Both(run[0].part, run[1].part)))]
 
+    def of_same(self, rest: str) -> list[FollowUp]:
+        """*Do they play for the same team?*: whether what is read of one of them is that of the others."""
+        match, things = _SAME.fullmatch(rest), self.last.things
+        if match is None or things is None or len(things.members) < 2:
+            return []
+        node, whole = things.members[0], things.part
+        name, noun = self.last.reader.graph.label(node), match["noun"]
+        aux = {"do": "does", "are": "is", "were": "was", "have": "has"}.get(
+            match["aux"].lower(), match["aux"]
+        )
+        at = f"{match['at']} " if match["at"] else ""
+        texts = [
+            f"{at}which {noun} {aux} {name} {match['verb']}{match['behind']}?",
+            f"Which {noun} {aux} {name} {match['verb']} {at.strip()}?",
+            f"What is the {noun} of {name}?",
+        ]
+
+        def around(query: Query) -> Query | None:
+            steps, part = list[Step](), query.part
+            while isinstance(part, Walk):
+                steps.append(part.step)
+                part = part.source
+            if part != Anchor(node, getattr(part, "mention", -1)) or not steps or query.ask != "list":
+                return None
+            back: Part = query.part
+            for step in steps:
+                back = Walk(back, opposite(step))
+            return Query("every", Without(whole, Anchor(node)), back)
+
+        return [FollowUp(text, around, (name,), rank=rank) for rank, text in enumerate(texts)]
+
     # order
 
     def in_order(self, rest: str) -> list[FollowUp]:
@@ -553,6 +598,8 @@ class OfSet:
                 return None
             if how.is_best and not isinstance(found.part, Extreme):
                 return None
+            if how.is_amount and found.ask not in ("sum", "average", "count"):
+                return None
             if how.is_out:
                 whole = self.last.owners.part if self.last.owners else self.whole
                 if found.ask != "list" or whole is None or found.other is not None:
@@ -567,46 +614,56 @@ class OfSet:
 
     def _texts(self, rest: str, noun: str, *, replaces: bool) -> tuple[list[str], _How]:
         """The questions of all such things that a follow-up may be, and how it goes on from the set."""
-        is_best = bool(
-            re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
-        )
-        if is_best or (self.last.focus and _WHICH_IS_MORE.fullmatch(rest)):
+        is_of_two = re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
+        is_best = False
+        if is_of_two or (self.last.focus and _WHICH_IS_MORE.fullmatch(rest)):
             more, rest = rest, _of_two(rest)
             is_best = more != rest
         if out := OUT.fullmatch(rest):
             return _being(out["rest"], out["that"], noun), _How(is_out=True)
         if only := ONLY.fullmatch(rest) or (not replaces and ONES.fullmatch(rest)):
-            kept = only.groupdict().get("kept")
-            return _being(kept or only["rest"], None if kept else only["that"], noun), _How()
+            kept = only.groupdict().get("kept") or only["rest"]
+            if BEST.fullmatch(kept):
+                return [_the_best(kept, noun)], _How(is_best=True)
+            return _being(kept, only["that"], noun), _How()
         if any_of := _ANY.fullmatch(rest):
-            aux = "" if any_of["aux"].lower() in DOING else f"{any_of['aux']} "
-            how = any_of["how"].lower()
-            return [f"Which {noun} {aux}{any_of['rest']}"], _How(verdict=how)
+            aux = any_of["aux"] or any_of["be"]
+            being = "" if aux.lower() in DOING else f"{aux} "
+            said = any_of["rest"] or any_of["behind"]
+            that = re.match(r"(?:that|who|which)\s+", said, re.I)
+            text = f"Which {noun} {said[that.end() :]}" if that else f"Which {noun} {being}{said}"
+            return [text], _How(verdict=(any_of["how"] or "any").lower())
         if _of_them(rest):
             texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
             text = texts[0]
-            best = re.match(
-                rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)?(?:the\s+)?(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
+            if best := re.match(
+                rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)?(?:the\s+)?"
+                rf"(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
                 text,
                 re.I,
-            )
-            if best:
+            ):
                 return [f"Which {best['noun']} is the {best['best']}"], _How(is_best=True)
+            if behind := re.fullmatch(
+                rf"(?:who|which)\s+(?!{re.escape(noun)})(?P<is>.+)\s+{re.escape(noun)}", text, re.I
+            ):
+                texts = [f"which {noun} {behind['is']}"]  # *Who has the most games among them?*
             who = (
-                [re.sub(r"^who\s+\w+", "who", texts[-1], flags=re.I)]
-                if rest.lower().startswith("who")
+                [re.sub(r"^(?:who|which|what)\s+\w+", "who", texts[-1], flags=re.I)]
+                if rest.lower().startswith("who") or (noun == "things" and re.match("which|what", rest, re.I))
                 else []
             )
             texts = [*(re.sub(r"^who\b", "which", each, flags=re.I) for each in texts), *who]
             return texts, _How(is_best=is_best)
+        if (they := re.search(rf"\b{THEM}\b", rest, re.I)) and _TOGETHER_OR_MEAN.search(rest):
+            return _of_amount(rest, they, noun), _How(is_amount=True)
         if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
             return [f"{rest[: their.start()]}the{their['rest']} of the {noun}"], _How()
         if best := WHICH_BEST.fullmatch(rest):
-            return [f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"], _How(is_best=True)
+            return [_the_best(best["best"], noun)], _How(is_best=True)
         if which := _which_are(rest):
             return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
         if BEST.fullmatch(rest):
-            return [f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"], _How()
+            return [_the_best(rest, noun)], _How(is_best=True)
         if replaces and (ones := ONES.fullmatch(rest)):
             return _being(ones["rest"], ones["that"], noun), _How(is_narrower=False, swaps=True)
         is_asked = re.match(rf"(?:who|wh\w+|how|{_AUX})\b", rest, re.I)
@@ -709,6 +766,7 @@ class _How:
     is_out: bool = False
     is_elliptic: bool = False
     is_best: bool = False
+    is_amount: bool = False
     verdict: str = ""
 
 
@@ -740,12 +798,34 @@ def _of_two(rest: str) -> str:
 def _of_them(rest: str) -> re.Match[str] | None:
     """Words by which something is one or some of a set: *which of those*; not *the tenants of those*."""
     match = _OF_THEM.search(rest)
-    is_part = (
-        (match is not None
-        and (match["of"] or "").lower() != "of")
-        or _PARTITIVE.search(rest[: match.start()].strip() if match else "")
+    is_part = (match is not None and (match["of"] or "").lower() != "of") or _PARTITIVE.search(
+        rest[: match.start()].strip() if match else ""
     )
     return match if is_part else None
+
+
+def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
+    """*How long are they on average*, *how much do they cost in total*, of the set."""
+    texts = [f"{rest[: they.start()]}the {noun}{rest[they.end() :]}"]
+    if cost := re.match(
+        rf"how\s+(?:much|many)(?P<of>\s+\w+)?\s+(?:do|does|did|is|are|were)\s+{THEM}\s+(?P<verb>\w+)?",
+        rest,
+        re.I,
+    ):
+        what = (cost["of"] or cost["verb"] or "").strip()
+        amount = "average" if re.search(r"average|mean", rest, re.I) else "total"
+        texts.append(f"What is the {amount} {what} of the {noun}")
+    return texts
+
+
+def _the_best(best: str, noun: str) -> str:
+    """*The two oldest* as a question: *which are the two oldest players*."""
+    best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
+    if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
+        rf"(?:top|bottom|first|last)\s+(?:{_NUMBERS})\b", best, re.I
+    ):
+        return f"Which are the {best} {noun}"
+    return f"Which {noun} is the {best}"
 
 
 def _stem(word: str) -> str:

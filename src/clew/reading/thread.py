@@ -261,6 +261,8 @@ class LastAnswer:
                 part = part.left if isinstance(part, Without) else part.source
                 yield self._things(part)
             yield self._things(part)
+        if self.query is not None:
+            yield from map(self._things, parts_of(self.query.part))
 
     def of_run(self) -> Iterator[Things]:
         """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
@@ -322,14 +324,10 @@ class LastAnswer:
             best = Extreme(query.part.source, (query.part.step,), False, query.ask == "largest")
             nodes = Executor(self.reader.graph).members(best).tolist()
             things = replace(things, part=best) if things else None
-        is_one = len(nodes) == 1 and (self.thread.total == 1)
-        if (
-            not is_one
-            and things is not None
-            and not isinstance(things.part, Anchor)
-            and len(things.members) == 1
-        ):
-            nodes, is_one = things.members, True
+        is_one = len(nodes) == 1 and self.thread.total == 1
+        if self.focus is not None or (not is_one and things and not isinstance(things.part, Anchor)):
+            nodes = things.members if things else []
+            is_one = len(nodes) == 1
         if is_one:
             found.append(self._one(nodes[0]))
         elif things is not None and things.members and not isinstance(things.part, Anchor):
