@@ -96,10 +96,11 @@ _PRONOUN = re.compile(
     re.I,
 )
 _BARE = re.compile(
-    rf"(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes )|(?<=\bof )|(?<=\bin )|(?<=\bby )|(?<=\bthan ))(?P<bare>that|this)"
-    rf"(?=\s+(?:{'|'.join(sorted(PREPOSITIONS))})\b|\s*$)",
+    rf"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)"
+    rf"(?=\s+(?:{'|'.join(sorted(PREPOSITIONS))})\b)",
     re.I,
 )
+"""*That* without a noun: *who supplies that*, *which country is that in*."""
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(r"(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
@@ -134,7 +135,7 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
     rest = re.sub(
-        r",?\s+(?:too|then|again|as well|also|instead|though)$", "", _POLITE.sub("", rest), flags=re.I
+        r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
     if last.query is None and not last.thread.total:
         if not goes_on(question) or not (lead or _FollowUps(last, question).leans(rest)):
@@ -675,7 +676,11 @@ class _FollowUps:
         places = ("in ", "at ") if match["place"] else ("",)
         owns = self._owns(match, behind)
         ways = [
-            self._put(before_it + place, r, owns + self._rest_of(r, behind))
+            self._put(
+                (before_it if r.is_set or not match["many"] else _of_one(before_it)) + place,
+                r,
+                owns + self._rest_of(r, behind),
+            )
             for r in meant
             for place in places
         ]
@@ -706,6 +711,8 @@ class _FollowUps:
         """*Who is the director?* of what was asked of, *in which rooms?* they are."""
         which, words = _WHICH.fullmatch(rest), self.last.reader.vocabulary.words
         referents, things = self.last.referents, self.last.things
+        if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
+            return self._which_of(which["noun"].lower())
         if which and all(singular(w) in words or w in words for w in which["noun"].lower().split()):
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
@@ -716,6 +723,20 @@ class _FollowUps:
                 replace(self._put(f"{rest} of ", r, ""), is_whole=True) for r in referents if not r.is_set
             ]
         return []
+
+    def _which_of(self, noun: str) -> list[FollowUp]:
+        """*On which days then?* after whether something is on one of them."""
+        match self.last.query.part if self.last.query else None:
+            case Both(Anchor(node), Walk(Anchor() as other, step)) | Both(
+                Walk(Anchor() as other, step), Anchor(node)
+            ):
+                is_called = singular(noun) in labels_of(self.last.reader, node)
+                part = Walk(other, step) if is_called else Walk(Anchor(node), opposite(step))
+                query = Query("list", part)
+                found = self._without_told(query) if noun.startswith("other ") else query
+                return [FollowUp(self.question, query=found)] if found else []
+            case _:
+                return []
 
     def _is_reference(self, rest: str, match: re.Match[str]) -> bool:
         """Whether a word stands for something outside of the question."""
@@ -773,6 +794,12 @@ class _FollowUps:
 _COMPARING = (
     LATER | EARLIER | FEWER | frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller"))
 )
+
+
+def _of_one(before: str) -> str:
+    """*Where are* of one thing: *where is*."""
+    one = {"are": "is", "were": "was", "do": "does", "have": "has"}
+    return re.sub(r"\b(are|were|do|have)(\s+)$", lambda m: one[m[1].lower()] + m[2], before, flags=re.I)
 
 
 def _parts(query: Query) -> list[Part]:

@@ -58,7 +58,7 @@ ALL = re.compile(
     rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
     r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
     r"|(?:who|what|which(?:\s+one)?)(?:\s+(?:is|was)|['’]s)\s+(?:it|that)|(?:who|what)"
-    rf"|what\s+(?:are|is|were)\s+(?:{THEM}|it|he|she)\s+called|{THEM}",
+    rf"|what\s+(?:are|is|were)\s+(?:{THEM}|it|he|she)\s+called|{THEM}|it",
     re.I,
 )
 SORT = re.compile(
@@ -118,8 +118,9 @@ _TOGETHER = re.compile(
     re.I,
 )
 _DIFFERENCE = re.compile(
-    r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>\w+))?|(?:and\s+)?(?:what\s+(?:is|was)|what['’]s)\s+the\s+difference"
-    r"(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
+    r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>(?!is|was|are|were|does)\w+))?(?:\s+(?:is|was|are|were)\s+\w+(?:\s+\w+)?)?"
+    r"|how\s+(?:many|much)(?:\s+(?P<of>\w+))??\s+(?:more|less|fewer|\w+er)\s+(?:is|was|are|were)\s+(?:that|this|it|s?he|they)"
+    r"|(?:what\s+(?:is|was)|what['’]s)\s+the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
     re.I,
 )
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
@@ -152,7 +153,7 @@ _SO_MANY = re.compile(
     re.I,
 )
 _OTHER_ONES = re.compile(
-    rf"\bthe\s+(?:rest\b|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b|(?=\s*(?:,|$))))(?P<ones>)",
+    rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
     re.I,
 )
 _BOTH = re.compile(
@@ -162,7 +163,7 @@ _BOTH = re.compile(
 )
 _WHICH_IS_MORE = re.compile(
     rf"(?:which|who|what)(?:\s+one)?\s+(?:\w+\s+)?{_AUX}\s+(?:the\s+)?(?:\w+er|more|less|first|last)(?:\s+ones?)?\b(?!.*\bthan\b).*"
-    r"|(?:which|who)(?:\s+one)?\s+[a-z]+\s+(?:the\s+)?(?:first|last|earlier|later|more|less|\w+er)\b(?!.*\bthan\b).*",
+    r"|(?:which|who)(?:\s+one)?\s+[a-z]+\s+(?:[a-z]+\s+)?(?:the\s+)?(?:first|last|earlier|later|more|less|\w+er)\b(?!.*\bthan\b).*",
     re.I,
 )
 _SAME = re.compile(
@@ -235,8 +236,6 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
     if match := _OTHER_ONES.search(rest):
         number = _number(match["number"]) if match["number"] else 1 if match["one"] else 0
         found = [t for t in last.others() if (len(t.members) == number if number else len(t.members) > 1)]
-        if not found and not match["ones"]:
-            return []
         if not found:
             return _not_told(match[0])
         return [_asked_of(replace(last, focus=found[0]), rest, match.span(), "it" if number == 1 else "they")]
@@ -247,9 +246,11 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
-    is_of_one = last.things is not None and len(last.things.members) < 2
-    if is_of_one and last.run and (_of_them(rest) or _WHICH_IS_MORE.fullmatch(rest)):
-        return [(replace(last, focus=things), rest) for things in last.of_run()]
+    executor = Executor(last.reader.graph)
+    sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
+    is_of_one = last.things is not None and len(last.things.members) < 2 and all(n < 2 for n in sizes)
+    if is_of_one and last.run and (_of_them(rest) or _WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
+        return [(replace(last, focus=t), rest) for t in last.of_run() if len(t.members) > 1]
     return []
 
 
@@ -345,7 +346,7 @@ class OfSet:
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):
-            return self._difference(match["unit"] or "")
+            return self._difference(match["unit"] or match["of"] or "")
         return []
 
     def _most_of_run(self, rest: str) -> list[FollowUp]:
@@ -616,7 +617,8 @@ class OfSet:
         """The questions of all such things that a follow-up may be, and how it goes on from the set."""
         is_of_two = re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
         is_best = False
-        if is_of_two or (self.last.focus and _WHICH_IS_MORE.fullmatch(rest)):
+        is_of_more = self.last.things is not None and len(self.last.things.members) > 1
+        if is_of_two or (is_of_more and _WHICH_IS_MORE.fullmatch(rest)):
             more, rest = rest, _of_two(rest)
             is_best = more != rest
         if out := OUT.fullmatch(rest):
