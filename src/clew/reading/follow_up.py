@@ -42,7 +42,7 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
-from clew.reading.comparisons import EARLIER, FEWER, LATER, sign_beside
+from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
 from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.framing import TALK
 from clew.reading.last_set import (
@@ -58,7 +58,7 @@ from clew.reading.last_set import (
 )
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
-from clew.reading.thread import LastAnswer, Referent, either
+from clew.reading.thread import LastAnswer, Referent, either, labels_of
 from clew.text.inflection import singular
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
@@ -109,6 +109,12 @@ _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
     rf"\bthe\s+(?P<place>{'|'.join(_PLACES)}|last|former|latter)(?:\s+one|\s+of\s+(?:{THEM}|the\s+two))?\b(?!\s+(?:time|\d))"
     r"(?P<owns>['’]s\b)?",
+    re.I,
+)
+_THERE = r"(?:is|are|was|were)\s+there"
+_HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
+_OTHER_SIDE = re.compile(
+    r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
     re.I,
 )
 _NEXT = re.compile(
@@ -346,6 +352,8 @@ class _FollowUps:
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?* of a question of one year."""
         match, query = _NEXT.fullmatch(rest), self.last.query
+        if query is not None and (side := _OTHER_SIDE.fullmatch(rest)):
+            return self._on_side(query, ">" if side["side"].lower() in _UP else "<")
         if match is None or query is None:
             return []
         asked = self.last.thread.question
@@ -372,6 +380,18 @@ class _FollowUps:
         one = Anchor(found.pop())
         part = Without(things.part, one) if out else Both(things.part, one)
         return [FollowUp(self.question, query=Query("list", part))]
+
+    def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
+        """*And after?* of what was asked for before a date."""
+
+        def changed(part: Part) -> Part:
+            is_bound = isinstance(part, Compared) and isinstance(part.value, Value)
+            return replace(part, sign=sign) if is_bound else part
+
+        values = [v for p in parts_of(query.part) for v in _values_of(p)]
+        part = mapped(query.part, changed)
+        is_other = len(values) == 1 and part != query.part
+        return [FollowUp(self.question, query=replace(query, part=part))] if is_other else []
 
     # relations
 
@@ -560,13 +580,13 @@ class _FollowUps:
         if query is None or not YES_NO.match(rest) or query.ask not in ("list", "count"):
             return []
         behind = re.match(
-            r"(?:is|was|were|are)\s+(?:that|this|it|they|those)\s+(?:still\s+)?(?P<more>\w+(?:\s+\w+)?)\s+than\s+(?P<of>.+)",
+            r"(?:is|was|were|are)\s+(?:that|this|it|they|those|these)\s+(?:still\s+)?(?P<more>\w+(?:\s+\w+)?)\s+than\s+(?P<of>.+)",
             rest,
             re.I,
         )
         if behind and behind["more"].split()[0].lower() in _COMPARING | {"more", "less"}:
             other = self.named(
-                re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)", "", behind["of"], flags=re.I)
+                re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", behind["of"], flags=re.I)
             )
             if isinstance(other, list) and len(other) == 1 and other[0].query:
                 return self._compared_with(query, other[0].query, behind["more"].split()[0].lower())
@@ -614,7 +634,7 @@ class _FollowUps:
 
     # pronouns
 
-    def in_turn(self, rest: str) -> list[FollowUp]:
+    def in_turn(self, rest: str) -> list[FollowUp] | Abstention:
         """*The first one*, *the last of them*: one of the last turns or answers by its place."""
         match = _IN_TURN.search(rest)
         if match is None or not (
@@ -631,6 +651,11 @@ class _FollowUps:
             text = f"{rest[: match.start()]}{name}{match['owns'] or ''}{rest[match.end() :]}"
             text, names = self._resolved(text, (name,), nodes)
             found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
+        if not found and match.end() == len(rest):
+            return Abstention(
+                "unplaced",
+                f'I cannot tell which is meant by "{match[0]}" in the last questions and their answers',
+            )
         return found
 
     def _resolved(
@@ -720,9 +745,24 @@ class _FollowUps:
             return [replace(self._put(f"{rest} is ", r, ""), is_whole=True) for r in referents[:1]]
         if _THE.fullmatch(rest) and not EXTREME.search(rest):
             return [
-                replace(self._put(f"{rest} of ", r, ""), is_whole=True) for r in referents if not r.is_set
+                replace(self._put(f"{rest} of ", r, ""), is_whole=True, rank=int(r.is_set)) for r in referents
             ]
-        return []
+        if _HOW.fullmatch(rest):
+            return [self._put(f"{rest} is ", r, "") for r in referents]
+        return self.than_last(rest)
+
+    def than_last(self, rest: str) -> list[FollowUp]:
+        """*Are there any older blocks?* after a question of one: older than that."""
+        words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
+        part = self.last.things.part if self.last.things else None
+        if (
+            len(words) != 1
+            or not isinstance(part, Anchor)
+            or not re.match(rf"(?:which|who|what|how many|{_THERE})\b", rest, re.I)
+        ):
+            return []
+        name = self.last.reader.graph.label(part.node)
+        return [FollowUp(f"{rest} than {name}?", names=(name,), is_said=True)]
 
     def _which_of(self, noun: str) -> list[FollowUp]:
         """*On which days then?* after whether something is on one of them."""
@@ -800,6 +840,9 @@ def _of_one(before: str) -> str:
     """*Where are* of one thing: *where is*."""
     one = {"are": "is", "were": "was", "do": "does", "have": "has"}
     return re.sub(r"\b(are|were|do|have)(\s+)$", lambda m: one[m[1].lower()] + m[2], before, flags=re.I)
+
+
+_UP = frozenset(("after", "above", "over", "more", "later"))
 
 
 def _parts(query: Query) -> list[Part]:

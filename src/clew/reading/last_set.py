@@ -41,7 +41,7 @@ from clew.query.tree import (
 from clew.query.values import NUMBER_WORDS
 from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
-from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, LIGHT, PREPOSITIONS
+from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.thread import LastAnswer, either
 from clew.text.inflection import singular, singular_noun
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
@@ -54,7 +54,7 @@ _AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|sho
 _MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
 _NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 ALL = re.compile(
-    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total))*)"
+    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total|left|remain|remaining))*)"
     rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
     r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
     r"|(?:who|what|which(?:\s+one)?)(?:\s+(?:is|was)|['’]s)\s+(?:it|that)|(?:who|what)"
@@ -143,7 +143,7 @@ _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|larges
 _ANY = re.compile(
     rf"(?P<aux>{_AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
     rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)"
-    rf"|(?P<be>{_AUX})\s+there\s+any(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+(?:er|ed)\b).+)",
+    rf"|(?P<be>{_AUX})\s+there\s+(?:any|one)(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+ed\b|built\b).+)",
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
@@ -172,6 +172,8 @@ _SAME = re.compile(
     re.I,
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
+_WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{_MOST_WORDS}|first|last)\b.*)", re.I)
+_PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|hers|its|theirs?|there)\b", re.I)
 YES_NO = re.compile(rf"{_AUX}(?:n['’]t)?\s", re.I)
 _HAVING = re.compile(r"(?P<not>without|lacking|with\s+no)\s+|(?:with|having)\s+", re.I)
 
@@ -322,9 +324,20 @@ class OfSet:
     def of_all(self, rest: str) -> list[FollowUp]:
         """*How many are they?*, *which ones?*, *their names*."""
         match, whole = ALL.fullmatch(rest), self.whole
-        is_sum = bool(match and re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1)
-        if match is None or whole is None or is_sum:
+        if match is None or whole is None:
             return []
+        if (
+            re.fullmatch("how many", rest, re.I)
+            and isinstance(best := whole, Extreme)
+            and best.number == 1
+            and best.steps
+        ):
+            value: Part = best
+            for step in best.steps:
+                value = Walk(value, step)
+            return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
+        if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
+            return []  # a sum
         return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
 
     def of_values(self, rest: str) -> list[FollowUp] | Abstention:
@@ -455,13 +468,16 @@ class OfSet:
             for t in tokens(rest[: match.start()] + rest[match.end() :])
             if any(map(str.isalnum, t.norm))
         ]
-        known = FUNCTION | LIGHT | set(singular(self.noun).split()) | {self.noun}
-        if not re.match(r"(?:who|which|what|how many)\b", rest, re.I) or any(
+        known = FUNCTION | LIGHT | ANYONE | set(singular(self.noun).split()) | {self.noun}
+        asks = re.match(
+            rf"(?:who|which|what|(?P<count>how many))\b|(?P<yes>{_AUX}\s+(?:there\s+)?any\w*)\b", rest, re.I
+        )
+        if asks is None or any(
             word not in known and singular(word) not in known and _stem(word) not in map(_stem, said.split())
             for word in words
         ):
             return []
-        ask: Ask = "count" if rest.lower().startswith("how many") else "list"
+        ask: Ask = "count" if asks["count"] else "yes" if asks["yes"] else "list"
         return [FollowUp(self.question, query=Query(ask, Both(run[0].part, run[1].part)))]
 
     def of_same(self, rest: str) -> list[FollowUp]:
@@ -611,7 +627,11 @@ class OfSet:
                 return self._verdict(found, how.verdict)
             return replace(found, ask="count") if is_count and found.ask == "list" else found
 
-        return [FollowUp(f"{text}?", around, rank=rank) for rank, text in enumerate(dict.fromkeys(texts))]
+        is_of_all = isinstance(self.whole, Anchor) and how.is_best and not how.is_whole
+        return [
+            FollowUp(f"{text}?", None if is_of_all else around, rank=rank, is_whole=how.is_whole)
+            for rank, text in enumerate(dict.fromkeys(texts))
+        ]
 
     def _texts(self, rest: str, noun: str, *, replaces: bool) -> tuple[list[str], _How]:
         """The questions of all such things that a follow-up may be, and how it goes on from the set."""
@@ -668,8 +688,10 @@ class OfSet:
             return [_the_best(rest, noun)], _How(is_best=True)
         if replaces and (ones := ONES.fullmatch(rest)):
             return _being(ones["rest"], ones["that"], noun), _How(is_narrower=False, swaps=True)
-        is_asked = re.match(rf"(?:who|wh\w+|how|{_AUX})\b", rest, re.I)
-        if replaces and not is_asked:
+        if (who := _WHO_BEST.fullmatch(rest)) and is_of_more:
+            return [f"Which {noun} {who['is']}", rest], _How(is_best=True, is_whole=True)
+        is_asked = re.match(rf"(?:who|wh\w+|how|{_AUX})\b", rest, re.I) or _PRONOUN.search(rest)
+        if replaces and not is_asked and not isinstance(self.whole, Anchor):
             return _being(rest, None, noun), _How(is_narrower=False, swaps=True, is_elliptic=True)
         return [], _How()
 
@@ -769,6 +791,7 @@ class _How:
     is_elliptic: bool = False
     is_best: bool = False
     is_amount: bool = False
+    is_whole: bool = False
     verdict: str = ""
 
 

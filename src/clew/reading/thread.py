@@ -32,7 +32,7 @@ from clew.query.tree import (
     parts_of,
 )
 from clew.query.vocabulary import DATE, LEAF, NUMBER
-from clew.reading.english import FUNCTION
+from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
@@ -115,6 +115,10 @@ def changes(one: object, other: object) -> list[tuple[object, object]]:
     return list(dict.fromkeys(pairs))
 
 
+def _are_people(label: str) -> bool:
+    return is_person(label) or label.split()[-1] in PEOPLE
+
+
 def either(parts: Iterable[Part]) -> Part:
     """What is in one of several sets."""
     return reduce(Either, parts)
@@ -172,6 +176,7 @@ class Things:
         return all(any(noun in map(singular, label.split()) for label in each) for each in labels)
 
 
+PEOPLE = ANY_PEOPLE | {"staff", "personnel"}
 MOST_CALLED = 50
 """Members of a set whose labels are compared with a noun."""
 
@@ -345,8 +350,8 @@ class LastAnswer:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
         labels = labels_of(self.reader, node)
         types = len(self.reader.vocabulary.types_of(node))
-        is_one = any(map(is_person, labels[:types] if types else labels)) or None
-        if types and not any(map(person_share, labels[:types])):
+        is_one = any(map(_are_people, labels[:types] if types else labels)) or None
+        if types and not is_one and not any(map(person_share, labels[:types])):
             is_one = False
         begin, end = self.reader.graph.out.span(node)
         is_value = not types and begin == end
