@@ -16,10 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from clew.graph.graph import ValueKind
-from clew.graph.steps import Step, is_backward, opposite, relation_of
+from clew.graph.steps import Step, opposite, relation_of
 from clew.query.execute import Executor
 from clew.query.tree import (
     Anchor,
@@ -46,6 +43,7 @@ from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign
 from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.framing import TALK
 from clew.reading.last_set import (
+    AUX,
     ONLY,
     OUT,
     THEM,
@@ -56,9 +54,10 @@ from clew.reading.last_set import (
     goes_on_from_set,
     sets_meant,
 )
+from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
-from clew.reading.thread import LastAnswer, Referent, either, labels_of
+from clew.reading.thread import LastAnswer, Referent, either
 from clew.text.inflection import singular
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
@@ -66,7 +65,8 @@ from clew.types import Abstention
 __all__ = ["Around", "FollowUp", "follow_ups", "goes_on"]
 
 _LEAD = re.compile(
-    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of|(?:the )?same (?:question )?for|sorry|no|i mean(?:t)?|make (?:it|that))\b[\s,:]*)+",
+    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of"
+    r"|(?:the )?same (?:question )?for|sorry|no|i mean(?:t)?|make (?:it|that))\b[\s,:]*)+",
     re.I,
 )
 _POLITE = re.compile(
@@ -74,21 +74,12 @@ _POLITE = re.compile(
     r"(?=\w)|\W*\bplease$",
     re.I,
 )
-_WHO_DOES = re.compile(
-    r"(?:who|what|which(?:\s+ones?)?)\s+(?:is|are|was|were|do|does|did|has|have|had)(?P<not>n['’]t|\s+not)?(?:\s+then)?",
+_ASKS = re.compile(
+    rf"(?:who|wh[aeiy]\w*|how|{AUX}|list|show|name|give|count|find|sort|(?:in|at|on|by|from|for|to|with|of)\s+wh\w+)\b",
     re.I,
 )
 _WHICH = re.compile(
     r"(?P<at>(?:in|at|on|by|from|for|to|with|of)\s+)?(?:which|what)\s+(?P<noun>[\w\s]+)", re.I
-)
-_WHEN = re.compile(
-    r"(?:(?P<bound>since|until|till|from|by)\s+)?(?:(?:in|on|at)\s+)?(?:when|(?:which|what)\s+(?:year|date|day|month))"
-    r"(?:\s+(?:was|is|did)\s+(?:that|it|this)(?:\s+happen)?)?(?:\s+exactly)?|(?P<long>for\s+how\s+long|how\s+long)",
-    re.I,
-)
-_BEGIN, _END = (
-    frozenset("start from since begin beginning".split()),
-    frozenset("end until to till finish".split()),
 )
 _PRONOUN = re.compile(
     r"\b(?:(?P<that>that|this|these|those)\s+(?P<noun>(?!(?:first|last)\b)\w+)|(?P<person>he|she|him|her|his|hers)|(?P<thing>it|its)"
@@ -102,7 +93,7 @@ _BARE = re.compile(
 )
 """*That* without a noun: *who supplies that*, *which country is that in*."""
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
-_THE = re.compile(r"(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
+_THE = re.compile(r"(?!.*\bof\b)(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
@@ -140,6 +131,7 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     lead = _LEAD.match(question)
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
+    rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
     rest = re.sub(
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
@@ -148,6 +140,8 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
             return []
         return Abstention("unplaced", "this goes on from the last question, which was not answered")
     ways = _ways(last, question, rest, is_led=is_led)
+    if not ways and lead and not _ASKS.match(rest):
+        return Abstention("unplaced", f'I cannot tell what is asked of "{rest}" after the last question')
     if isinstance(ways, Abstention) or not YES_NO.match(rest):
         return ways
     return [way if way.query else replace(way, around=_verdict(way.around)) for way in ways]
@@ -156,10 +150,10 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
 def goes_on(question: str) -> bool:
     """Whether a question has words by which it may go on from the last one."""
     question = question.strip().rstrip("?!. ")
-    whole = (_WHO_DOES, _WHEN, _NEXT)
     return (
         goes_on_from_set(question)
-        or any(p.fullmatch(question) for p in whole)
+        or goes_on_from_turns(question)
+        or bool(_NEXT.fullmatch(question))
         or any(p.search(question) for p in (_PRONOUN, _IN_TURN, _THAT))
         or bool(_LEAD.match(question) or _ELSE.fullmatch(question))
     )
@@ -177,7 +171,7 @@ def _verdict(around: Around | None) -> Around:
 
 def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[FollowUp] | Abstention:
     reading = _FollowUps(last, question)
-    of_set = OfSet(last, question)
+    of_set, of_turns = OfSet(last, question), OfTurns(last, question)
     if last.focus is None:
         meant = sets_meant(last, rest)
         if isinstance(meant, Abstention):
@@ -196,14 +190,14 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
     )
     return (
         of_set.of_all(rest)
-        or reading.who_does(rest)
-        or of_set.of_values(rest)
+        or of_turns.who_does(rest)
+        or of_turns.of_values(rest)
         or of_set.in_order(rest)
         or reading.next_value(rest)
         or (reading.named(rest) if is_bare else [])
         or of_set.by_group(rest)
-        or reading.when(rest)
-        or of_set.of_both(rest)
+        or of_turns.when(rest)
+        or of_turns.of_both(rest)
         or of_set.of_same(rest)
         or reading.others(rest)
         or reading.one_more(rest)
@@ -242,22 +236,6 @@ class _FollowUps:
             return False
         types = {word for label in self.last.reader.vocabulary.types for word in label.split()}
         return not any(singular(t.norm) in types for t in tokens(rest))
-
-    def who_does(self, rest: str) -> list[FollowUp]:
-        """*Who did?* after a no; *who isn't?* where not all are."""
-        query, match = self.last.query, _WHO_DOES.fullmatch(rest)
-        if query is None or match is None:
-            return []
-        found: Part | None = None
-        if query.ask == "every" and query.other is not None:
-            found = (Without if match["not"] else Both)(query.part, query.other)
-        elif query.ask == "yes" and not match["not"]:
-            match query.part:
-                case Both(Walk() as walk, Anchor()) | Both(Anchor(), Walk() as walk):
-                    found = walk
-                case _:
-                    pass
-        return [FollowUp(self.question, query=Query("list", found))] if found else []
 
     # names
 
@@ -332,7 +310,7 @@ class _FollowUps:
         return [] if part == query.part else [replace(query, part=part)]
 
     def reworded(self, rest: str) -> list[FollowUp]:
-        """*And with black?*: the last question with a phrase in the place of that with the same preposition."""
+        """*And with black?*: in the place of the phrase of the last question with the same preposition."""
         asked, words = self.last.thread.question.rstrip("?!. "), rest.split()
         if len(words) < 2 or words[0].lower() not in PREPOSITIONS or len(words) > 5:
             return []
@@ -372,7 +350,7 @@ class _FollowUps:
         mentions = self._mentions(rest) if (out or only) and things else []
         if things is None or len(mentions) != 1 or mentions[0].stop < len(rest):
             return []
-        said = (out or only)["rest"] if out or only else ""
+        said = out["rest"] if out else only["rest"] if only else ""
         members = set(things.members)
         found = {c.node for c in mentions[0].candidates if c.node in members and c.how <= PLURAL}
         if len(found) != 1 or len(tokens(said or "")) > len(tokens(mentions[0].text)) + 1:
@@ -395,66 +373,8 @@ class _FollowUps:
 
     # relations
 
-    def _edge(self) -> tuple[Part, Step, int] | None:
-        """The step by which the last question reached its one answer, or a set: from what, and to which node."""
-        for query in filter(None, (self.last.query, *self.last.earlier)):
-            walks = last_walks(query.part)
-            if (
-                query.ask in ("list", "count", "yes")
-                and len(walks) == 1
-                and isinstance(walks[0].source, Anchor)
-            ):
-                return walks[0].source, walks[0].step, walks[0].source.node
-        return None
-
-    def when(self, rest: str) -> list[FollowUp] | Abstention:
-        """*When?*, *since when?*: the date of the record by which the last question reached its answer."""
-        match, query = _WHEN.fullmatch(rest), self.last.query
-        if match is None or query is None:
-            return []
-        found = self._dates(query, match["bound"] or ("since" if match["long"] else ""))
-        if len(found) == 1 and not match["long"]:
-            return [FollowUp(self.question, query=found[0])]
-        return Abstention(
-            "unplaced",
-            f'I cannot tell which date is meant by "{rest}": {len(found) or "no"} {"are" if len(found) > 1 else "is"} recorded of it',
-        )
-
-    def _dates(self, query: Query, bound: str) -> list[Query]:
-        reader = self.last.reader
-        vocabulary, executor = reader.vocabulary, Executor(reader.graph)
-        want = _END if bound in ("until", "till") else _BEGIN if bound else frozenset[str]()
-        unwanted = _BEGIN if want is _END else _END if want else frozenset[str]()
-        walks = last_walks(query.part)
-        keyed: list[tuple[str, Query]] = []
-        for key in dict.fromkeys(reader.graph.edge_properties.keys) if walks else ():
-            edges = executor.on_edges(query.part, key)
-            kinds = reader.graph.edge_properties.kind[edges.places]
-            if len(kinds) and (kinds == ValueKind.DATE).all():
-                keyed.append((key, Query("list", query.part, key=key)))
-        if not keyed and len(walks) == 1:
-            walk = walks[0]
-            # The record that says so: the head of the relation.
-            head = query.part if is_backward(walk.step) else walk.source
-            members = executor.members(head)[:50]
-            steps = executor.steps(np.array(members)) if len(members) else set[Step]()
-            times = [s for s in steps if not is_backward(s) and s in vocabulary.value_steps]
-            times += [s for s in steps if not is_backward(s) and s not in times]
-            times = [s for s in times if vocabulary.is_of_time(opposite(s))]
-            keyed = [(vocabulary.relations[relation_of(s)], Query("list", Walk(head, s))) for s in times]
-            relation = set(vocabulary.relations[relation_of(walk.step)].split())
-            alike = [
-                (label, q)
-                for label, q in keyed
-                if {w[:4] for w in label.split()} & {w[:4] for w in relation if w not in FUNCTION}
-            ]
-            keyed = alike or keyed
-        best = [q for label, q in keyed if want & set(label.split())]
-        rest = [q for label, q in keyed if not unwanted & set(label.split())]
-        return best if len(best) == 1 else rest
-
     def others(self, rest: str) -> list[FollowUp]:
-        """*What else did he found?*: what the last relation leads back to from the answer, without what was told."""
+        """*What else did he found?*: what the last relation leads back to, without what was told."""
         match = _ELSE.fullmatch(rest)
         pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
         if match is None:
@@ -539,7 +459,7 @@ class _FollowUps:
         text = f"{_OTHER.sub('', rest[: match.start()])}{said[0]}"
 
         def around(query: Query) -> Query | None:
-            return self._without_told(query) if is_other else query
+            return self.last.without_told(query) if is_other else query
 
         return [FollowUp(f"{text}?", around, is_said=not is_other)]
 
@@ -564,18 +484,10 @@ class _FollowUps:
         is_inside = set(executor.members(whole).tolist()) <= set(executor.members(referent.part).tolist())
         return Query("every", referent.part, whole) if is_inside else None
 
-    def _without_told(self, query: Query) -> Query | None:
-        """What is left without what was told; none where it has nothing of that: then it asks for no others."""
-        members = set(Executor(self.last.reader.graph).members(query.part).tolist())
-        told = [node for node in self.last.told if node in members]
-        for node in told:
-            query = replace(query, part=Without(query.part, Anchor(node)))
-        return query if told else None
-
     # yes or no
 
     def compared(self, rest: str) -> list[FollowUp] | Abstention:
-        """*Was that more than in 2020?*, *did Coldharbour close before that?*: two values of the same relation."""
+        """*Was that more than in 2020?*, *did Coldharbour close before that?*: values of one relation."""
         query = self.last.query
         if query is None or not YES_NO.match(rest) or query.ask not in ("list", "count"):
             return []
@@ -688,7 +600,7 @@ class _FollowUps:
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
         if (answer := self._answered()) and (match["thing"] or match["many"]):
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
-            told = [r for r in meant if not r.is_value or r == answer]
+            told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
@@ -713,7 +625,7 @@ class _FollowUps:
         return ways[: 1 if others else _MOST_WAYS]
 
     def _rest_of(self, used: Referent, behind: str) -> str:
-        """What stands behind a pronoun, with names for the others of it: *is he older than her*, *she … there*."""
+        """What stands behind a pronoun, with names for others in it: *is he older than her*."""
         for match in reversed([m for m in _PRONOUN.finditer(behind) if self._is_reference(behind, m)]):
             meant = [
                 r
@@ -737,7 +649,7 @@ class _FollowUps:
         which, words = _WHICH.fullmatch(rest), self.last.reader.vocabulary.words
         referents, things = self.last.referents, self.last.things
         if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
-            return self._which_of(which["noun"].lower())
+            return OfTurns(self.last, self.question).which_of(which["noun"].lower())
         if which and all(singular(w) in words or w in words for w in which["noun"].lower().split()):
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
@@ -763,20 +675,6 @@ class _FollowUps:
             return []
         name = self.last.reader.graph.label(part.node)
         return [FollowUp(f"{rest} than {name}?", names=(name,), is_said=True)]
-
-    def _which_of(self, noun: str) -> list[FollowUp]:
-        """*On which days then?* after whether something is on one of them."""
-        match self.last.query.part if self.last.query else None:
-            case Both(Anchor(node), Walk(Anchor() as other, step)) | Both(
-                Walk(Anchor() as other, step), Anchor(node)
-            ):
-                is_called = singular(noun) in labels_of(self.last.reader, node)
-                part = Walk(other, step) if is_called else Walk(Anchor(node), opposite(step))
-                query = Query("list", part)
-                found = self._without_told(query) if noun.startswith("other ") else query
-                return [FollowUp(self.question, query=found)] if found else []
-            case _:
-                return []
 
     def _is_reference(self, rest: str, match: re.Match[str]) -> bool:
         """Whether a word stands for something outside of the question."""
@@ -826,7 +724,7 @@ class _FollowUps:
                 return self._every(referent, query.part)
             if referent.is_set:
                 query = replace(query, part=mapped(query.part, changed))
-            return self._without_told(query) if is_other else query
+            return self.last.without_told(query) if is_other else query
 
         return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)
 

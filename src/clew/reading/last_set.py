@@ -1,28 +1,25 @@
-"""Follow-ups that go on from a set: what is kept or left out of it, its order, its numbers, who of it is meant.
+"""Follow-ups that go on from a set: what is kept or left out of it, its order, which of it is meant.
 
-only those in Berlin; leave out the diesels      within the last set, or without what it has of such
-which of the two is newer?                       the last answers, or what the last turns were about
+only those in Berlin; leave out the diesels          within the last set, or without what it has of such
 put them in order of age; from oldest to youngest
-and the highest?; how many is that together?     of the values of the last question
-so who comes on both days?                       what the last two turns have in common
+which of the two is newer?; his three blocks         the last answers, or what the last turns were about
+are any of them in Berlin?; are they of one team?
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
 import numpy as np
 
-from clew.graph.graph import ValueKind
 from clew.graph.steps import Step, opposite
 from clew.query.execute import Executor
 from clew.query.tree import (
     Anchor,
-    Ask,
     Both,
     Compared,
     Counted,
@@ -39,10 +36,9 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import NUMBER_WORDS
-from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
-from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, HAVING, LIGHT, PREPOSITIONS
-from clew.reading.thread import LastAnswer, either
+from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
+from clew.reading.thread import LastAnswer
 from clew.text.inflection import singular, singular_noun
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
@@ -50,11 +46,12 @@ from clew.types import Abstention
 
 Around = Callable[[Query], Query | None]
 THEM = r"(?:them|those|these|they)"
-_AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
+AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
 _MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
 _NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 ALL = re.compile(
-    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total|left|remain|remaining))*)"
+    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total"
+    r"|left|remain|remaining))*)"
     rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
     r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
     r"|(?:who|what|which(?:\s+one)?)(?:\s+(?:is|was)|['’]s)\s+(?:it|that)|(?:who|what)"
@@ -99,31 +96,6 @@ _PARTITIVE = re.compile(
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
 _TOGETHER_OR_MEAN = re.compile(r"\b(?:together|altogether|combined|in total|in all|on average)\b", re.I)
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
-_AMOUNTS: dict[str, Ask] = {
-    **dict.fromkeys(("average", "mean", "typical"), "average"),
-    **dict.fromkeys(("total", "sum", "overall", "combined"), "sum"),
-    **dict.fromkeys(("highest", "maximum", "max", "largest", "biggest", "most"), "largest"),
-    **dict.fromkeys(("lowest", "minimum", "min", "smallest", "least"), "smallest"),
-}
-_SAME_VALUE = re.compile(
-    rf"(?:what\s+(?:is|was|are)\s+|what['’]s\s+)?(?:on\s+|in\s+)?(?:the\s+|their\s+|its\s+)?(?P<amount>{'|'.join(_AMOUNTS)})"
-    r"(?:\s+(?:one|value|figure|number|amount))?",
-    re.I,
-)
-_TOGETHER = re.compile(
-    r"(?:(?:and|so)\s+)?(?:(?:how\s+(?:many|much)|what)\b(?:\s+(?:is|are|was|were|does|do|would|that|this|it|they|those"
-    r"|these|both|the\s+two|make|makes|come|comes|add|up|to|be|have|has|had))*?\s+)?"
-    r"(?:together|altogether|combined|in\s+total|in\s+all|in\s+sum|all\s+told|taken\s+together|the\s+(?:total|sum))"
-    r"|what\s+(?:do|does)\s+(?:they|those|these|that|both|it)\s+(?:add\s+up|come)\s+to(?:\s+(?:together|in\s+total))?",
-    re.I,
-)
-_DIFFERENCE = re.compile(
-    r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>(?!is|was|are|were|does)\w+))?(?:\s+(?:is|was|are|were)\s+\w+(?:\s+\w+)?)?"
-    r"|how\s+(?:many|much)(?:\s+(?P<of>\w+))??\s+(?:more|less|fewer|\w+er)\s+(?:is|was|are|were)\s+(?:that|this|it|s?he|they)"
-    r"|(?:what\s+(?:is|was)|what['’]s)\s+the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
-    re.I,
-)
-BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
     rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
@@ -139,14 +111,14 @@ BEST = re.compile(
     rf"(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:\w{{3,}}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+(?:{_NUMBERS}))\b.*",
     re.I,
 )
+BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _ANY = re.compile(
-    rf"(?P<aux>{_AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
+    rf"(?P<aux>{AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
     rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)"
-    rf"|(?P<be>{_AUX})\s+there\s+(?:any|one)(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+ed\b|built\b).+)",
+    rf"|(?P<be>{AUX})\s+there\s+(?:any|one)(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+ed\b|built\b).+)",
     re.I,
 )
-_BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
 _SO_MANY = re.compile(
     r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+"
     rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
@@ -161,20 +133,20 @@ _BOTH = re.compile(
     r"\s+both\b(?:\s+of\s+(?:them|those|these))?",
     re.I,
 )
-_WHICH_IS_MORE = re.compile(
-    rf"(?:which|who|what)(?:\s+one)?\s+(?:\w+\s+)?{_AUX}\s+(?:the\s+)?(?:\w+er|more|less|first|last)(?:\s+ones?)?\b(?!.*\bthan\b).*"
-    r"|(?:which|who)(?:\s+one)?\s+[a-z]+\s+(?:[a-z]+\s+)?(?:the\s+)?(?:first|last|earlier|later|more|less|\w+er)\b(?!.*\bthan\b).*",
+WHICH_IS_MORE = re.compile(
+    rf"(?:which|who|what)(?:\s+one)?\s+(?:\w+\s+)?{AUX}\s+(?:the\s+)?(?:\w+er|more|less|first|last)(?:\s+ones?)?\b(?!.*\bthan\b).*"
+    r"|(?:which|who)(?:\s+one)?\s+(?:[a-z]+\s+){1,3}(?:the\s+)?(?:first|last|earlier|later|more|less|\w+er)\b(?!.*\bthan\b).*",
     re.I,
 )
 _SAME = re.compile(
-    rf"(?P<aux>{_AUX})\s+{THEM}(?:\s+(?:both|all))?(?P<verb>(?:\s+\w+)*?)\s*\b(?P<at>in|at|by|from|for|with|on|to|of)?\s*\bthe\s+same"
+    rf"(?P<aux>{AUX})\s+{THEM}(?:\s+(?:both|all))?(?P<verb>(?:\s+\w+)*?)\s*\b(?P<at>in|at|by|from|for|with|on|to|of)?\s*\bthe\s+same"
     r"\s+(?P<noun>\w+)(?P<behind>.*)",
     re.I,
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
 _WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{_MOST_WORDS}|first|last)\b.*)", re.I)
 _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|hers|its|theirs?|there)\b", re.I)
-YES_NO = re.compile(rf"{_AUX}(?:n['’]t)?\s", re.I)
+YES_NO = re.compile(rf"{AUX}(?:n['’]t)?\s", re.I)
 _HAVING = re.compile(r"(?P<not>without|lacking|with\s+no)\s+|(?:with|having)\s+", re.I)
 
 
@@ -198,7 +170,7 @@ class FollowUp:
 
 def goes_on_from_set(question: str) -> bool:
     """Whether a question is one of those that need a set."""
-    whole = (ALL, SORT, ONLY, OUT, ONES, BEST, WHICH_BEST, _TOGETHER, _DIFFERENCE)
+    whole = (ALL, SORT, ONLY, OUT, ONES, BEST, WHICH_BEST)
     return any(p.fullmatch(question) for p in whole) or bool(
         _which_are(question) or _SO_MANY.search(question)
     )
@@ -231,9 +203,9 @@ def _is_noun(word: str) -> bool:
 
 
 def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Abstention:
-    """The sets that *the two*, *his three blocks*, *both*, *the other one* may be, with the question of *them*.
+    """The sets that *the two*, *his three blocks*, *the other one* may be, and what is asked of *them*.
 
-    None where the question says none but the last one, or where *the two* may be others.
+    None where the question has no such words.
     """
     if match := _OTHER_ONES.search(rest):
         number = _number(match["number"]) if match["number"] else 1 if match["one"] else 0
@@ -251,7 +223,7 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
     executor = Executor(last.reader.graph)
     sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
     is_of_one = last.things is not None and len(last.things.members) < 2 and all(n < 2 for n in sizes)
-    if is_of_one and last.run and (_of_them(rest) or _WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
+    if is_of_one and last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
         return [(replace(last, focus=t), rest) for t in last.of_run() if len(t.members) > 1]
     return []
 
@@ -286,7 +258,7 @@ def _asked_of(last: LastAnswer, rest: str, span: tuple[int, int], pronoun: str) 
         return last, behind.lstrip(" ,")
     if pronoun == "they" and before.strip():
         is_of = re.search(r"\b(?:of|among|from|between)\s+$", before, re.I)
-        is_subject = re.search(rf"\b{_AUX}\s+$", before, re.I)
+        is_subject = re.search(rf"\b{AUX}\s+$", before, re.I)
         pronoun = "them" if is_of else "they" if is_subject else "those"
     return last, f"{before}{pronoun}{behind}"
 
@@ -340,146 +312,6 @@ class OfSet:
             return []  # a sum
         return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
 
-    def of_values(self, rest: str) -> list[FollowUp] | Abstention:
-        """*And the highest?* of the same values; *together* and *by how many*: of those of the last turns."""
-        query = self.last.query
-        if query is None:
-            return []
-        part = query.part
-        is_number = isinstance(part, Walk) and self.last.reader.vocabulary.kinds_reached[part.step] == NUMBER
-        is_amount = query.ask in _AMOUNTS.values() and not query.by
-        if (match := _SAME_VALUE.fullmatch(rest)) and (
-            is_amount or (is_number and query.ask == "list" and self.last.thread.total > 1)
-        ):
-            return [FollowUp(self.question, query=replace(query, ask=_AMOUNTS[match["amount"].lower()]))]
-        if best := _WHICH_IS_MORE.fullmatch(rest) or _WHICH_IS_MORE.fullmatch(
-            re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
-        ):
-            return self._most_of_run(best[0])
-        if _TOGETHER.fullmatch(rest):
-            return self._together(rest)
-        if match := _DIFFERENCE.fullmatch(rest):
-            return self._difference(match["unit"] or match["of"] or "")
-        return []
-
-    def _most_of_run(self, rest: str) -> list[FollowUp]:
-        """*Which of the two is older?* of dates of founding, *which is more?* of numbers: by what was asked."""
-        topics = [topic for _, topic in self.last.run if isinstance(topic, Anchor)]
-        words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
-        part = self.last.query.part if self.last.query else None
-        if (
-            len(topics) < 2
-            or len(words) != 1
-            or not isinstance(part, Walk)
-            or not isinstance(part.source, Anchor)
-        ):
-            return []
-        more, is_counted = words[0], self.last.query is not None and self.last.query.ask == "count"
-        is_time = self.last.reader.vocabulary.is_of_time(opposite(part.step)) and not is_counted
-        if more not in (EARLIER | LATER if is_time else ANY_MORE):
-            return []
-        largest = more in LATER if is_time else more not in FEWER
-        return [
-            FollowUp(
-                self.question, query=Query("list", Extreme(either(topics), (part.step,), is_counted, largest))
-            )
-        ]
-
-    def _together(self, rest: str) -> list[FollowUp] | Abstention:
-        queries = [query for query, _ in self.last.run] or [q for q in (self.last.query,) if q]
-        parts = [query.part for query in queries]
-        walks = [
-            p
-            for p in parts
-            if isinstance(p, Walk) and self.last.reader.vocabulary.kinds_reached[p.step] == NUMBER
-        ]
-        asks = {query.ask for query in queries}
-        executor = Executor(self.last.reader.graph)
-        found: Query | None = None
-        if asks <= {"list", "sum"} and len(walks) == len(parts) and len({walk.step for walk in walks}) == 1:
-            sources = [walk.source for walk in walks]
-            found = (
-                Query("sum", Walk(either(sources), walks[0].step))
-                if self._are_apart(executor, sources)
-                else None
-            )
-        elif asks == {"count"} and len(parts) > 1 and self._are_apart(executor, parts):
-            found = Query("count", either(parts))
-        if found is not None and found != self.last.query:
-            return [FollowUp(self.question, query=found)]
-        return Abstention(
-            "unplaced", f'I cannot tell what "{rest}" adds up: the last turns have no numbers of one kind'
-        )
-
-    def _are_apart(self, executor: Executor, parts: Sequence[Part]) -> bool:
-        """Whether no two of some sets share a member."""
-        members = [node for part in parts for node in executor.members(part).tolist()]
-        return len(members) == len(set(members))
-
-    def _difference(self, unit: str) -> list[FollowUp] | Abstention:
-        query, executor = self.last.query, Executor(self.last.reader.graph)
-        parts = [q.part for q, _ in self.last.run if q.ask in ("list", "count")][-2:]
-        match query.part if query and query.ask == "yes" else None:
-            case Compared(Anchor() as source, steps, _, value) if isinstance(value, Part):
-                one: Part = source
-                for step in steps:
-                    one = Walk(one, step)
-                parts = [one, value]
-            case _:
-                pass
-        if len(parts) == 2:
-            found = Query("difference", parts[0], parts[1])
-            number = executor.number(found)
-            if number is not None and number < 0:
-                found = Query("difference", parts[1], parts[0])
-            is_of_days = number is not None and any(
-                self.last.reader.graph.values.kind[n] != ValueKind.NUMBER
-                for n in executor.members(parts[0]).tolist()[:1]
-            )
-            if number is not None and not (is_of_days and unit and not unit.lower().startswith("day")):
-                return [FollowUp(self.question, query=found)]
-        return Abstention(
-            "unplaced",
-            "I cannot tell which two numbers are meant: the last turns do not have two of one kind",
-        )
-
-    def by_group(self, rest: str) -> list[FollowUp]:
-        """*And per depot?*: what was counted, summed or averaged, by another group."""
-        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
-        if query is None or not query.by or not BY.match(rest):
-            return []
-        if query.ask != "count":
-            said = BY.search(asked)
-            return [FollowUp(f"{asked[: said.start()]}{rest}?")] if said else []
-
-        def around(counted: Query) -> Query | None:
-            return self._within(counted, replaces=False) if counted.by else None
-
-        return [FollowUp(f"How many {self.noun} are there {rest}?", around)]
-
-    def of_both(self, rest: str) -> list[FollowUp]:
-        """*So who comes on both days?*: what the last two turns have in common."""
-        run, match = [query for query, _ in self.last.run][-2:], _BOTH_OF.search(rest)
-        if match is None or len(run) < 2 or not all(query.ask in ("list", "count") for query in run):
-            return []
-        said = self.last.thread.question.lower()
-        words = [
-            t.norm
-            for t in tokens(rest[: match.start()] + rest[match.end() :])
-            if any(map(str.isalnum, t.norm))
-        ]
-        known = FUNCTION | LIGHT | ANYONE | set(singular(self.noun).split()) | {self.noun}
-        asks = re.match(
-            rf"(?:who|which|what|(?P<count>how many))\b|(?P<yes>{_AUX}\s+(?:there\s+)?any\w*)\b", rest, re.I
-        )
-        if asks is None or any(
-            word not in known and singular(word) not in known and _stem(word) not in map(_stem, said.split())
-            for word in words
-        ):
-            return []
-        ask: Ask = "count" if asks["count"] else "yes" if asks["yes"] else "list"
-        return [FollowUp(self.question, query=Query(ask, Both(run[0].part, run[1].part)))]
-
     def of_same(self, rest: str) -> list[FollowUp]:
         """*Do they play for the same team?*: whether what is read of one of them is that of the others."""
         match, things = _SAME.fullmatch(rest), self.last.things
@@ -514,7 +346,7 @@ class OfSet:
     # order
 
     def in_order(self, rest: str) -> list[FollowUp]:
-        """*Sort them by age, oldest first*: by what "What is the age of X?" is read as; *from oldest to youngest*."""
+        """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
         match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
         if match is None or whole is None or things is None or not things.members:
             return []
@@ -591,8 +423,22 @@ class OfSet:
 
     # a part of it
 
+    def by_group(self, rest: str) -> list[FollowUp]:
+        """*And per depot?*: what was counted, summed or averaged, by another group."""
+        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
+        if query is None or not query.by or not BY.match(rest):
+            return []
+        if query.ask != "count":
+            said = BY.search(asked)
+            return [FollowUp(f"{asked[: said.start()]}{rest}?")] if said else []
+
+        def around(counted: Query) -> Query | None:
+            return self._within(counted, replaces=False) if counted.by else None
+
+        return [FollowUp(f"How many {self.noun} are there {rest}?", around)]
+
     def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
-        """*Only those in Berlin*, *which of them …*, *leave out …*: all such things, within the set or without."""
+        """*Only those in Berlin*, *which of them …*, *leave out …*: all such things, and the set."""
         query, noun = self.last.query, self.noun
         if self.whole is None or not rest:
             return []
@@ -611,18 +457,11 @@ class OfSet:
 
         def around(query: Query) -> Query | None:
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
-            if found is None:
-                return None
-            if how.is_best and not isinstance(found.part, Extreme):
-                return None
-            if how.is_amount and found.ask not in ("sum", "average", "count"):
+            is_other_ask = how.is_amount and found and found.ask not in ("sum", "average", "count")
+            if found is None or is_other_ask or (how.is_best and not isinstance(found.part, Extreme)):
                 return None
             if how.is_out:
-                whole = self.last.owners.part if self.last.owners else self.whole
-                if found.ask != "list" or whole is None or found.other is not None:
-                    return None
-                is_ranked = any(isinstance(part, Extreme) for part in parts_of(query.part))
-                found = replace(found, part=Without(whole, found.part if is_ranked else query.part))
+                return self._left_out(query, found)
             if how.verdict:
                 return self._verdict(found, how.verdict)
             return replace(found, ask="count") if is_count and found.ask == "list" else found
@@ -635,47 +474,67 @@ class OfSet:
 
     def _texts(self, rest: str, noun: str, *, replaces: bool) -> tuple[list[str], _How]:
         """The questions of all such things that a follow-up may be, and how it goes on from the set."""
+        are_many = self.last.things is not None and len(self.last.things.members) > 1
         is_of_two = re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
         is_best = False
-        is_of_more = self.last.things is not None and len(self.last.things.members) > 1
-        if is_of_two or (is_of_more and _WHICH_IS_MORE.fullmatch(rest)):
+        if is_of_two or (are_many and WHICH_IS_MORE.fullmatch(rest)):
             more, rest = rest, _of_two(rest)
             is_best = more != rest
+        found = self._part_of(rest, noun, is_led=replaces)
+        if found is None and _of_them(rest):
+            found = self._some_of(rest, noun, is_best=is_best)
+        if found is None:
+            found = self._best_of(rest, noun, is_best=is_best, are_many=are_many)
+        if found is not None:
+            return found
+        if replaces and (ones := ONES.fullmatch(rest)):
+            return _being(ones["rest"], ones["that"], noun), _How(is_narrower=False, swaps=True)
+        is_asked = re.match(rf"(?:who|wh\w+|how|{AUX})\b", rest, re.I) or _PRONOUN.search(rest)
+        if replaces and not is_asked and not isinstance(self.whole, Anchor):
+            return _being(rest, None, noun), _How(is_narrower=False, swaps=True, is_elliptic=True)
+        return [], _How()
+
+    def _part_of(self, rest: str, noun: str, *, is_led: bool) -> tuple[list[str], _How] | None:
+        """*Leave out the diesels*, *only those in Berlin*, *are any of them in Berlin*."""
         if out := OUT.fullmatch(rest):
             return _being(out["rest"], out["that"], noun), _How(is_out=True)
-        if only := ONLY.fullmatch(rest) or (not replaces and ONES.fullmatch(rest)):
+        if only := ONLY.fullmatch(rest) or (not is_led and ONES.fullmatch(rest)):
             kept = only.groupdict().get("kept") or only["rest"]
             if BEST.fullmatch(kept):
                 return [_the_best(kept, noun)], _How(is_best=True)
             return _being(kept, only["that"], noun), _How()
         if any_of := _ANY.fullmatch(rest):
-            aux = any_of["aux"] or any_of["be"]
-            being = "" if aux.lower() in DOING else f"{aux} "
-            said = any_of["rest"] or any_of["behind"]
+            aux, said = any_of["aux"] or any_of["be"], any_of["rest"] or any_of["behind"]
             that = re.match(r"(?:that|who|which)\s+", said, re.I)
-            text = f"Which {noun} {said[that.end() :]}" if that else f"Which {noun} {being}{said}"
+            being = "" if that or aux.lower() in DOING else f"{aux} "
+            text = f"Which {noun} {being}{said[that.end() :] if that else said}"
             return [text], _How(verdict=(any_of["how"] or "any").lower())
-        if _of_them(rest):
-            texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
-            text = texts[0]
-            if best := re.match(
-                rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)?(?:the\s+)?"
-                rf"(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
-                text,
-                re.I,
-            ):
-                return [f"Which {best['noun']} is the {best['best']}"], _How(is_best=True)
-            if behind := re.fullmatch(
-                rf"(?:who|which)\s+(?!{re.escape(noun)})(?P<is>.+)\s+{re.escape(noun)}", text, re.I
-            ):
-                texts = [f"which {noun} {behind['is']}"]  # *Who has the most games among them?*
-            who = (
-                [re.sub(r"^(?:who|which|what)\s+\w+", "who", texts[-1], flags=re.I)]
-                if rest.lower().startswith("who") or (noun == "things" and re.match("which|what", rest, re.I))
-                else []
-            )
-            texts = [*(re.sub(r"^who\b", "which", each, flags=re.I) for each in texts), *who]
-            return texts, _How(is_best=is_best)
+        return None
+
+    def _some_of(self, rest: str, noun: str, *, is_best: bool) -> tuple[list[str], _How]:
+        """*Which of them …*, *the oldest of those indoor ones*, *who has most among them*."""
+        texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
+        if best := re.match(
+            rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+)?(?:the\s+)?"
+            rf"(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
+            texts[0],
+            re.I,
+        ):
+            return [f"Which {best['noun']} is the {best['best']}"], _How(is_best=True)
+        at_end = rf"(?:who|which)\s+(?!{re.escape(noun)})(?P<is>.+)\s+{re.escape(noun)}"
+        if behind := re.fullmatch(at_end, texts[0], re.I):
+            texts = [f"which {noun} {behind['is']}"]
+        who = list[str]()
+        if rest.lower().startswith("who") or (noun == "things" and re.match("which|what", rest, re.I)):
+            who = [re.sub(r"^(?:who|which|what)\s+\w+", "who", texts[-1], flags=re.I)]
+        return [*(re.sub(r"^who\b", "which", each, flags=re.I) for each in texts), *who], _How(
+            is_best=is_best
+        )
+
+    def _best_of(
+        self, rest: str, noun: str, *, is_best: bool, are_many: bool
+    ) -> tuple[list[str], _How] | None:
+        """*Their average age*, *which is the oldest*, *the two oldest*, *who joined first*."""
         if (they := re.search(rf"\b{THEM}\b", rest, re.I)) and _TOGETHER_OR_MEAN.search(rest):
             return _of_amount(rest, they, noun), _How(is_amount=True)
         if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
@@ -686,14 +545,9 @@ class OfSet:
             return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
         if BEST.fullmatch(rest):
             return [_the_best(rest, noun)], _How(is_best=True)
-        if replaces and (ones := ONES.fullmatch(rest)):
-            return _being(ones["rest"], ones["that"], noun), _How(is_narrower=False, swaps=True)
-        if (who := _WHO_BEST.fullmatch(rest)) and is_of_more:
+        if are_many and (who := _WHO_BEST.fullmatch(rest)):
             return [f"Which {noun} {who['is']}", rest], _How(is_best=True, is_whole=True)
-        is_asked = re.match(rf"(?:who|wh\w+|how|{_AUX})\b", rest, re.I) or _PRONOUN.search(rest)
-        if replaces and not is_asked and not isinstance(self.whole, Anchor):
-            return _being(rest, None, noun), _How(is_narrower=False, swaps=True, is_elliptic=True)
-        return [], _How()
+        return None
 
     def _nouns_said(self, rest: str, noun: str) -> list[str]:
         """What the members may be called in *of those indoor ones*, *of these people are*."""
@@ -710,6 +564,14 @@ class OfSet:
             return [said, noun, f"{noun} {said}"]
         is_adjective = lexicon.uses(low, ADJECTIVE) > 0 and not lexicon.mostly_verb(low)
         return [f"{said} {noun}" if is_adjective else f"{noun} {said}"]
+
+    def _left_out(self, query: Query, inside: Query) -> Query | None:
+        """What is left without all such things; without the best of them, those inside of the set."""
+        whole = self.last.owners.part if self.last.owners else self.whole
+        if inside.ask != "list" or whole is None or inside.other is not None:
+            return None
+        is_ranked = any(isinstance(part, Extreme) for part in parts_of(query.part))
+        return replace(inside, part=Without(whole, inside.part if is_ranked else query.part))
 
     def _verdict(self, query: Query, how: str) -> Query | None:
         """Whether any, all or none of the set are of a narrower one."""
@@ -795,13 +657,11 @@ class _How:
     verdict: str = ""
 
 
-ANY_MORE = frozenset("more less fewer higher lower larger smaller bigger greater".split())
-"""Words that compare numbers of any kind."""
 _MORE = frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller", "heavier", "wider"))
 
 
 def _of_two(rest: str) -> str:
-    """*The younger of the two* is the youngest of them; *has the earlier date*, *is newer*, *has more* alike."""
+    """*The younger of the two* is the youngest of them; so are *is newer* and *has the earlier date*."""
     words = rest.split()
     out: list[str] = []
     for at, word in enumerate(words):
@@ -851,10 +711,6 @@ def _the_best(best: str, noun: str) -> str:
     ):
         return f"Which are the {best} {noun}"
     return f"Which {noun} is the {best}"
-
-
-def _stem(word: str) -> str:
-    return singular(word.lower().strip("?.,!"))[:4]
 
 
 def _comparative(superlative: str) -> str:

@@ -1,10 +1,10 @@
-"""What a follow-up may stand for: the set of the last question, its answers, what it and the turns before named."""
+"""What a follow-up may stand for: the set of the last question, its answers, what the last turns named."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -100,15 +100,14 @@ def nodes_of(thread: Thread, names: NamesIndex) -> list[int]:
 
 
 def changes(one: object, other: object) -> list[tuple[object, object]]:
-    """Where one query has something else than another: the smallest parts in which they differ, each pair once.
+    """Where two queries differ: the smallest parts in which one has something else, each pair once.
 
     >>> [(Anchor(1), Anchor(2))] == changes(Walk(Anchor(1), 4), Walk(Anchor(2), 4))
     True
     """
     if one == other:
         return []
-    is_leaf = isinstance(one, Anchor | Value) or not is_dataclass(one) or isinstance(one, type)
-    if type(one) is not type(other) or is_leaf:
+    if not isinstance(one, Query | Part) or isinstance(one, Anchor) or type(one) is not type(other):
         return [(one, other)]
     compared = (f.name for f in fields(one) if f.compare)
     pairs = (pair for name in compared for pair in changes(getattr(one, name), getattr(other, name)))
@@ -183,7 +182,7 @@ MOST_CALLED = 50
 
 @dataclass(eq=False)
 class LastAnswer:
-    """The last question over one graph, as `query`, and its answer; `focus` is the set that is meant instead."""
+    """The last question over a graph, as `query`, and its answer; `focus` is a set that is meant instead."""
 
     reader: QuestionReader
     thread: Thread
@@ -209,14 +208,22 @@ class LastAnswer:
     @cached_property
     def owners(self) -> Things | None:
         """The things of which texts were asked for, where each text is that of one alone: *sheet numbers*."""
-        vocabulary = self.reader.vocabulary
+        repeated, owners = self.reader.vocabulary.schema.repeated, self.owners_of_texts
+        part = self.things.part if self.things else None
+        return (
+            owners if owners and isinstance(part, Walk) and not repeated[opposite(part.step)] else self.things
+        )
+
+    @cached_property
+    def owners_of_texts(self) -> Things | None:
+        """The things of which texts were asked for, which have nothing themselves."""
         match self.things.part if self.things else None:
             case Walk(source, step) if not isinstance(source, Anchor) and (
-                vocabulary.kinds_reached[step] == LEAF and not vocabulary.schema.repeated[opposite(step)]
+                self.reader.vocabulary.kinds_reached[step] == LEAF
             ):
                 return self._things(source)
             case _:
-                return self.things
+                return None
 
     def _things(self, part: Part) -> Things:
         return Things(self.reader, part, self.thread.question)
@@ -239,7 +246,7 @@ class LastAnswer:
 
     @cached_property
     def run(self) -> list[tuple[Query, Part | Value]]:
-        """The last query behind those that ask the same of another thing, each with this; the first one first."""
+        """The queries at the end that ask the same of one thing each, with that; in their order."""
         found: list[tuple[Query, Part | Value]] = []
         after = unmentioned(self.query)
         for query in self.earlier if after is not None else ():
@@ -337,6 +344,11 @@ class LastAnswer:
             found.append(self._one(nodes[0]))
         elif things is not None and things.members and not isinstance(things.part, Anchor):
             found.append(replace(self._one(things.members[0]), part=things.part, is_set=True))
+        owners = self.owners_of_texts
+        if owners is not None and owners.members:
+            found.append(
+                replace(self._one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
+            )
         named = entities_of(self.query) if self.query else ()
         return [*found, *(self._one(n) for n in named if all(r.is_set or r.node != n for r in found))]
 
@@ -345,6 +357,14 @@ class LastAnswer:
         """What the last questions name, and the last answers: others are asked for by *other* and *else*."""
         queries = filter(None, (self.query, *self.earlier))
         return list(dict.fromkeys([*(n for query in queries for n in entities_of(query)), *self.answers]))
+
+    def without_told(self, query: Query) -> Query | None:
+        """What is left without what was told; none where it has nothing of that, and asks for no others."""
+        members = set(Executor(self.reader.graph).members(query.part).tolist())
+        told = [node for node in self.told if node in members]
+        for node in told:
+            query = replace(query, part=Without(query.part, Anchor(node)))
+        return query if told else None
 
     def _one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""

@@ -196,7 +196,7 @@ def _by_rules(
         if answered:
             likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
             likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
-            # Of these, that proved in the fewest steps: *it* is the painting that has a painter, not its museum.
+            # Of these, that proved in the fewest steps: *it* is the painting that has a painter, no museum.
             return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0), None
         left_open += [answer.abstained for answer in answers if answer.abstained]
     return None, None if all(way.is_whole for way in ways) else left_open[0]
