@@ -151,7 +151,8 @@ class OfTurns:
         found: Query | None = None
         if asks <= {"list", "sum"} and len(walks) == len(parts) and len({walk.step for walk in walks}) == 1:
             sources = [walk.source for walk in walks]
-            if self._are_apart(executor, sources):
+            are_many = sum(len(executor.members(source)) for source in sources) > 1
+            if are_many and self._are_apart(executor, sources):
                 found = Query("sum", Walk(either(sources), walks[0].step))
         elif asks == {"count"} and len(parts) > 1 and self._are_apart(executor, parts):
             found = Query("count", either(parts))
