@@ -102,6 +102,7 @@ _IN_TURN = re.compile(
     r"(?P<owns>['’]s\b)?",
     re.I,
 )
+_HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _THERE = r"(?:is|are|was|were)\s+there"
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
@@ -194,6 +195,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_turns.of_values(rest)
         or of_set.in_order(rest)
         or reading.next_value(rest)
+        or (reading.how_many(rest) if is_led else [])
         or (reading.named(rest) if is_bare else [])
         or of_set.by_group(rest)
         or of_turns.when(rest)
@@ -326,6 +328,20 @@ class _FollowUps:
 
         text = f"{asked[: said.start()]}{rest} {asked[said.end() :]}".strip()
         return [FollowUp(f"{text}?", around, is_said=True)]
+
+    def how_many(self, rest: str) -> list[FollowUp]:
+        """*And how many appliances?*: of what the last question counted others of."""
+        counted, asked = _HOW_MANY.fullmatch(rest), self.last.thread.question
+        said, query = _HOW_MANY.search(asked), self.last.query
+        if counted is None or said is None or query is None or not entities_of(query):
+            return []
+
+        def around(new: Query) -> Query | None:
+            is_of_same = set(entities_of(query)) <= set(entities_of(new)) and key_of(new) != key_of(query)
+            return new if is_of_same and new.ask == query.ask else None
+
+        text = f"{asked[: said.start()]}how many {counted[1]}{asked[said.end() :]}"
+        return [FollowUp(text, around, is_said=True, is_whole=True)]
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?* of a question of one year."""
@@ -604,6 +620,8 @@ class _FollowUps:
             meant = told or [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
+        if match["place"]:
+            meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
             meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
         if not meant:
@@ -698,7 +716,9 @@ class _FollowUps:
             sex = "female" if match["person"].lower() in ("she", "her", "hers") else "male"
             is_of_sex = referent.sex in ("", sex)
             return not referent.is_set and referent.is_person is not False and is_of_sex
-        if match["thing"] or match["place"]:
+        if match["place"]:
+            return not referent.is_set
+        if match["thing"]:
             return not referent.is_set and referent.is_person is not True
         if match["that"] and match["noun"].lower() != "one":
             is_many = match["that"].lower() in ("those", "these")

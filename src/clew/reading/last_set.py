@@ -220,6 +220,9 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
+    people = next(last.of_run(), None) if re.search(r"\b(?:they|them|their)\b", rest, re.I) else None
+    if people is not None and len(people.members) > 1 and people.are_people:
+        return [(replace(last, focus=people), rest)]
     executor = Executor(last.reader.graph)
     sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
     is_of_one = last.things is not None and len(last.things.members) < 2 and all(n < 2 for n in sizes)

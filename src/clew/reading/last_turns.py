@@ -33,7 +33,7 @@ from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANYONE, FUNCTION, LIGHT
 from clew.reading.last_set import AUX, THEM, WHICH_IS_MORE, FollowUp
-from clew.reading.thread import LastAnswer, either, labels_of
+from clew.reading.thread import LastAnswer, changes, either, labels_of
 from clew.text.inflection import singular
 from clew.text.normalise import tokens
 from clew.types import Abstention
@@ -140,6 +140,9 @@ class OfTurns:
 
     def _together(self, rest: str) -> list[FollowUp] | Abstention:
         queries = [query for query, _ in self.last.run] or [q for q in (self.last.query,) if q]
+        before = next(iter(self.last.earlier), None)
+        if len(queries) == 1 and before is not None and len(changes(before, queries[0])) == 1:
+            queries = [before, *queries]
         parts = [query.part for query in queries]
         walks = [
             p

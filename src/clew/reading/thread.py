@@ -169,6 +169,12 @@ class Things:
         head = self.reader.vocabulary.types[type_].split()[-1]
         return self.type < 0 and head == singular(self.noun.split()[-1].lower())
 
+    @property
+    def are_people(self) -> bool:
+        """Whether all members are persons, by their types or what leads to them."""
+        labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
+        return all(any(map(_are_people, each)) for each in labels)
+
     def called(self, noun: str) -> bool:
         """Whether all members are called by a noun in the singular, by their types or what leads to them."""
         labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
@@ -309,6 +315,8 @@ class LastAnswer:
             inside, own = set(things.members), set(here.members if here else ())
             if own < inside and here is not None:
                 yield replace(things, part=Without(things.part, here.part))
+        if here is not None and here.type >= 0 and not isinstance(here.part, OfType):
+            yield replace(here, part=Without(OfType(here.type), here.part))
 
     def in_turn(self) -> Iterator[list[int]]:
         """Lists of things of which one may be meant by its place: the answers, what the turns were about."""
