@@ -98,8 +98,8 @@ _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
-    rf"\bthe\s+(?P<place>{'|'.join(_PLACES)}|last|former|latter)(?:\s+one|\s+of\s+(?:{THEM}|the\s+two))?\b(?!\s+(?:time|\d))"
-    r"(?P<owns>['’]s\b)?",
+    rf"\bthe\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
+    r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
     re.I,
 )
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
@@ -262,6 +262,8 @@ class _FollowUps:
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
         query, mentions, graph = self.last.query, self._mentions(rest), self.last.reader.graph
+        if not mentions and (bare := re.sub(r"['’]s$", "", rest)) != rest:
+            return self.named(bare)
         if query is None or not rest:
             return []
         if not mentions:
@@ -565,12 +567,11 @@ class _FollowUps:
     def in_turn(self, rest: str) -> list[FollowUp] | Abstention:
         """*The first one*, *the last of them*: one of the last turns or answers by its place."""
         match = _IN_TURN.search(rest)
-        if match is None or not (
-            " one" in match[0] or " of " in match[0] or match["place"].lower() in ("former", "latter")
-        ):
+        if match is None:
             return []
-        place = {"former": 0, "latter": 1, "last": -1}.get(match["place"].lower())
-        at = _PLACES.index(match["place"].lower()) if place is None else place
+        word = (match["place"] or match["other"]).lower()
+        at = {"former": 0, "latter": 1, "last": -1}.get(word)
+        at = _PLACES.index(word) if at is None else at
         found: list[FollowUp] = []
         for nodes in self.last.in_turn():
             if len(nodes) < 2 or at >= len(nodes):

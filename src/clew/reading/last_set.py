@@ -171,9 +171,8 @@ class FollowUp:
 def goes_on_from_set(question: str) -> bool:
     """Whether a question is one of those that need a set."""
     whole = (ALL, SORT, ONLY, OUT, ONES, BEST, WHICH_BEST)
-    return any(p.fullmatch(question) for p in whole) or bool(
-        _which_are(question) or _SO_MANY.search(question)
-    )
+    points = any(m["of"] or m["the"].lower() != "the" for m in _SO_MANY.finditer(question))
+    return points or any(p.fullmatch(question) for p in whole) or bool(_which_are(question))
 
 
 def _which_are(question: str) -> re.Match[str] | None:
