@@ -70,7 +70,8 @@ _LEAD = re.compile(
     re.I,
 )
 _POLITE = re.compile(
-    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|(?:have|do)\s+(?:you|we)\s+(?:got|have|know)\s+|please\s+|(?:can|could|may)\s+i\s+(?:see|have)\s+|tell\s+me\s+)"
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|(?:have|do)\s+(?:you|we)\s+(?:got|have|know)\s+|please\s+|(?:can|could|may)\s+i\s+(?:see|have)\s+|tell\s+me\s+"
+    r"|(?:name|show|give)\s+(?:me\s+)?(?=the\s+(?:\w+est|most|least|top|bottom|first|last)\b))"
     r"(?=\w)|\W*\bplease$",
     re.I,
 )
@@ -262,7 +263,8 @@ class _FollowUps:
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
         query, mentions, graph = self.last.query, self._mentions(rest), self.last.reader.graph
-        if not mentions and (bare := re.sub(r"['’]s$", "", rest)) != rest:
+        bare = re.sub(r"['’]s$", "", rest)
+        if bare != rest and not any(mention.stop == len(rest) for mention in mentions):
             return self.named(bare)
         if query is None or not rest:
             return []

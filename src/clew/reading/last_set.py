@@ -59,7 +59,7 @@ ALL = re.compile(
     re.I,
 )
 SORT = re.compile(
-    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+\w+)\s+)?(?:please\s+)?"
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+(?!rest|other)\w+)\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
     rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
@@ -82,7 +82,10 @@ OUT = re.compile(
     rf"(?:{THEM}|the\s+ones?|ones?|the)?\s*(?P<that>that|who|which)?\s*(?P<rest>.+)",
     re.I,
 )
-ONES = re.compile(rf"(?:{THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s*(?P<rest>.+)", re.I)
+ONES = re.compile(
+    rf"(?:{THEM}|the\s+ones?|ones|any(?:thing|one|body)(?!\s+else))\s+(?P<that>that|who|which)?\s*(?P<rest>.+)",
+    re.I,
+)
 _OF_THEM = re.compile(
     r"(?:\s+ones?)?\s*\b(?P<of>of|among(?:st)?|from)\s+(?:all\s+(?:of\s+)?)?"
     r"(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)|(?<=which)\s+ones?\b",
@@ -95,6 +98,11 @@ _PARTITIVE = re.compile(
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
 _TOGETHER_OR_MEAN = re.compile(r"\b(?:together|altogether|combined|in total|in all|on average)\b", re.I)
+_HOW_MUCH = re.compile(
+    r"how\s+(?:many|much)\s+(?P<what>\w+)\s+(?:(?P<mean>on average)|together|altogether|combined"
+    r"|in (?:total|all))",
+    re.I,
+)
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
@@ -125,7 +133,7 @@ _SO_MANY = re.compile(
     re.I,
 )
 _OTHER_ONES = re.compile(
-    rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
+    rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$|by\b|in\b))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
     re.I,
 )
 _BOTH = re.compile(
@@ -209,6 +217,10 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
     if match := _OTHER_ONES.search(rest):
         number = _number(match["number"]) if match["number"] else 1 if match["one"] else 0
         found = [t for t in last.others() if (len(t.members) == number if number else len(t.members) > 1)]
+        if "rest" in match[0].lower():
+            found = [
+                t for t in found if not (isinstance(t.part, Without) and isinstance(t.part.left, OfType))
+            ]
         if not found:
             return _not_told(match[0])
         return [_asked_of(replace(last, focus=found[0]), rest, match.span(), "it" if number == 1 else "they")]
@@ -537,6 +549,9 @@ class OfSet:
         self, rest: str, noun: str, *, is_best: bool, are_many: bool
     ) -> tuple[list[str], _How] | None:
         """*Their average age*, *which is the oldest*, *the two oldest*, *who joined first*."""
+        if total := _HOW_MUCH.fullmatch(rest):
+            amount = "average" if total["mean"] else "total"
+            return [f"What is the {amount} {total['what']} of the {noun}"], _How(is_amount=True)
         if (they := re.search(rf"\b{THEM}\b", rest, re.I)) and _TOGETHER_OR_MEAN.search(rest):
             return _of_amount(rest, they, noun), _How(is_amount=True)
         if (their := _THEIR.search(rest)) and _AMOUNT.search(rest):

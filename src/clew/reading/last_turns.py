@@ -269,7 +269,9 @@ class OfTurns:
         if query is None or match is None:
             return []
         found: Part | None = None
-        if query.ask == "every" and query.other is not None:
+        if match["not"] and query.ask in ("list", "count"):
+            found = next((things.part for things in self.last.others()), None)
+        elif query.ask == "every" and query.other is not None:
             found = (Without if match["not"] else Both)(query.part, query.other)
         elif query.ask == "yes" and not match["not"]:
             match query.part:

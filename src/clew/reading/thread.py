@@ -296,7 +296,9 @@ class LastAnswer:
             for parts in zip(*ways, strict=False)
             if not isinstance(parts[0], Walk) or kinds[parts[0].step] not in (NUMBER, DATE)
         ]
-        is_list = self.query is not None and self.query.ask == "list"
+        part = self.query.part if self.query else None
+        are_texts = isinstance(part, Walk) and kinds[part.step] == LEAF
+        is_list = self.query is not None and self.query.ask == "list" and not are_texts
         first = together[:1] if is_list else []
         yield from map(self._things, [*first, *together[: len(first) - 1 if first else None : -1]])
 
