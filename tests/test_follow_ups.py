@@ -16,7 +16,8 @@ from clew.llm.testing import ScriptedModel
 HERE = Path(__file__).with_name("data") / "follow_ups"
 THREADS = [
     (graph, turns)
-    for graph, threads in tomllib.loads((HERE / "threads.toml").read_text()).items()
+    for file in ("threads.toml", "by_kind.toml")
+    for graph, threads in tomllib.loads((HERE / file).read_text()).items()
     for turns in threads
 ]
 
@@ -32,7 +33,7 @@ def labels(answer: dict[str, Any]) -> list[str]:
 
 
 def is_right(question: str, found: list[str], gold: list[str]) -> bool:
-    is_ordered = question.lower().startswith(("sort", "order"))
+    is_ordered = question.lower().startswith(("sort", "order", "put", "list them", "can you list"))
     return found == gold if is_ordered else sorted(found) == sorted([] if gold == ["?"] else gold)
 
 
@@ -95,6 +96,50 @@ def test_what_is_unclear_is_left_open(
     assert left.abstained is not None
     assert (left.abstained.reason, said in left.abstained.detail) == (reason, True), left.abstained
     assert left.thread == answer.thread
+
+
+ENGINES = """Ines\truns on\tQuay Line
+Ines\tis a\tsteam engine
+Ines\towner\tAlf Moss
+Bruno\truns on\tQuay Line
+Bruno\tis a\tdiesel engine
+Bruno\towner\tAlf Moss
+Otto\truns on\tMoor Line
+Otto\tis a\tsteam engine
+Otto\towner\tAlf Moss
+Quay Line\tlength\t8.4
+Moor Line\tlength\t4.2
+Alf Moss\tmember since\t1994
+"""
+
+
+def test_members_of_several_types_and_of_none_are_gone_on_from(tmp_path: Path) -> None:
+    (tmp_path / "engines.tsv").write_text(ENGINES)
+    engines = Clew.open(tmp_path / "engines.tsv", cache_dir=tmp_path / "cache")
+    first = engines.ask("Who owns Ines?")
+    others = first.ask("What other engines does he have?")
+    assert sorted(labels(others.as_json())) == ["Bruno", "Otto"]
+    assert labels(others.ask("Leave out the diesels").as_json()) == ["Otto"]
+
+
+def test_the_turns_before_are_sent_with_the_thread(opened: dict[str, Clew]) -> None:
+    first = opened["press"].ask("How many pages does Night Ferry have?")
+    second = opened["press"].ask("And Harmattan?", previous=json.loads(json.dumps(first.as_json()["thread"])))
+    assert second.thread is not None
+    assert second.thread.earlier == (first.thread.query if first.thread else None,)
+    sent = json.loads(json.dumps(second.as_json()["thread"]))
+    assert opened["press"].ask("How many is that together?", previous=sent).text == "798"
+    alone = opened["press"].ask("How many is that together?", previous={**sent, "earlier": []})
+    assert alone.abstained is not None
+
+
+def test_what_goes_on_from_a_question_that_was_not_answered_is_left_open(opened: dict[str, Clew]) -> None:
+    first = opened["press"].ask("Who translated Night Ferry?")
+    assert first.abstained is not None
+    then = first.ask("And Harmattan?")
+    assert then.abstained is not None
+    assert "was not answered" in then.abstained.detail
+    assert first.ask("Who wrote Harmattan?").text == "Kofi Mensah"
 
 
 def test_a_whole_question_is_asked_as_it_stands(opened: dict[str, Clew]) -> None:

@@ -331,10 +331,8 @@ class Clew(GraphView, Asks):
         from clew.vocabulary.terms import with_meanings
 
         answer = with_meanings(self.opened, self._answered(answerer, question, id, work))
-        if answer.thread is None:
-            thread = Thread.after(answer, question) if answer.answers else thread
-            answer = replace(answer, thread=thread)
-        return replace(answer, asker=self.ask)
+        after = answer.thread or (thread if thread and not answer.answers else Thread.after(answer, question))
+        return replace(answer, thread=after.behind(thread), asker=self.ask)
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""

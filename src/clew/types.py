@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from clew.errors import UsageError
@@ -451,8 +451,8 @@ class PlacedWord:
         return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
 
 
-MOST_KEPT = 20
-"""Ids of answers that a follow-up is told."""
+MOST_KEPT, MOST_EARLIER = 20, 4
+"""Ids of answers that a follow-up is told, and queries of the turns before the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,18 +460,28 @@ class Thread(_Fields):
     """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
 
     `query` is in Clew's notation, None where it has none; `ids` are those of the first answers of `total`.
+    `earlier` are the queries of the turns before, the last one first. A question that was not answered has no
+    query and a `total` of 0.
     """
 
     question: str
     query: str | None = None
     ids: tuple[str, ...] = ()
     total: int = 0
+    earlier: tuple[str, ...] = ()
 
     @classmethod
     def after(cls, answer: Answer, question: str, query: str | None = None) -> Thread:
         """What an answer leaves for a follow-up."""
         ids = tuple(a.entity for a in answer.answers)
         return cls(question, query, ids[:MOST_KEPT], len(ids) if answer.total is None else answer.total)
+
+    def behind(self, thread: Thread | None) -> Thread:
+        """The thread of this turn behind another one."""
+        if thread is None or thread is self:
+            return self
+        queries = thread.earlier if thread.query is None else (thread.query, *thread.earlier)
+        return replace(self, earlier=queries[:MOST_EARLIER])
 
     @classmethod
     def of(cls, previous: object) -> Thread | None:
@@ -487,20 +497,26 @@ class Thread(_Fields):
             form = cast("Mapping[str, object]", previous)
             if "thread" in form:
                 return cls.of(form["thread"])
-            given = form.get("ids")
-            ids = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
+            ids, earlier = _texts(form.get("ids")), _texts(form.get("earlier", ()))
             question, query, total = (form.get(key) for key in ("question", "query", "total"))
             if (
                 isinstance(question, str)
                 and (query is None or isinstance(query, str))
                 and isinstance(total, int)
-                and all(isinstance(id, str) for id in ids)
+                and ids is not None
+                and earlier is not None
             ):
-                return cls(question, query, tuple(map(str, ids)), total)
+                return cls(question, query, ids, total, earlier)
         raise UsageError(
             "`previous` is the last answer, its JSON form, or the `thread` of that, not"
             f" {shorten(repr(previous), 80)}"
         )
+
+
+def _texts(given: object) -> tuple[str, ...] | None:
+    """A list of texts; None where it is something else."""
+    items = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
+    return tuple(map(str, items)) if all(isinstance(item, str) for item in items) else None
 
 
 ANSWER_JSON = (

@@ -66,6 +66,8 @@ def is_comparative(word: str) -> bool:
         return True
     if not word.endswith("er") or word in _NO_COMPARISON or not lexicon.known(word):
         return False
+    if lexicon.mostly_verb(word):
+        return False  # *deliver*
     degree = lexicon.uses(word, ADJECTIVE) + lexicon.uses(word, ADVERB)
     return degree >= lexicon.uses(word, NOUN)
 

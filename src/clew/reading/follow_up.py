@@ -2,8 +2,9 @@
 
     And the Cologne Depot?              a name takes the place of the one of its kind in the last question
     Where is it? Who is his manager?    it, he, they, that city, there: the last answer, or what was asked of
-    only those in Berlin                go on from the last set
-    sort them by age; how many are they?
+    What else did he found? When?       the relation of the last question the other way round; its date
+    Is he older than the first one?     yes or no of the last turns
+    only those in Berlin; the two       go on from a set (`last_set.py`)
 
 Each way to read a follow-up is a `FollowUp`: a text for the reader, whose words are accounted for as those of
 any question, and what is put around the query that it is read as; or a query that needs no reading.
@@ -12,23 +13,21 @@ any question, and what is put around the query that it is read as; or a query th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
-from clew.graph.steps import Step, opposite
+from clew.graph.steps import Step, opposite, relation_of
+from clew.query.execute import Executor
 from clew.query.tree import (
     Anchor,
     Both,
     Compared,
     Counted,
-    Extreme,
     OfType,
     OnEdge,
     Part,
-    Qualified,
     Query,
-    Related,
+    Sign,
     Value,
     Walk,
     Without,
@@ -37,66 +36,49 @@ from clew.query.tree import (
     last_walks,
     mapped,
     parts_of,
-    steps_of,
     with_entity,
 )
-from clew.reading.comparisons import EARLIER, FEWER, LATER, sign_beside
-from clew.reading.english import EXTREME, FUNCTION, PREPOSITIONS
+from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
+from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
+from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.framing import TALK
+from clew.reading.last_set import (
+    AUX,
+    ONLY,
+    OUT,
+    THEM,
+    YES_NO,
+    Around,
+    FollowUp,
+    OfSet,
+    goes_on_from_set,
+    sets_meant,
+)
+from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PLURAL, Mention
-from clew.reading.thread import LastAnswer, Referent
+from clew.reading.thread import LastAnswer, Referent, either
 from clew.text.inflection import singular
-from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
-from clew.text.normalise import tokens
+from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
-Around = Callable[[Query], Query | None]
+__all__ = ["Around", "FollowUp", "follow_ups", "goes_on"]
+
 _LEAD = re.compile(
-    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of|(?:the )?same for)\b[\s,:]*)+",
+    r"(?:(?:and|but|or|so|then|now|ok|okay|also|(?:what|how) about|what of"
+    r"|(?:the )?same (?:question )?for|sorry|no|i mean(?:t)?|make (?:it|that))\b[\s,:]*)+",
     re.I,
 )
-_THEM = r"(?:them|those|these|they)"
-_ALL = re.compile(
-    rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{_THEM}|there|that|of|in|all|total))*)"
-    rf"|(?:who|what|which|list|show|name)(?:\s+(?:are|were|{_THEM}|all|me|of))+|which(?:\s+ones?)?"
-    r"|(?:who|what|which(?:\s+one)?)\s+(?:is|was)\s+(?:it|that)",
+_POLITE = re.compile(
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|(?:have|do)\s+(?:you|we)\s+(?:got|have|know)\s+|please\s+|(?:can|could|may)\s+i\s+(?:see|have)\s+|tell\s+me\s+"
+    r"|(?:name|show|give)\s+(?:me\s+)?(?=the\s+(?:\w+est|most|least|top|bottom|first|last)\b))"
+    r"(?=\w)|\W*\bplease$",
     re.I,
 )
-_WHO_DOES = re.compile(r"(?:who|what|which one)\s+(?:is|was|does|did|has|had)(?:\s+then)?", re.I)
-_SORT = re.compile(
-    rf"(?:please\s+)?(?:sort|order|rank|arrange|list|show)\s+(?:(?:{_THEM}|it|all|the\s+\w+)\s+)?"
-    r"(?:by|according\s+to)\s+(?P<key>.+)",
+_ASKS = re.compile(
+    rf"(?:who|wh[aeiy]\w*|how|{AUX}|list|show|name|give|count|find|sort|(?:in|at|on|by|from|for|to|with|of)\s+wh\w+)\b",
     re.I,
 )
-_WAY = re.compile(
-    r"[\s,(]+(?:(?:in\s+)?(?P<down>desc)\w*(?:\s+order)?|(?:in\s+)?asc\w*(?:\s+order)?"
-    r"|(?:the\s+)?(?P<first>(?:most|least|\w{2,}est)(?:\s+\w+)?)\s+first)\)?$",
-    re.I,
-)
-_ONLY = re.compile(
-    rf"(?P<only>(?:show\s+|list\s+|keep\s+)?(?:me\s+)?(?:only|just)\s+(?:{_THEM}|the\s+ones?|the|ones?)?)"
-    rf"\s*(?P<that>that|who|which|of\s+{_THEM})?\s*(?P<rest>.+)",
-    re.I,
-)
-_ONES = re.compile(rf"(?:{_THEM}|the\s+ones?|ones)\s+(?P<that>that|who|which)?\s*(?P<rest>.+)", re.I)
-_OF_THEM = re.compile(rf"(?:\s+ones?)?\s+(?:of|among|from)\s+{_THEM}\b|(?<=which)\s+ones?\b", re.I)
-_THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
-_AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
-_BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
-_WHICH_BEST = re.compile(
-    r"(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+"
-    r"(?P<best>(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+)(?:\s+ones?)?)",
-    re.I,
-)
-_WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
-_WHICH_BE = re.compile(
-    r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
-    r"(?:(?:most|least|top|bottom)\b)?(?P<rest>.+)",
-    re.I,
-)
-_BEST = re.compile(r"(?:the\s+)?(?:\w{3,}est|(?:most|least)\s+\w+|(?:top|bottom|first|last)\s+\d+)\b.*", re.I)
-_MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _WHICH = re.compile(
     r"(?P<at>(?:in|at|on|by|from|for|to|with|of)\s+)?(?:which|what)\s+(?P<noun>[\w\s]+)", re.I
 )
@@ -105,32 +87,41 @@ _PRONOUN = re.compile(
     r"|(?P<many>they|them|their|theirs|those|these)|(?P<place>there))\b(?P<owns>['’]s\b)?",
     re.I,
 )
+_BARE = re.compile(
+    rf"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)"
+    rf"(?=\s+(?:{'|'.join(sorted(PREPOSITIONS))})\b)",
+    re.I,
+)
+"""*That* without a noun: *who supplies that*, *which country is that in*."""
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
-_THE = re.compile(r"(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
+_THE = re.compile(r"(?!.*\bof\b)(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
+_ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
+_PLACES = ("first", "second", "third", "fourth", "fifth")
+_IN_TURN = re.compile(
+    rf"\bthe\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
+    r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
+    re.I,
+)
+_HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
+_THERE = r"(?:is|are|was|were)\s+there"
+_HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
+_OTHER_SIDE = re.compile(
+    r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
+    re.I,
+)
+_NEXT = re.compile(
+    r"(?:in\s+)?the\s+(?:(?P<unit>year|month|day)\s+(?P<after>after|before)(?:\s+that)?"
+    r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day))",
+    re.I,
+)
+_THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
 _RESTRICTS = frozenset(
     "no not neither nor without except only more less fewer most least many much all every each both"
     " other others another".split()
 )
 _IDLE = (FUNCTION | TALK | PREPOSITIONS | {"one", "ones"}) - _RESTRICTS
 _MOST_WAYS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """A way to read a follow-up: a text, known to be about `name`, and what is put around its query.
-
-    `query` is known where nothing has to be read but a name at the characters `at`. `is_said`: the text says
-    all of it. What `is_whole` may be read without the last question too.
-    """
-
-    text: str
-    around: Around | None = None
-    name: str = ""
-    query: Query | None = None
-    at: tuple[int, int] = (0, 0)
-    is_said: bool = False
-    is_whole: bool = False
 
 
 def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
@@ -140,206 +131,114 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     """
     question = question.strip().rstrip("?!. ")
     lead = _LEAD.match(question)
+    is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
-    reading = _FollowUps(last, question, len(question) - len(rest))
-    is_only = _ONLY.fullmatch(rest)
-    is_bare = not is_only and not _OF_THEM.search(rest) and (bool(lead) or not reading.has_words(rest))
-    return (
-        reading.of_all(rest)
-        or reading.in_order(rest)
-        or (reading.named(rest) if is_bare else [])
-        or reading.by_group(rest)
-        or reading.narrowed(rest, replaces=bool(lead))
-        or reading.referring(rest)
+    rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
+    rest = re.sub(
+        r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
+    if last.query is None and not last.thread.total:
+        if not goes_on(question) or not (lead or _FollowUps(last, question).leans(rest)):
+            return []
+        return Abstention("unplaced", "this goes on from the last question, which was not answered")
+    ways = _ways(last, question, rest, is_led=is_led)
+    if not ways and lead and not _ASKS.match(rest):
+        return Abstention("unplaced", f'I cannot tell what is asked of "{rest}" after the last question')
+    if isinstance(ways, Abstention) or not YES_NO.match(rest):
+        return ways
+    return [way if way.query else replace(way, around=_verdict(way.around)) for way in ways]
 
 
 def goes_on(question: str) -> bool:
     """Whether a question has words by which it may go on from the last one."""
     question = question.strip().rstrip("?!. ")
-    whole = (_ALL, _WHO_DOES, _SORT, _ONLY, _ONES, _BEST, _WHICH_BEST)
-    return any(p.fullmatch(question) for p in whole) or bool(
-        _LEAD.match(question) or _which_are(question) or _PRONOUN.search(question)
+    return (
+        goes_on_from_set(question)
+        or goes_on_from_turns(question)
+        or bool(_NEXT.fullmatch(question))
+        or any(p.search(question) for p in (_PRONOUN, _IN_TURN, _THAT))
+        or bool(_LEAD.match(question) or _ELSE.fullmatch(question))
     )
 
 
-def _which_are(question: str) -> re.Match[str] | None:
-    """The words before what narrows a set; none where the question has a noun of its own.
+def _verdict(around: Around | None) -> Around:
+    """What is put around a question for yes or no, which nothing else answers."""
 
-    *Which is the oldest*, *which are older than 40* go on from a set; *which is the capital of Norland*,
-    *which is the oldest city*, *which was Ada born in* do not.
-    """
-    if be := _WHICH_BE.match(question):
-        words = [token.norm for token in tokens(be["rest"])]
-        phrase = list(takewhile(lambda word: word not in FUNCTION and word not in ("one", "ones"), words))
-        is_of = be["of"] and not any(token.norm in FUNCTION for token in tokens(be["owner"] or ""))
-        is_ones = words[len(phrase) : len(phrase) + 1] in (["one"], ["ones"])
-        is_object = bool(words) and words[-1] in PREPOSITIONS
-        if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
-            return None
-    return _WHICH_ARE.match(question)
+    def checked(query: Query) -> Query | None:
+        found = around(query) if around else query
+        return found if found is not None and found.ask in ("yes", "every") else None
+
+    return checked
 
 
-def _is_noun(word: str) -> bool:
-    """Whether a word behind *the* is a noun, or unknown: not *oldest*, *older*, *two*."""
-    lexicon = Lexicon.load()
-    is_adjective = lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
-    if word.isdigit() or is_adjective or lexicon.mostly_verb(word):
-        return False
-    return bool(lexicon.classes(word)) or not lexicon.known(word)
+def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[FollowUp] | Abstention:
+    reading = _FollowUps(last, question)
+    of_set, of_turns = OfSet(last, question), OfTurns(last, question)
+    if last.focus is None:
+        meant = sets_meant(last, rest)
+        if isinstance(meant, Abstention):
+            return meant
+        if meant:
+            return _of_each(meant, question, is_led=is_led)
+        named = reading.in_turn(rest)
+        if named:
+            return named
+    is_part = ONLY.fullmatch(rest) or OUT.fullmatch(rest)
+    is_bare = (
+        not is_part
+        and not re.search(rf"\b(?:of|among|from)\s+{THEM}\b", rest, re.I)
+        and (is_led or not reading.has_words(rest))
+        and not (YES_NO.match(rest) and _PRONOUN.search(rest))
+    )
+    return (
+        of_set.of_all(rest)
+        or of_turns.who_does(rest)
+        or of_turns.of_values(rest)
+        or of_set.in_order(rest)
+        or reading.next_value(rest)
+        or (reading.how_many(rest) if is_led else [])
+        or (reading.named(rest) if is_bare else [])
+        or of_set.by_group(rest)
+        or of_turns.when(rest)
+        or of_turns.of_both(rest)
+        or of_set.of_same(rest)
+        or reading.others(rest)
+        or reading.one_more(rest)
+        or reading.compared(rest)
+        or reading.without(rest)
+        or of_set.narrowed(rest, replaces=is_led)
+        or reading.referring(rest)
+    )
+
+
+def _of_each(
+    meant: Sequence[tuple[LastAnswer, str]], question: str, *, is_led: bool
+) -> list[FollowUp] | Abstention:
+    """The ways for each set that may be meant, the likeliest set first."""
+    found: list[FollowUp] = []
+    left: Abstention | None = None
+    for rank, (last, rest) in enumerate(meant):
+        ways = _ways(last, question, rest, is_led=is_led)
+        if isinstance(ways, Abstention):
+            left = left or ways
+            continue
+        found += [replace(way, rank=way.rank + 10 * rank, is_whole=False) for way in ways]
+    return found or left or Abstention("unplaced", "I cannot tell what is asked of the things that are meant")
 
 
 @dataclass(eq=False)
 class _FollowUps:
-    """The ways to read a question, of which `skipped` characters lead to what it asks."""
+    """The ways to read a question, `question` as it was asked."""
 
     last: LastAnswer
     question: str
-    skipped: int
 
-    # the last set
-
-    def of_all(self, rest: str) -> list[FollowUp]:
-        """*How many are they?*, *which ones?*; *who did?* after a no."""
-        query, whole = self.last.query, self.last.set
-        if whole is not None and (match := _ALL.fullmatch(rest)):
-            return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
-        if query is None or query.ask != "yes" or not _WHO_DOES.fullmatch(rest):
-            return []
-        match query.part:
-            case Both(Walk() as walk, Anchor()) | Both(Anchor(), Walk() as walk):
-                return [FollowUp(self.question, query=Query("list", walk))]
-            case _:
-                return []
-
-    def in_order(self, rest: str) -> list[FollowUp]:
-        """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
-        match, whole = _SORT.fullmatch(rest), self.last.set
-        if match is None or whole is None or not self.last.members:
-            return []
-        way = _WAY.search(match["key"])
-        key, node = match["key"][: way.start()] if way else match["key"], self.last.members[0]
-        name = self.last.reader.graph.label(node)
-
-        def around(query: Query) -> Query | None:
-            steps, part, is_counted = list[Step](), query.part, query.ask == "count"
-            while isinstance(part, Walk):
-                steps.insert(0, part.step)
-                part = part.source
-            is_path = isinstance(part, Anchor) and part.node == node and bool(steps)
-            if not is_path or query.ask not in ("list", "count") or (is_counted and len(steps) > 1):
-                return None
-            largest = self._is_downwards(way, steps[-1], is_counted)
-            return Query("list", Extreme(whole, tuple(steps), is_counted, largest, 0))
-
-        return [FollowUp(f"What is the {key} of {name}?", around, name)]
-
-    def _is_downwards(self, way: re.Match[str] | None, step: Step, is_counted: bool) -> bool:
-        """Whether the largest comes first: *descending*, *oldest first*, *latest first*."""
-        if way is None or not way["first"]:
-            return way is not None and bool(way["down"])
-        vocabulary, more = self.last.reader.vocabulary, _comparative(way["first"].lower().split()[0])
-        if vocabulary.is_of_time(opposite(step)) and not is_counted and more in LATER | EARLIER:
-            return more in LATER
-        return more not in FEWER
-
-    def by_group(self, rest: str) -> list[FollowUp]:
-        """*And per depot?*: what was counted, summed or averaged, by another group."""
-        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
-        if query is None or not query.by or not _BY.match(rest):
-            return []
-        if query.ask != "count":
-            said = _BY.search(asked)
-            return [FollowUp(f"{asked[: said.start()]}{rest}?")] if said else []
-
-        def around(counted: Query) -> Query | None:
-            return self._within(counted, replaces=False) if counted.by else None
-
-        return [FollowUp(f"How many {self.last.noun} are there {rest}?", around)]
-
-    def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
-        """*Only those in Berlin*, *which of them …*, *their average age*: all such things, within the set."""
-        query, noun = self.last.query, self.last.noun
-        if self.last.set is None or not rest:
-            return []
-        most = _MOST.fullmatch(rest)
-        if most and query is not None and isinstance(query.part, Extreme):
-            largest = _comparative(most["word"].lower()) not in FEWER
-            return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
-        is_narrower, swaps = True, False
-        if only := _ONLY.fullmatch(rest) or (not replaces and _ONES.fullmatch(rest)):
-            text = f"Which {noun} {_being(only['rest'], only['that'])}"
-        elif _OF_THEM.search(rest):
-            text = re.sub(r"^who\b", "which", _OF_THEM.sub(f" {noun}", rest, count=1), flags=re.I)
-        elif (their := _THEIR.search(rest)) and _AMOUNT.search(rest):
-            text = f"{rest[: their.start()]}the{their['rest']} of the {noun}"
-        elif best := _WHICH_BEST.fullmatch(rest):
-            text = f"Which {noun} is {re.sub(' ones?$', '', best['best'], flags=re.I)}"
-        elif which := _which_are(rest):
-            text, swaps = f"Which {noun} {rest[which.end() :]}", True
-        elif _BEST.fullmatch(rest):
-            text = f"Which {noun} is {'' if rest.lower().startswith('the ') else 'the '}{rest}"
-        elif replaces and (ones := _ONES.fullmatch(rest)):
-            text, is_narrower, swaps = f"Which {noun} {_being(ones['rest'], ones['that'])}", False, True
-        elif replaces and not _PRONOUN.search(rest) and not re.match(r"(?:who|wh\w+|how)\b", rest, re.I):
-            text, is_narrower, swaps = f"Which {noun} {_being(rest, None)}", False, True
-        else:
-            return []
-        return [
-            FollowUp(f"{text}?", lambda query: self._within(query, replaces=not is_narrower, swaps=swaps))
-        ]
-
-    def _within(self, query: Query, *, replaces: bool, swaps: bool = False) -> Query | None:
-        """A query of all such things as one of the last set; or in the place of a condition that it has.
-
-        With `swaps` also in the place of one that nothing fulfils beside it.
-        """
-        whole = self.last.set
-        if whole is None or query.other is not None:
-            return None
-        walks = last_walks(query.part)
-        if swaps and len(walks) == 1 and (swapped := self._swapped(whole, walks[0])) != whole:
-            if swapped in parts_of(query.part):
-                return query
-            whole = swapped
-        steps = set(steps_of(query))
-        while isinstance(whole, Extreme | Compared | Counted) and (
-            (isinstance(whole, Extreme) and whole.number == 1)
-            or (replaces and steps & set(steps_of(Query("list", whole))))
-        ):
-            whole = whole.source
-        part = query.part
-        if query.ask in ("sum", "average", "largest", "smallest"):
-            return (
-                replace(query, part=replace(part, source=self._restricted(part.source, whole)))
-                if isinstance(part, Walk)
-                else None
-            )
-        return replace(query, part=self._restricted(part, whole))
-
-    def _swapped(self, whole: Part, new: Walk | Qualified) -> Part:
-        """The last set by another condition: *in Norland*, then *in Sudland*, where each is in one."""
-        repeated = self.last.reader.vocabulary.schema.repeated
-        match whole, new.source:
-            case Both(left, right), _:
-                return Both(self._swapped(left, new), self._swapped(right, new))
-            case Walk(Anchor(old), step), Anchor(node) if step == new.step and old != node:
-                return whole if repeated[opposite(step)] else new
-            case _:
-                return whole
-
-    def _restricted(self, part: Part, whole: Part) -> Part:
-        match part:
-            case OfType(type_, _) if type_ >= 0 and type_ == self.last.type:
-                return whole
-            case Extreme(source) | Compared(source) | Counted(source) | Related(source):
-                return replace(part, source=self._restricted(source, whole))
-            case Without(left) | Both(OfType() as left):
-                return replace(part, left=self._restricted(left, whole))
-            case Both(left, OfType() as right):
-                return Both(left, self._restricted(right, whole))
-            case _:
-                return Both(whole, part)
+    def leans(self, rest: str) -> bool:
+        """Whether a question has nothing to be asked of without the last one: no name and no type."""
+        if any(m.strong and m.candidates for m in self._mentions(rest)):
+            return False
+        types = {word for label in self.last.reader.vocabulary.types for word in label.split()}
+        return not any(singular(t.norm) in types for t in tokens(rest))
 
     # names
 
@@ -364,18 +263,21 @@ class _FollowUps:
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
         query, mentions, graph = self.last.query, self._mentions(rest), self.last.reader.graph
+        bare = re.sub(r"['’]s$", "", rest)
+        if bare != rest and not any(mention.stop == len(rest) for mention in mentions):
+            return self.named(bare)
         if query is None or not rest:
             return []
         if not mentions:
             words = [t.text for t in tokens(rest) if t.norm not in FUNCTION]
             if not words or not all(w[0].isupper() for w in words):
-                return []
+                return self.reworded(rest)
             near = near_names(graph, self.last.reader.names, [" ".join(words)])
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
             )
         if len(mentions) > 1 or self.has_words(rest):
-            return []
+            return self.reworded(rest)
         mention = mentions[0]
         best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PLURAL]
         changes = {(old, c.node): _with(query, old, c.node) for c in best for old in self.last.alike(c.node)}
@@ -386,7 +288,10 @@ class _FollowUps:
             told = "be" if len(best) > 1 else "take the place of"
             return Abstention("ambiguous_entity", f'"{mention.text}" may {told} {" or ".join(names)}', names)
         found = list(changes.values()) or self._with_value(query, rest, mention)
-        at = (mention.start + self.skipped, mention.stop + self.skipped)
+        start = self.question.rfind(mention.text)
+        at = (start, start + len(mention.text)) if start >= 0 else (0, 0)
+        if not found and (other := self.reworded(rest)):
+            return other
         if found or rest.split()[0].lower() in PREPOSITIONS or not mention.strong:
             return [FollowUp(self.question, query=each, at=at) for each in found]
         detail = (
@@ -410,55 +315,392 @@ class _FollowUps:
         part = mapped(query.part, changed) if new else query.part
         return [] if part == query.part else [replace(query, part=part)]
 
+    def reworded(self, rest: str) -> list[FollowUp]:
+        """*And with black?*: in the place of the phrase of the last question with the same preposition."""
+        asked, words = self.last.thread.question.rstrip("?!. "), rest.split()
+        if len(words) < 2 or words[0].lower() not in PREPOSITIONS or len(words) > 5:
+            return []
+        ends = "|".join(sorted(PREPOSITIONS))
+        said = re.search(rf"\b{re.escape(words[0])}\s+(?:(?!(?:{ends})\b)[\w'’-]+\s*)+", asked, re.I)
+        query = self.last.query
+        if said is None or query is None:
+            return []
+
+        def around(new: Query) -> Query | None:
+            is_same_ask = new.ask == query.ask and key_of(new) != key_of(query)
+            return new if is_same_ask and len(_parts(new)) == len(_parts(query)) else None
+
+        text = f"{asked[: said.start()]}{rest} {asked[said.end() :]}".strip()
+        return [FollowUp(f"{text}?", around, is_said=True)]
+
+    def how_many(self, rest: str) -> list[FollowUp]:
+        """*And how many appliances?*: of what the last question counted others of."""
+        counted, asked = _HOW_MANY.fullmatch(rest), self.last.thread.question
+        said, query = _HOW_MANY.search(asked), self.last.query
+        if counted is None or said is None or query is None or not entities_of(query):
+            return []
+
+        def around(new: Query) -> Query | None:
+            is_of_same = set(entities_of(query)) <= set(entities_of(new)) and key_of(new) != key_of(query)
+            return new if is_of_same and new.ask == query.ask else None
+
+        text = f"{asked[: said.start()]}how many {counted[1]}{asked[said.end() :]}"
+        return [FollowUp(text, around, is_said=True, is_whole=True)]
+
+    def next_value(self, rest: str) -> list[FollowUp] | Abstention:
+        """*And the year after?* of a question of one year."""
+        match, query = _NEXT.fullmatch(rest), self.last.query
+        if query is not None and (side := _OTHER_SIDE.fullmatch(rest)):
+            return self._on_side(query, ">" if side["side"].lower() in _UP else "<")
+        if match is None or query is None:
+            return []
+        asked = self.last.thread.question
+        years = re.findall(r"\b(?:1\d|20)\d\d\b", asked)
+        way = 1 if (match["after"] or match["way"]).lower() in ("after", "next", "following") else -1
+        if (match["unit"] or match["of"]).lower() != "year" or len(years) != 1:
+            return Abstention(
+                "unplaced", f'I cannot tell what "{rest}" is: the last question does not have one year'
+            )
+        text = asked.replace(years[0], str(int(years[0]) + way))
+        return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
+
+    def without(self, rest: str) -> list[FollowUp]:
+        """*Except Night Ferry*, *only Night Ferry*: one of the last set, by its name."""
+        out, only, things = OUT.fullmatch(rest), ONLY.fullmatch(rest), self.last.things
+        mentions = self._mentions(rest) if (out or only) and things else []
+        if things is None or len(mentions) != 1 or mentions[0].stop < len(rest):
+            return []
+        said = out["rest"] if out else only["rest"] if only else ""
+        members = set(things.members)
+        found = {c.node for c in mentions[0].candidates if c.node in members and c.how <= PLURAL}
+        if len(found) != 1 or len(tokens(said or "")) > len(tokens(mentions[0].text)) + 1:
+            return []
+        one = Anchor(found.pop())
+        part = Without(things.part, one) if out else Both(things.part, one)
+        return [FollowUp(self.question, query=Query("list", part))]
+
+    def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
+        """*And after?* of what was asked for before a date."""
+
+        def changed(part: Part) -> Part:
+            is_bound = isinstance(part, Compared) and isinstance(part.value, Value)
+            return replace(part, sign=sign) if is_bound else part
+
+        values = [v for p in parts_of(query.part) for v in _values_of(p)]
+        part = mapped(query.part, changed)
+        is_other = len(values) == 1 and part != query.part
+        return [FollowUp(self.question, query=replace(query, part=part))] if is_other else []
+
+    # relations
+
+    def others(self, rest: str) -> list[FollowUp]:
+        """*What else did he found?*: what the last relation leads back to, without what was told."""
+        match = _ELSE.fullmatch(rest)
+        pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
+        if match is None:
+            return []
+        for query in filter(None, (self.last.query, *self.last.earlier)):
+            found = self._others_of(query, rest, pronoun)
+            if found is not None:
+                return [FollowUp(self.question, query=found)]
+        return []
+
+    def _others_of(self, query: Query, rest: str, pronoun: re.Match[str] | None) -> Query | None:
+        vocabulary, executor = self.last.reader.vocabulary, Executor(self.last.reader.graph)
+        walks = last_walks(query.part)
+        if (
+            len(walks) != 1
+            or not isinstance(walks[0], Walk)
+            or query.ask not in ("list", "yes")
+            or pronoun is None
+        ):
+            return None
+        walk = walks[0]
+        source = walk.source
+        reached = executor.members(query.part).tolist()
+        if not isinstance(source, Anchor) or len(reached) != 1:
+            return None
+        meant = [r for r in self.last.referents if self._may_mean(pronoun, r)]
+        referent = next((r for r in meant if r.node == reached[0]), None)
+        if referent is None:
+            one = replace(
+                self.last,
+                query=query,
+                thread=replace(self.last.thread, ids=(self.last.reader.graph.entities[reached[0]],), total=1),
+            )
+            referent = next(
+                (r for r in one.referents if r.node == reached[0] and self._may_mean(pronoun, r)), None
+            )
+            if referent is None or not any(reached[0] == n for n in self.last.told):
+                return None
+        back = Walk(Anchor(reached[0]), vocabulary.back_over(walk.step))
+        others = Without(back, Anchor(source.node))
+        words = [
+            t
+            for t in tokens(rest)
+            if t.norm not in FUNCTION | LIGHT | {"else"}
+            and any(map(str.isalnum, t.norm))
+            and not (pronoun.start() <= t.start < pronoun.end())
+        ]
+        part: Part = others
+        for token in words:
+            word = singular(token.norm)
+            types = self._types_called(word)
+            if types:
+                members = executor.members(part).tolist()
+                inside = set(executor.members(either([OfType(t) for t in types])).tolist())
+                if not set(members) <= inside:
+                    part = Both(part, either([OfType(t) for t in types]))
+            elif not self._is_of(token, walk.step):
+                return None
+        return Query("list", part) if len(executor.members(part)) else None
+
+    def _types_called(self, noun: str) -> list[int]:
+        """The types with a noun as their head: *steam locomotive*."""
+        return [
+            t for t, label in enumerate(self.last.reader.vocabulary.types) if label.split()[-1:] == [noun]
+        ]
+
+    def _is_of(self, token: Token, step: Step) -> bool:
+        """Whether a word is like a relation, or was said in the last question."""
+        said = {t.norm[:4] for t in tokens(self.last.thread.question) if t.norm not in FUNCTION}
+        like = self.last.reader.compare(token.text)
+        return token.norm[:4] in said or bool(
+            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
+        )
+
+    def one_more(self, rest: str) -> list[FollowUp]:
+        """*Which other station has got one?*: what the last question called *a* or *an*."""
+        match = re.search(r"(?<=\s)(?:got\s+)?one$", rest, re.I)
+        said = re.search(r"\ban?\s+[\w\s'’-]+$", self.last.thread.question.rstrip("?!. "), re.I)
+        if match is None or said is None or not re.search(rf"\b(?:{'|'.join(HAVING)}|with)\s", rest, re.I):
+            return []
+        is_other = bool(_OTHER.search(rest))
+        text = f"{_OTHER.sub('', rest[: match.start()])}{said[0]}"
+
+        def around(query: Query) -> Query | None:
+            return self.last.without_told(query) if is_other else query
+
+        return [FollowUp(f"{text}?", around, is_said=not is_other)]
+
+    def _every(self, referent: Referent, part: Part) -> Query | None:
+        """Whether what is asked of one of a set is so of each: *live in Lisbon* of all that live there."""
+
+        def changed(inner: Part) -> Part:
+            is_one = isinstance(inner, Anchor) and inner.node == referent.node
+            return referent.part if is_one else inner
+
+        sides = ((part.left, part.right), (part.right, part.left)) if isinstance(part, Both) else ()
+        for way, target in sides:
+            steps, source = list[Step](), way
+            while isinstance(source, Walk):
+                steps.append(source.step)
+                source = source.source
+            if steps and isinstance(source, Anchor) and source.node == referent.node:
+                for step in steps:
+                    target = Walk(target, opposite(step))
+                return Query("every", referent.part, target)
+        executor, whole = Executor(self.last.reader.graph), mapped(part, changed)
+        is_inside = set(executor.members(whole).tolist()) <= set(executor.members(referent.part).tolist())
+        return Query("every", referent.part, whole) if is_inside else None
+
+    # yes or no
+
+    def compared(self, rest: str) -> list[FollowUp] | Abstention:
+        """*Was that more than in 2020?*, *did Coldharbour close before that?*: values of one relation."""
+        query = self.last.query
+        if query is None or not YES_NO.match(rest) or query.ask not in ("list", "count"):
+            return []
+        behind = re.match(
+            r"(?:is|was|were|are)\s+(?:that|this|it|they|those|these)\s+(?:still\s+)?(?P<more>\w+(?:\s+\w+)?)\s+than\s+(?P<of>.+)",
+            rest,
+            re.I,
+        )
+        if behind and behind["more"].split()[0].lower() in _COMPARING | {"more", "less"}:
+            other = self.named(
+                re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", behind["of"], flags=re.I)
+            )
+            if isinstance(other, list) and len(other) == 1 and other[0].query:
+                return self._compared_with(query, other[0].query, behind["more"].split()[0].lower())
+            return []
+        before = re.fullmatch(
+            r"\w+\s+(?P<name>.+?)\s+(?P<word>\w+\s+)?(?P<more>before|after|earlier\s+than|later\s+than|(?:more|less)\s+than|\w+er\s+than)\s+(?:that|this|it|then)",
+            rest,
+            re.I,
+        )
+        if not before or before["more"].split()[0].lower() not in _COMPARING | {"more", "less"}:
+            return []
+        words = (before["word"] or "").split()
+        other = self.named(before["name"])
+        if not isinstance(other, list) or len(other) != 1 or other[0].query is None:
+            return []
+        walks = last_walks(query.part)
+        if len(walks) != 1 or not all(
+            self._is_of(t, walks[0].step) or t.norm in LIGHT for t in tokens(" ".join(words))
+        ):
+            return []
+        return self._compared_with(other[0].query, query, before["more"].split()[0].lower())
+
+    def _compared_with(self, query: Query, other: Query, more: str) -> list[FollowUp]:
+        """Whether the value of one query stands so to that of another."""
+        vocabulary, executor = self.last.reader.vocabulary, Executor(self.last.reader.graph)
+        walk, sign = query.part, ">"
+        is_of_time = isinstance(walk, Walk) and vocabulary.is_of_time(opposite(walk.step))
+        sign: Sign = (
+            "<" if (more in EARLIER if is_of_time and more in EARLIER | LATER else more in FEWER) else ">"
+        )
+        if query.ask == "count" == other.ask:
+            number = executor.number(other)
+            match query.part:
+                case Walk(Anchor() as source, step) if number is not None:
+                    return [
+                        FollowUp(self.question, query=Query("yes", Counted(source, step, sign, int(number))))
+                    ]
+                case _:
+                    return []
+        if not isinstance(walk, Walk) or vocabulary.kinds_reached[walk.step] not in (NUMBER, DATE):
+            return []
+        return [
+            FollowUp(self.question, query=Query("yes", Compared(walk.source, (walk.step,), sign, other.part)))
+        ]
+
     # pronouns
+
+    def in_turn(self, rest: str) -> list[FollowUp] | Abstention:
+        """*The first one*, *the last of them*: one of the last turns or answers by its place."""
+        match = _IN_TURN.search(rest)
+        if match is None:
+            return []
+        word = (match["place"] or match["other"]).lower()
+        at = {"former": 0, "latter": 1, "last": -1}.get(word)
+        at = _PLACES.index(word) if at is None else at
+        found: list[FollowUp] = []
+        for nodes in self.last.in_turn():
+            if len(nodes) < 2 or at >= len(nodes):
+                continue
+            name = self.last.reader.graph.label(nodes[at])
+            text = f"{rest[: match.start()]}{name}{match['owns'] or ''}{rest[match.end() :]}"
+            text, names = self._resolved(text, (name,), nodes)
+            found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
+        if not found and match.end() == len(rest):
+            return Abstention(
+                "unplaced",
+                f'I cannot tell which is meant by "{match[0]}" in the last questions and their answers',
+            )
+        return found
+
+    def _resolved(
+        self, text: str, names: tuple[str, ...], among: Sequence[int]
+    ) -> tuple[str, tuple[str, ...]]:
+        """A text with a name of the last turns for a pronoun that it has beside another name."""
+        match = next(
+            (m for m in _PRONOUN.finditer(text) if not m["that"] and self._is_reference(text, m)), None
+        )
+        if match is None or match["many"]:
+            return text, names
+        meant = [r for r in self.last.referents if self._may_mean(match, r) and not r.is_set]
+        meant.sort(key=lambda r: r.node not in among)
+        if not meant:
+            return text, names
+        label = self.last.reader.graph.label(meant[0].node)
+        owns = self._owns(match, text[match.end() :])
+        return f"{text[: match.start()]}{label}{owns}{text[match.end() :]}", (*names, label)
 
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
+        rest = _BARE.sub("it", rest)
         match = next((m for m in _PRONOUN.finditer(rest) if self._is_reference(rest, m)), None)
         mentions = self._mentions(rest)
         if match is None:
             return [] if mentions else self._of_last(rest)
-        if any(m.stop <= match.start() and m.strong and m.candidates for m in mentions):
+        before = [m for m in mentions if m.stop <= match.start() and m.strong and m.candidates]
+        if before and not _is_compared(rest, match):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
         if (answer := self._answered()) and (match["thing"] or match["many"]):
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
-            told = [r for r in meant if not r.is_value or r == answer]
+            told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
+        if match["place"]:
+            meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
             meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
         if not meant:
             detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
             return Abstention("unplaced", detail)
-        before, behind, word = rest[: match.start()], rest[match.end() :], match[0].lower()
-        owns = match["owns"] or word in ("his", "its", "their") or (word == "her" and _owns_next(behind))
+        before_it, behind = rest[: match.start()], rest[match.end() :]
         places = ("in ", "at ") if match["place"] else ("",)
+        owns = self._owns(match, behind)
         ways = [
-            self._put(before + place, r, ("'s" if owns else "") + behind) for r in meant for place in places
+            self._put(
+                (before_it if r.is_set or not match["many"] else _of_one(before_it)) + place,
+                r,
+                owns + self._rest_of(r, behind),
+            )
+            for r in meant
+            for place in places
         ]
-        return ways[:_MOST_WAYS]
+        others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
+        return ways[: 1 if others else _MOST_WAYS]
+
+    def _rest_of(self, used: Referent, behind: str) -> str:
+        """What stands behind a pronoun, with names for others in it: *is he older than her*."""
+        for match in reversed([m for m in _PRONOUN.finditer(behind) if self._is_reference(behind, m)]):
+            meant = [
+                r
+                for r in self.last.referents
+                if self._may_mean(match, r) and not r.is_set and r.node != used.node
+            ]
+            if meant and not match["many"]:
+                at = "in " if match["place"] else ""
+                owns = self._owns(match, behind[match.end() :])
+                label = self.last.reader.graph.label(meant[0].node)
+                behind = f"{behind[: match.start()]}{at}{label}{owns}{behind[match.end() :]}"
+        return behind
+
+    def _owns(self, match: re.Match[str], behind: str) -> str:
+        word = match[0].lower()
+        owns = match["owns"] or word in ("his", "its", "their") or (word == "her" and _owns_next(behind))
+        return "'s" if owns else ""
 
     def _of_last(self, rest: str) -> list[FollowUp]:
         """*Who is the director?* of what was asked of, *in which rooms?* they are."""
         which, words = _WHICH.fullmatch(rest), self.last.reader.vocabulary.words
-        referents = self.last.referents
+        referents, things = self.last.referents, self.last.things
+        if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
+            return OfTurns(self.last, self.question).which_of(which["noun"].lower())
         if which and all(singular(w) in words or w in words for w in which["noun"].lower().split()):
-            is_set = self.last.type >= 0 and singular(which["noun"].lower()) == singular(self.last.noun)
-            if is_set and self.last.set is not None:
-                return [FollowUp(self.question, query=Query("list", self.last.set))]
+            is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
+            if is_set and things:
+                return [FollowUp(self.question, query=Query("list", things.part))]
             return [replace(self._put(f"{rest} is ", r, ""), is_whole=True) for r in referents[:1]]
         if _THE.fullmatch(rest) and not EXTREME.search(rest):
             return [
-                replace(self._put(f"{rest} of ", r, ""), is_whole=True) for r in referents if not r.is_set
+                replace(self._put(f"{rest} of ", r, ""), is_whole=True, rank=int(r.is_set)) for r in referents
             ]
-        return []
+        if _HOW.fullmatch(rest):
+            return [self._put(f"{rest} is ", r, "") for r in referents]
+        return self.than_last(rest)
+
+    def than_last(self, rest: str) -> list[FollowUp]:
+        """*Are there any older blocks?* after a question of one: older than that."""
+        words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
+        part = self.last.things.part if self.last.things else None
+        if (
+            len(words) != 1
+            or not isinstance(part, Anchor)
+            or not re.match(rf"(?:which|who|what|how many|{_THERE})\b", rest, re.I)
+        ):
+            return []
+        name = self.last.reader.graph.label(part.node)
+        return [FollowUp(f"{rest} than {name}?", names=(name,), is_said=True)]
 
     def _is_reference(self, rest: str, match: re.Match[str]) -> bool:
         """Whether a word stands for something outside of the question."""
         if match["place"]:
-            return not _EXISTS.search(rest)
+            return not any(m.start() <= match.start() < m.end() for m in _EXISTS.finditer(rest))
         if match["that"]:
             noun = match["noun"].lower()
             return noun == "one" or bool(self.last.called(singular(noun)))
@@ -467,6 +709,8 @@ class _FollowUps:
     def _answered(self) -> Referent | None:
         """The only answer to the last question, if it is a thing that has a type or is told of."""
         first = next(iter(self.last.referents), None)
+        if self.last.focus is not None:
+            return None
         is_one = first is not None and not first.is_set and [first.node] == self.last.answers
         return first if is_one and self.last.thread.total == 1 else None
 
@@ -475,7 +719,9 @@ class _FollowUps:
             sex = "female" if match["person"].lower() in ("she", "her", "hers") else "male"
             is_of_sex = referent.sex in ("", sex)
             return not referent.is_set and referent.is_person is not False and is_of_sex
-        if match["thing"] or match["place"]:
+        if match["place"]:
+            return not referent.is_set
+        if match["thing"]:
             return not referent.is_set and referent.is_person is not True
         if match["that"] and match["noun"].lower() != "one":
             is_many = match["that"].lower() in ("those", "these")
@@ -497,16 +743,39 @@ class _FollowUps:
             is_asked = last is not None and key_of(query) == key_of(last) and not is_other
             if is_asked or referent.node not in entities_of(query):
                 return None
+            if referent.is_set and query.ask == "yes":
+                return self._every(referent, query.part)
             if referent.is_set:
-                part = mapped(query.part, changed)
-                query = (
-                    Query("every", referent.part, part) if query.ask == "yes" else replace(query, part=part)
-                )
-            for node in self.last.told if is_other else ():
-                query = replace(query, part=Without(query.part, Anchor(node)))
-            return query
+                query = replace(query, part=mapped(query.part, changed))
+            return self.last.without_told(query) if is_other else query
 
-        return FollowUp(text, around, name, is_said=not referent.is_set and not is_other)
+        return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)
+
+
+_COMPARING = (
+    LATER | EARLIER | FEWER | frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller"))
+)
+
+
+def _of_one(before: str) -> str:
+    """*Where are* of one thing: *where is*."""
+    one = {"are": "is", "were": "was", "do": "does", "have": "has"}
+    return re.sub(r"\b(are|were|do|have)(\s+)$", lambda m: one[m[1].lower()] + m[2], before, flags=re.I)
+
+
+_UP = frozenset(("after", "above", "over", "more", "later"))
+
+
+def _parts(query: Query) -> list[Part]:
+    return [*parts_of(query.part), *(parts_of(query.other) if query.other else ())]
+
+
+def _is_compared(rest: str, match: re.Match[str]) -> bool:
+    """Whether a pronoun is what something before it is compared with: *is Ann older than him*."""
+    return (
+        bool(re.search(r"\b(?:than|before|after|as)\s+$", rest[: match.start()], re.I))
+        and not rest[match.end() :].strip()
+    )
 
 
 def _with(query: Query, old: int, new: int) -> Query:
@@ -519,16 +788,6 @@ def _values_of(part: Part) -> list[Value]:
         return [part.value]
     conditions: Sequence[OnEdge] = getattr(part, "conditions", ())
     return [c.value for c in conditions if isinstance(c.value, Value)]
-
-
-def _comparative(superlative: str) -> str:
-    """*Oldest* → *older*."""
-    return {"most": "more", "least": "less"}.get(superlative, superlative.removesuffix("st") + "r")
-
-
-def _being(rest: str, that: str | None) -> str:
-    """What narrows a set, as a question goes on: *in Berlin* → *are in Berlin*, *who live in* → *live in*."""
-    return rest if that and not that.lower().startswith("of") else f"are {rest}"
 
 
 def _owns_next(behind: str) -> bool:

@@ -1,15 +1,16 @@
-"""What a follow-up may stand for: the set of the last question, its answers, and what it named."""
+"""What a follow-up may stand for: the set of the last question, its answers, what the last turns named."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.graph.steps import End, step_of
+from clew.graph.steps import End, opposite, step_of
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
@@ -18,17 +19,20 @@ from clew.query.tree import (
     Compared,
     Counted,
     Either,
+    Extreme,
     OfType,
     Part,
     Query,
     Value,
     Walk,
+    Without,
     entities_of,
     key_of,
     mapped,
+    parts_of,
 )
-from clew.query.vocabulary import DATE, NUMBER
-from clew.reading.english import FUNCTION
+from clew.query.vocabulary import DATE, LEAF, NUMBER
+from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
@@ -95,35 +99,50 @@ def nodes_of(thread: Thread, names: NamesIndex) -> list[int]:
     return nodes
 
 
+def changes(one: object, other: object) -> list[tuple[object, object]]:
+    """Where two queries differ: the smallest parts in which one has something else, each pair once.
+
+    >>> [(Anchor(1), Anchor(2))] == changes(Walk(Anchor(1), 4), Walk(Anchor(2), 4))
+    True
+    """
+    if one == other:
+        return []
+    if not isinstance(one, Query | Part) or isinstance(one, Anchor) or type(one) is not type(other):
+        return [(one, other)]
+    compared = (f.name for f in fields(one) if f.compare)
+    pairs = (pair for name in compared for pair in changes(getattr(one, name), getattr(other, name)))
+    return list(dict.fromkeys(pairs))
+
+
+def _are_people(label: str) -> bool:
+    return is_person(label) or label.split()[-1] in PEOPLE
+
+
+def either(parts: Iterable[Part]) -> Part:
+    """What is in one of several sets."""
+    return reduce(Either, parts)
+
+
+def labels_of(reader: QuestionReader, node: int) -> list[str]:
+    """The types of a node, then the relations that lead to it, in words."""
+    vocabulary, into = reader.vocabulary, reader.graph.into
+    relations = set(into.relation[slice(*into.span(node))].tolist())
+    types = [vocabulary.types[t] for t in vocabulary.types_of(node).tolist()]
+    return [*types, *(vocabulary.relations[r] for r in sorted(relations))]
+
+
 @dataclass(eq=False)
-class LastAnswer:
-    """The last question over one graph, as `query`, and its answer."""
+class Things:
+    """A set that a follow-up may go on from; `question` is the one that it comes from."""
 
     reader: QuestionReader
-    thread: Thread
-    query: Query | None
-
-    @cached_property
-    def answers(self) -> list[int]:
-        """The answers that are things of the graph, without numbers and dates."""
-        kinds, values = (ValueKind.NUMBER, ValueKind.DATE), self.reader.graph.values
-        return [n for n in nodes_of(self.thread, self.reader.names) if values.kind[n] not in kinds]
-
-    @cached_property
-    def set(self) -> Part | None:
-        """The things that were asked for, or whose number or values were."""
-        if self.query is None:
-            is_whole = self.answers and len(self.answers) == self.thread.total
-            return reduce(Either, map(Anchor, self.answers)) if is_whole else None
-        part, kinds = self.query.part, self.reader.vocabulary.kinds_reached
-        while isinstance(part, Walk) and kinds[part.step] in (NUMBER, DATE):
-            part = part.source
-        return part
+    part: Part
+    question: str
 
     @cached_property
     def members(self) -> list[int]:
         """The members of the set. Raises OverBudget."""
-        return [] if self.set is None else Executor(self.reader.graph).members(self.set).tolist()
+        return Executor(self.reader.graph).members(self.part).tolist()
 
     @cached_property
     def type(self) -> int:
@@ -140,32 +159,229 @@ class LastAnswer:
         """What the members are called, in the plural."""
         if self.type >= 0:
             return plural(self.reader.vocabulary.types[self.type])
-        said = _NOUN.search(self.thread.question)
+        said = _NOUN.search(self.question)
         return said[1] if said and said[1].lower() not in FUNCTION else "things"
+
+    def are(self, type_: int) -> bool:
+        """Whether a type is that of the set, or one of several that have its noun: *steam locomotive*."""
+        if type_ == self.type:
+            return True
+        head = self.reader.vocabulary.types[type_].split()[-1]
+        return self.type < 0 and head == singular(self.noun.split()[-1].lower())
+
+    @property
+    def are_people(self) -> bool:
+        """Whether all members are persons, by their types or what leads to them."""
+        labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
+        return all(any(map(_are_people, each)) for each in labels)
+
+    def called(self, noun: str) -> bool:
+        """Whether all members are called by a noun in the singular, by their types or what leads to them."""
+        labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
+        return all(any(noun in map(singular, label.split()) for label in each) for each in labels)
+
+
+PEOPLE = ANY_PEOPLE | {"staff", "personnel"}
+MOST_CALLED = 50
+"""Members of a set whose labels are compared with a noun."""
+
+
+@dataclass(eq=False)
+class LastAnswer:
+    """The last question over a graph, as `query`, and its answer; `focus` is a set that is meant instead."""
+
+    reader: QuestionReader
+    thread: Thread
+    query: Query | None
+    focus: Things | None = None
+
+    @cached_property
+    def answers(self) -> list[int]:
+        """The answers that are things of the graph, without numbers and dates."""
+        kinds, values = (ValueKind.NUMBER, ValueKind.DATE), self.reader.graph.values
+        return [n for n in nodes_of(self.thread, self.reader.names) if values.kind[n] not in kinds]
+
+    @cached_property
+    def things(self) -> Things | None:
+        """The things that were asked for, or whose number or values were."""
+        if self.focus is not None:
+            return self.focus
+        if self.query is None:
+            is_whole = self.answers and len(self.answers) == self.thread.total
+            return self._things(either(map(Anchor, self.answers))) if is_whole else None
+        return self._things(self._of_values(self.query.part))
+
+    @cached_property
+    def owners(self) -> Things | None:
+        """The things of which texts were asked for, where each text is that of one alone: *sheet numbers*."""
+        repeated, owners = self.reader.vocabulary.schema.repeated, self.owners_of_texts
+        part = self.things.part if self.things else None
+        return (
+            owners if owners and isinstance(part, Walk) and not repeated[opposite(part.step)] else self.things
+        )
+
+    @cached_property
+    def owners_of_texts(self) -> Things | None:
+        """The things of which texts were asked for, which have nothing themselves."""
+        match self.things.part if self.things else None:
+            case Walk(source, step) if not isinstance(source, Anchor) and (
+                self.reader.vocabulary.kinds_reached[step] == LEAF
+            ):
+                return self._things(source)
+            case _:
+                return None
+
+    def _things(self, part: Part) -> Things:
+        return Things(self.reader, part, self.thread.question)
+
+    def _of_values(self, part: Part) -> Part:
+        """The set whose numbers or dates a part is."""
+        kinds = self.reader.vocabulary.kinds_reached
+        while isinstance(part, Walk) and kinds[part.step] in (NUMBER, DATE):
+            part = part.source
+        return part
+
+    @cached_property
+    def earlier(self) -> list[Query]:
+        """The queries of the turns before, the last one first."""
+        read = (
+            unmentioned(query_of(replace(self.thread, query=text), self.reader))
+            for text in self.thread.earlier
+        )
+        return [query for query in read if query is not None]
+
+    @cached_property
+    def run(self) -> list[tuple[Query, Part | Value]]:
+        """The queries at the end that ask the same of one thing each, with that; in their order."""
+        found: list[tuple[Query, Part | Value]] = []
+        after = unmentioned(self.query)
+        for query in self.earlier if after is not None else ():
+            match changes(query, after):
+                case [(Anchor() | Value() as old, Anchor() | Value() as new)] if (
+                    not found or new == found[0][1]
+                ):
+                    found = [(query, old), *(found or [(after, new)])] if after is not None else found
+                    after = query
+                case _:
+                    break
+        return found
+
+    def sets(self) -> Iterator[Things]:
+        """The sets that a number of things may be meant of, the likeliest first."""
+        if self.query is not None and self.query.ask in ("list", "count") and self.owners is not None:
+            yield self.owners
+        yield from self.of_run()
+        if self.query is not None and len(named := entities_of(self.query)) > 1:
+            yield self._things(either(map(Anchor, named)))
+        for query in filter(None, (self.query, *self.earlier)):
+            part = self._of_values(query.part)
+            while isinstance(part, Without | Extreme):
+                part = part.left if isinstance(part, Without) else part.source
+                yield self._things(part)
+            yield self._things(part)
+        if self.query is not None:
+            yield from map(self._things, parts_of(self.query.part))
+
+    def of_run(self) -> Iterator[Things]:
+        """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
+        topics = [topic for _, topic in self.run if isinstance(topic, Anchor)]
+        if not topics or len(topics) < len(self.run):
+            return
+        kinds = self.reader.vocabulary.kinds_reached
+        ways = [
+            [part for part in parts_of(query.part) if topic in parts_of(part)] for query, topic in self.run
+        ]
+        together = [
+            either(parts)
+            for parts in zip(*ways, strict=False)
+            if not isinstance(parts[0], Walk) or kinds[parts[0].step] not in (NUMBER, DATE)
+        ]
+        part = self.query.part if self.query else None
+        are_texts = isinstance(part, Walk) and kinds[part.step] == LEAF
+        is_list = self.query is not None and self.query.ask == "list" and not are_texts
+        first = together[:1] if is_list else []
+        yield from map(self._things, [*first, *together[: len(first) - 1 if first else None : -1]])
+
+    def of_number(self, number: int, noun: str = "") -> list[Things]:
+        """The sets of so many things that a noun in the singular may call, each once."""
+        found: dict[tuple[int, ...], Things] = {}
+        for things in self.sets():
+            if len(things.members) == number and (not noun or things.called(noun)):
+                found.setdefault(tuple(things.members), things)
+        return list(found.values())
+
+    def others(self) -> Iterator[Things]:
+        """What is left of a set of the turns before without the last one."""
+        here = self.things
+        for things in self.sets() if here is not None else ():
+            inside, own = set(things.members), set(here.members if here else ())
+            if own < inside and here is not None:
+                yield replace(things, part=Without(things.part, here.part))
+        if here is not None and here.type >= 0 and not isinstance(here.part, OfType):
+            yield replace(here, part=Without(OfType(here.type), here.part))
+
+    def in_turn(self) -> Iterator[list[int]]:
+        """Lists of things of which one may be meant by its place: the answers, what the turns were about."""
+        queries, topics = (
+            [query for query, _ in self.run],
+            [t.node for _, t in self.run if isinstance(t, Anchor)],
+        )
+        executor = Executor(self.reader.graph)
+        if queries and all(query.ask == "list" for query in queries):
+            each = [executor.members(query.part).tolist() for query in queries]
+            if all(len(nodes) == 1 for nodes in each):
+                yield [nodes[0] for nodes in each]
+        if topics:
+            yield topics
+        if len(self.answers) == self.thread.total:
+            yield self.answers
 
     @cached_property
     def referents(self) -> list[Referent]:
         """The last answer, or the set of several; then what the last question names."""
         found: list[Referent] = []
-        nodes = self.answers if self.query is None or self.query.ask == "list" else []
-        if len(nodes) == 1 and self.thread.total == 1:
+        query, things = self.query, self.things
+        nodes = self.answers if query is None or query.ask == "list" else []
+        if query is not None and query.ask in ("largest", "smallest") and isinstance(query.part, Walk):
+            best = Extreme(query.part.source, (query.part.step,), False, query.ask == "largest")
+            nodes = Executor(self.reader.graph).members(best).tolist()
+            things = replace(things, part=best) if things else None
+        is_one = len(nodes) == 1 and self.thread.total == 1
+        if self.focus is not None or (not is_one and things and not isinstance(things.part, Anchor)):
+            nodes = things.members if things else []
+            is_one = len(nodes) == 1
+        if is_one:
             found.append(self._one(nodes[0]))
-        elif self.set is not None and self.members and not isinstance(self.set, Anchor):
-            found.append(replace(self._one(self.members[0]), part=self.set, is_set=True))
+        elif things is not None and things.members and not isinstance(things.part, Anchor):
+            found.append(replace(self._one(things.members[0]), part=things.part, is_set=True))
+        owners = self.owners_of_texts
+        if owners is not None and owners.members:
+            found.append(
+                replace(self._one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
+            )
         named = entities_of(self.query) if self.query else ()
         return [*found, *(self._one(n) for n in named if all(r.is_set or r.node != n for r in found))]
 
     @cached_property
     def told(self) -> list[int]:
-        """What the last question names, and its answers: others are asked for by *other* and *else*."""
-        return [*(entities_of(self.query) if self.query else ()), *self.answers]
+        """What the last questions name, and the last answers: others are asked for by *other* and *else*."""
+        queries = filter(None, (self.query, *self.earlier))
+        return list(dict.fromkeys([*(n for query in queries for n in entities_of(query)), *self.answers]))
+
+    def without_told(self, query: Query) -> Query | None:
+        """What is left without what was told; none where it has nothing of that, and asks for no others."""
+        members = set(Executor(self.reader.graph).members(query.part).tolist())
+        told = [node for node in self.told if node in members]
+        for node in told:
+            query = replace(query, part=Without(query.part, Anchor(node)))
+        return query if told else None
 
     def _one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
-        labels = self._labels(node)
+        labels = labels_of(self.reader, node)
         types = len(self.reader.vocabulary.types_of(node))
-        is_one = any(map(is_person, labels[:types] if types else labels)) or None
-        if types and not any(map(person_share, labels[:types])):
+        is_one = any(map(_are_people, labels[:types] if types else labels)) or None
+        if types and not is_one and not any(map(person_share, labels[:types])):
             is_one = False
         begin, end = self.reader.graph.out.span(node)
         is_value = not types and begin == end
@@ -182,19 +398,12 @@ class LastAnswer:
         said = {sex_of(word) for r in set(into) for word in vocabulary.relations[r].split()} - {""}
         return said.pop() if len(said) == 1 else ""
 
-    def _labels(self, node: int) -> list[str]:
-        """The types of a node, then the relations that lead to it, in words."""
-        vocabulary, into = self.reader.vocabulary, self.reader.graph.into
-        relations = set(into.relation[slice(*into.span(node))].tolist())
-        types = [vocabulary.types[t] for t in vocabulary.types_of(node).tolist()]
-        return [*types, *(vocabulary.relations[r] for r in sorted(relations))]
-
     def called(self, noun: str) -> list[Referent]:
         """The referents that a noun in the singular calls."""
         return [
             r
             for r in self.referents
-            if any(noun in map(singular, label.split()) for label in self._labels(r.node))
+            if any(noun in map(singular, label.split()) for label in labels_of(self.reader, r.node))
         ]
 
     def alike(self, node: int) -> list[int]:

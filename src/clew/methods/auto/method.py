@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -182,18 +183,23 @@ def _by_rules(
     plain: BuiltInReader, question: str, thread: Thread, id: str | None, entities: Sequence[str]
 ) -> tuple[Answer | None, Abstention | None]:
     """The answer to a follow-up, or why it is left open; neither for a whole question."""
-    query = query_of(thread, plain.reader) or unmentioned(plain.read(thread.question).query)
+    query = query_of(thread, plain.reader)
+    if query is None and thread.total:
+        query = unmentioned(plain.read(thread.question).query)
     ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
     if isinstance(ways, Abstention):
         return None, ways
-    answers = [_answer_of(plain, question, way, id, entities) for way in ways]
-    answered = [answer for answer in answers if answer.abstained is None]
-    if answered:
-        likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
-        likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
-        # Of these, that proved in the fewest steps: *it* is the painting that has a painter, not its museum.
-        return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0), None
-    return None, None if all(way.is_whole for way in ways) else answers[0].abstained
+    left_open: list[Abstention] = []
+    for _, alike in groupby(sorted(ways, key=lambda way: way.rank), key=lambda way: way.rank):
+        answers = [_answer_of(plain, question, way, id, entities) for way in alike]
+        answered = [answer for answer in answers if answer.abstained is None]
+        if answered:
+            likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
+            likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
+            # Of these, that proved in the fewest steps: *it* is the painting that has a painter, no museum.
+            return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0), None
+        left_open += [answer.abstained for answer in answers if answer.abstained]
+    return None, None if all(way.is_whole for way in ways) else left_open[0]
 
 
 def _by_model(
@@ -251,7 +257,7 @@ def _answer_of(
 ) -> Answer:
     """The answer of one way to read a follow-up."""
     if way.query is None:
-        names = names_of_graph(plain.reader.names, (*entities, way.name) if way.name else entities)
+        names = names_of_graph(plain.reader.names, (*entities, *way.names))
         answer = plain.answer(way.text, id=id, entities=names, around=way.around)
         return _as_asked(answer, question, way.text, is_said=way.is_said)
     reader = plain.reader
