@@ -187,3 +187,16 @@ def test_whole_numbers_have_64_bits_and_leading_zeros_are_a_text(tmp_path):
         (row,) = opened.query("SELECT ?size { ?t r:code ?code ; r:size ?size FILTER(?size > 100) }").rows
         assert row[0].value == "9007199254740993"
         assert row[0].datatype.endswith("#integer")
+
+
+@pytest.mark.parametrize("query", ["RETURN '\ud800' AS x", "SELECT ('\udcff' AS ?x) {}"])
+def test_half_of_a_character_is_an_error_of_the_query(clew, query):
+    with pytest.raises(QueryError, match="is half of a character"):
+        clew.query(query)
+
+
+def test_texts_of_iris_and_numbers_are_joined(clew):
+    query = "SELECT (GROUP_CONCAT(DISTINCT {}; SEPARATOR = ', ') AS ?x) {{ VALUES ?y {{ 1 t:film }} }}"
+    (row,) = clew.query(query.format("?y")).rows
+    assert row[0].value == "1, urn:clew:type:film"
+    assert clew.query(query.format("(IF(isIRI(?y), ';)', STR(?y)))")).rows[0][0].value == "1, ;)"

@@ -37,6 +37,7 @@ from clew.stores.errors import (
     StoreError,
     StoreTimeout,
     UnknownName,
+    check_text,
 )
 from clew.stores.store import Rows
 
@@ -175,6 +176,7 @@ class QueryProcesses:
         Raises QueryError if the query is refused, takes longer than `seconds` or needs too much memory,
         StoreError if no process can be started.
         """
+        check_text(query)
         request = {"query": query, "rows": most, "parameters": dict(parameters)}
         deadline = monotonic() + seconds
         if not self._free.acquire(timeout=seconds):
