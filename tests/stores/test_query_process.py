@@ -11,6 +11,7 @@ from cases import CYPHER, SPARQL
 
 from clew import Clew
 from clew.stores.errors import QueryError, StoreError
+from clew.stores.process import _Process
 
 PRODUCT = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
@@ -187,3 +188,32 @@ def test_whole_numbers_have_64_bits_and_leading_zeros_are_a_text(tmp_path):
         (row,) = opened.query("SELECT ?size { ?t r:code ?code ; r:size ?size FILTER(?size > 100) }").rows
         assert row[0].value == "9007199254740993"
         assert row[0].datatype.endswith("#integer")
+
+
+@pytest.mark.parametrize("query", ["RETURN '\ud800' AS x", "SELECT ('\udcff' AS ?x) {}"])
+def test_half_of_a_character_is_an_error_of_the_query(clew, query):
+    with pytest.raises(QueryError, match="is half of a character"):
+        clew.query(query)
+
+
+def test_texts_of_iris_and_numbers_are_joined(clew):
+    query = "SELECT (GROUP_CONCAT(DISTINCT {}; SEPARATOR = ', ') AS ?x) {{ VALUES ?y {{ 1 t:film }} }}"
+    (row,) = clew.query(query.format("?y")).rows
+    assert row[0].value == "1, urn:clew:type:film"
+    assert clew.query(query.format("(IF(isIRI(?y), ';)', STR(?y)))")).rows[0][0].value == "1, ;)"
+
+
+def test_a_reply_at_the_last_moment_does_not_end_the_next_query(clew, counted, monkeypatch):
+    """The process is killed while its reply is read."""
+    exchange = _Process.exchange
+
+    def slowly(process, message):
+        reply = exchange(process, message)
+        time.sleep(3.5)
+        return reply
+
+    clew.query(COUNTS[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(_Process, "exchange", slowly)
+        assert clew.query(COUNTS[0], seconds=3).rows == counted[0]
+    assert clew.query(COUNTS[0]).rows == counted[0]

@@ -65,7 +65,7 @@ def text_or_stdin(argument: str) -> str:
     if argument != STDIN:
         return argument
     try:
-        return read_bytes(STDIN).decode("utf-8").rstrip("\n")
+        return read_bytes(STDIN).decode("utf-8-sig").rstrip("\n")
     except UnicodeDecodeError as error:
         raise InputError("stdin: not UTF-8 text. Convert it to UTF-8") from error
 

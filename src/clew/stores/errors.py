@@ -6,6 +6,8 @@ import re
 
 from clew.errors import ClewError, UsageError
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 class QueryError(UsageError):
     """A database query that is not run."""
@@ -19,6 +21,12 @@ class QuerySyntaxError(QueryError):
         before = text[:offset]
         line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
         super().__init__(f"The query cannot be read at line {line}, column {column}: {reason}")
+
+
+def check_text(text: str) -> None:
+    """Raise QuerySyntaxError for half of a character (a lone surrogate), which no store takes."""
+    if (half := _HALF.search(text)) is not None:
+        raise QuerySyntaxError(f"{half[0]!r} is half of a character", text, half.start())
 
 
 class QueryRefused(QueryError):

@@ -37,6 +37,7 @@ from clew.stores.errors import (
     StoreError,
     StoreTimeout,
     UnknownName,
+    check_text,
 )
 from clew.stores.store import Rows
 
@@ -175,6 +176,7 @@ class QueryProcesses:
         Raises QueryError if the query is refused, takes longer than `seconds` or needs too much memory,
         StoreError if no process can be started.
         """
+        check_text(query)
         request = {"query": query, "rows": most, "parameters": dict(parameters)}
         deadline = monotonic() + seconds
         if not self._free.acquire(timeout=seconds):
@@ -192,7 +194,8 @@ class QueryProcesses:
                 process = self._start([])
                 reply = process.ask(request, deadline - monotonic(), seconds)
             with self._lock:
-                is_kept = not (self.closed or "worn" in reply) and len(self._idle) < MOST_IDLE
+                is_whole = not (process.killed or "worn" in reply)
+                is_kept = is_whole and not self.closed and len(self._idle) < MOST_IDLE
                 if is_kept:
                     self._idle.append(process)
             if not is_kept:
@@ -229,7 +232,11 @@ class _Process:
             )  # fmt: skip
         except OSError as error:
             raise StoreError(f"No process for queries can be started ({error})") from error
-        self.used = False
+        self.used = self.killed = False
+
+    def _kill(self) -> None:
+        self.killed = True
+        self._popen.kill()
 
     def exchange(self, message: bytes) -> dict[str, Any]:
         """Send a message and return the reply; raises EOFError if the process has ended."""
@@ -245,7 +252,7 @@ class _Process:
         """Ask, with `left` of the query's `seconds` to answer in; raises as `QueryProcesses.rows`."""
         self.used, left = True, max(left, 0.01)
         message, end = msgspec.msgpack.encode({**request, "seconds": left}), monotonic() + left
-        timer = Timer(left, self._popen.kill)
+        timer = Timer(left, self._kill)
         timer.daemon = True
         timer.start()
         try:
@@ -261,6 +268,7 @@ class _Process:
             raise QueryError(FAULT if self._popen.returncode in faults else TOO_LARGE) from error
         finally:
             timer.cancel()
+            timer.join()  # a reply at the last moment may come from a process that is being killed
 
     def stop(self) -> None:
         """End the process."""

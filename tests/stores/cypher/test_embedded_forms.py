@@ -85,6 +85,7 @@ def test_an_aggregate_beside_a_subquery_is_refused(store):
         ("CASE null WHEN null THEN 1 END", "CASE x WHEN y, but with what is written out for y"),
         ("[1, null] = [1, null]", "comparisons of lists that may hold a null"),
         ("range(1, 9223372036854775807)", r"range\(\) with a bound of over 32 bits"),
+        ("datetime('2024-01-01T00:00:00+02:00')", "times of another zone than UTC"),
         ("range(-9223372036854775807, 9223372036854775807, 4611686018427387904)", "of over 32 bits"),
     ],
 )
@@ -106,6 +107,19 @@ def test_a_number_that_ladybug_takes_otherwise_is_refused(store, call, message):
 def test_such_a_number_that_is_computed_is_an_error_of_the_query(store, query):
     with pytest.raises(QueryError, match="Could not convert"):
         store.run(query)
+
+
+@pytest.mark.parametrize("query", ["WITH 1 AS x, 2 AS X RETURN x", "MATCH (M:machine) RETURN m.name"])
+def test_names_that_differ_in_case_alone_are_refused(store, query):
+    with pytest.raises(QueryRefused, match="names that differ in case alone"):
+        store.run(query)
+
+
+@pytest.mark.parametrize("pattern", ["(?!Press).*", r"(.)\\1.*", "Press (", "a{1,2000}"])
+def test_a_pattern_that_the_store_cannot_read_is_an_error_of_the_query(store, pattern):
+    """Ladybug would find nothing by it."""
+    with pytest.raises(QueryError, match="that it cannot read"):
+        store.run(f"MATCH (m:machine) WHERE m.name =~ '{pattern}' RETURN m.name")
 
 
 def test_an_error_while_running_is_one_of_the_query(store):

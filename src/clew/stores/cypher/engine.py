@@ -76,6 +76,8 @@ def _failure(message: str) -> Exception:
     if "Interrupted" in message:
         return StoreTimeout()
     kind, _, reason = message.partition(" exception: ")
+    if reason.startswith("Regex match group"):
+        reason = "it has a pattern (=~) that it cannot read, as those that look ahead, behind or back"
     if missing_table := _LACKING.search(reason):
         return UnknownName(missing_table[1], "label or relation")
     if missing_property := _LACKING_PROPERTY.search(reason):

@@ -6,6 +6,7 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from clew.stores.cypher import tree
 from clew.stores.cypher.guard import AGGREGATES, tokens_of_bounds
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
+    VALUE_COLUMNS,
     GraphFacts,
     LadybugEdits,
     check_condition,
@@ -41,6 +43,11 @@ _CASTS = {
     "tofloat": "DOUBLE", "tofloatornull": "DOUBLE",
     "datetime": "TIMESTAMP", "localdatetime": "TIMESTAMP",
 }  # fmt: skip
+_COLUMN_KINDS = {column: kind for kind, column in VALUE_COLUMNS.items()}
+_FRACTION = r"'^\\s*([+-]?(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[dDfF]?\\s*$'"
+"""The texts of which Neo4j's *toFloat* makes a number."""
+_ZONE = re.compile(r"[+-]\d\d:?(\d\d)?$|\]$")
+"""How a time ends that is of another zone than UTC."""
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
 _TEXTS = frozenset(
@@ -78,6 +85,7 @@ def to_ladybug(
     edits, query = LadybugEdits(statement, texts, facts), statement.query
     for name in query.find(tree.Name):
         edits.put(name.start, quoted(name.text))
+    _check_case(query)
     _write_numbers(edits, parameters)
     rewrite_values(edits)
     check_optional_paths(query)
@@ -95,6 +103,18 @@ def to_ladybug(
         elif (rewrite := _FORMS.get(type(part))) is not None:
             rewrite(part, edits)
     edits.finish()
+
+
+def _check_case(query: tree.CypherQuery) -> None:
+    """Refuse names of variables that differ in case alone: ladybug takes them for one."""
+    spellings: dict[str, str] = {}
+    for part in query.walk():
+        names = [getattr(part, "variable", None), part.name if isinstance(part, tree.Variable) else None]
+        if isinstance(part, tree.Projection) and (part.keyword == "WITH" or part.order):
+            names += [item.alias for item in part.items]
+        for name in (name.text for name in names if isinstance(name, tree.Name)):
+            if (other := spellings.setdefault(name.lower(), name)) != name:
+                refuse(f"names that differ in case alone, as {other} and {name}")
 
 
 def _write_numbers(edits: LadybugEdits, parameters: Mapping[str, object]) -> None:
@@ -153,10 +173,19 @@ def _call(call: tree.Call, edits: LadybugEdits) -> None:
         rewrite(call, edits)
         return
     if name in _CASTS and len(call.arguments) == 1:
+        argument = call.arguments[0]
+        value = argument.value if isinstance(argument, tree.LiteralValue) else None
+        if isinstance(value, str) and "time" in name and "T" in value and _ZONE.search(value):
+            refuse("times of another zone than UTC")
+        if _CASTS[name] == "DOUBLE" and _kind(argument, edits) == "STRING":
+            behind = f", {_FRACTION}, 1), '^\\\\+', ''), '')"
+            edits.around(argument, "nullif(regexp_replace(regexp_extract(", behind)
+            _as_first(argument, edits)
         edits.put(at, "CAST")
         edits.before(call.stop - 1, f" AS {_CASTS[name]}")
         return
-    if name == "date" and len(call.arguments) == 1:
+    if name == "date" and len(call.arguments) <= 1:
+        edits.put(at, "date" if call.arguments else "current_date")
         return
     if name in _RENAMED_FUNCTIONS:
         edits.put(at, _RENAMED_FUNCTIONS[name])
@@ -257,6 +286,8 @@ def _kind(part: Expression, edits: LadybugEdits) -> str | None:
         case tree.LiteralValue(kind=kind):
             return {"integer": "INT64", "float": "DOUBLE", "string": "STRING"}.get(kind)
         case tree.PropertyAccess(key=key):
+            if (kind := _COLUMN_KINDS.get(edits.text(key.start))) is not None:
+                return kind
             return "STRING" if key.text == "name" else edits.facts.columns.get(key.text)
         case tree.Call(name=name, arguments=arguments) if name.lower() in _OF_THE_SAME:
             return _common(arguments, edits)
@@ -331,11 +362,23 @@ def _label(call: tree.Call, edits: LadybugEdits) -> None:
     edits.behind(call.stop - 1, "" if call.name.lower() == "type" else "]")
 
 
+def _is_empty(call: tree.Call, edits: LadybugEdits) -> None:
+    edits.put(call.start, "(size")
+    edits.behind(call.stop - 1, " = 0)")
+
+
 def _round(call: tree.Call, edits: LadybugEdits) -> None:
-    """Without places half way is up, also of what is below zero."""
-    if len(call.arguments) == 1:
+    """Without places half way is up, also of what is below zero; with them it is away from zero.
+
+    Ladybug multiplies first, and of 1.005 * 100 has less than half way left. The next number up has not.
+    """
+    number, *places = call.arguments
+    if not places or _whole_number(places[0]) == 0:
         edits.put(call.start, "floor(0.5 + ")
         edits.behind(call.stop - 1, ")")
+        edits.drop(range(_token(",", number, places[0], edits), call.stop - 1) if places else ())
+    elif _kind(number, edits) != "INT64":
+        edits.around(number, "((", ") * 1.0000000000000002)")
 
 
 def _head(call: tree.Call, edits: LadybugEdits) -> None:
@@ -447,7 +490,7 @@ _REWRITES = {
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
     "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole,
     "keys": _keys, "split": _split, "substring": _substring, "left": _check_lengths, "range": _range,
-    "right": _check_lengths,
+    "right": _check_lengths, "isempty": _is_empty,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
@@ -578,7 +621,14 @@ def _operation(operation: tree.Calculation, edits: LadybugEdits) -> None:
     if operation.operator == "IN":
         _in_list(operation, edits)
     if operation.operator == "=~":
-        _as_text(operation.operands[0], edits)
+        text, pattern = operation.operands
+        _as_text(text, edits)
+        # Ladybug finds nothing by a pattern that it cannot read; taking a group of it is an error.
+        before = "(CASE WHEN regexp_extract('', "
+        edits.behind(pattern.stop - 1, " END)")
+        edits.repeat(pattern.start, pattern.stop, ") IS NULL THEN NULL ELSE ", before=before)
+    if operation.operator == "CONTAINS":
+        _contains(operation, edits)
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS and any(map(_may_hold_null, operation.operands)):
@@ -587,13 +637,47 @@ def _operation(operation: tree.Calculation, edits: LadybugEdits) -> None:
         _split_comparisons(operation, edits)
 
 
-def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
-    """What is not in a list with a null may be in it: null, where ladybug says false."""
-    items = operation.operands[1]
-    if not isinstance(items, tree.ListLiteral):
+def _contains(operation: tree.Calculation, edits: LadybugEdits) -> None:
+    """Every text contains an empty one, of which ladybug says false."""
+    at, part = _operator(operation, edits), operation.operands[1]
+    if isinstance(part, tree.LiteralValue):
+        if part.value == "":
+            edits.put(at, "STARTS WITH")
         return
-    nulls = [item for item in items.items if isinstance(item, tree.LiteralValue) and item.kind == "null"]
-    others = [item for item in items.items if item not in nulls]
+    edits.behind(operation.stop - 1, " = '' END)")
+    edits.repeat(operation.start, at, " IS NULL THEN NULL ELSE ", before="(CASE WHEN ")
+    edits.repeat(at + 1, operation.stop, " OR ")
+
+
+def _operator(operation: tree.Calculation, edits: LadybugEdits) -> int:
+    """The token between two operands."""
+    left, right = operation.operands
+    return next(at for at in range(left.stop, right.start) if edits.statement.tokens[at].text != ")")
+
+
+def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
+    """What is not in a list with a null may be in it: null, where ladybug says false.
+
+    Nothing is in an empty list, also a null, where ladybug says null.
+    """
+    item, items = operation.operands
+    is_written, at = (
+        isinstance(items, tree.ListLiteral) and bool(items.items),
+        _operator(operation, edits) + 1,
+    )
+    if not is_written and not (isinstance(item, tree.LiteralValue) and _family(item)):
+        edits.before(operation.start, "(")
+        edits.behind(operation.stop - 1, ") > 0)")
+        edits.repeat(at, operation.stop, " AND size(")
+    if _is_node(item, edits):  # ladybug compares no nodes with those of a list
+        edits.behind(item.stop - 1, f".{NODE_ID}")
+        edits.before(at, "list_transform(list_slice(coalesce(")
+        edits.behind(operation.stop - 1, f"), 1, {_FAR_POSITION}), clew_n -> clew_n.{NODE_ID})")
+    if not is_written:
+        return
+    written = cast("tree.ListLiteral", items).items
+    nulls = [item for item in written if isinstance(item, tree.LiteralValue) and item.kind == "null"]
+    others = [item for item in written if item not in nulls]
     if not nulls:
         return
     if not others:
@@ -605,6 +689,16 @@ def _in_list(operation: tree.Calculation, edits: LadybugEdits) -> None:
         text = edits.statement.tokens[item.start].text
         edits.put(item.start, f", {text}" if number else text)
     edits.around(operation, "(CASE WHEN ", " THEN true ELSE NULL END)")
+
+
+def _is_node(part: Expression, edits: LadybugEdits) -> bool:
+    """Whether an expression is a variable that nodes of patterns have, and nothing else has."""
+    nodes, others = set[str](), set[str]()
+    for each in edits.statement.query.find(tree.NodePattern, tree.ReturnItem, tree.Unwind, tree.Iteration):
+        name = each.alias if isinstance(each, tree.ReturnItem) else each.variable
+        if name is not None:
+            (nodes if isinstance(each, tree.NodePattern) else others).add(name.text)
+    return isinstance(part, tree.Variable) and part.name.text in nodes - others
 
 
 def _list(part: tree.ListLiteral, edits: LadybugEdits) -> None:

@@ -104,7 +104,8 @@ class LadybugEdits(TokenEdits):
 
     def repeat(self, start: int, stop: int, between: str, before: str = "") -> None:
         """Repeat tokens behind themselves, as they are when all is rewritten; `before` stands before both."""
-        mark, begin = f"{between}\0{start}-{stop}\0", f"\1{start}-{stop}\1"
+        number = len(self._repetitions)
+        mark, begin = f"{between}\0{number}\0", f"\1{number}\1"
         self.before(start, before + begin)
         self.behind(stop - 1, mark)
         self._repetitions.append((start, stop, mark, begin))

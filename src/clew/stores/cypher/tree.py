@@ -14,7 +14,7 @@ from typing import Literal, TypeVar, cast
 
 from msgspec import Struct
 
-from clew.stores.errors import QueryRefused, QuerySyntaxError
+from clew.stores.errors import QueryRefused, QuerySyntaxError, check_text
 
 # Cypher text → tokens that keep the spaces and comments before them, so that they print back unchanged.
 #
@@ -70,6 +70,7 @@ def tokenize(text: str) -> tuple[CypherToken, ...]:
     """
     if len(text) > LONGEST_STATEMENT:
         raise QueryRefused(f"The query has {len(text):,} characters; at most {LONGEST_STATEMENT:,} are read")
+    check_text(text)
     tokens: list[CypherToken] = []
     at = 0
     while True:

@@ -13,7 +13,7 @@ import pyoxigraph
 from clew.stores.errors import QueryError, UnknownName
 from clew.stores.process import packed
 from clew.stores.sparql.endpoint import table_of
-from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of
+from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of, with_texts
 from clew.stores.store import StoredTerm
 
 MOST_NAMES = 100_000
@@ -33,7 +33,7 @@ class Engine:
         query, rows = request["query"], request["rows"]
         sent = guard_sparql(query, rows, self._prefixes)
         try:
-            results = self._store.query(sent.text, prefixes=self._prefixes)
+            results = self._store.query(with_texts(sent.text), prefixes=self._prefixes)
             columns, found = table_of(results)
             messages = packed(([_parts(cell) for cell in row] for row in found), rows + 1)
         except (SyntaxError, ValueError, OSError) as error:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from clew.graph import XSD
 from clew.stores.cypher.guard import USUAL_ROWS, Guarded
-from clew.stores.errors import QueryRefused, QuerySyntaxError
+from clew.stores.errors import QueryRefused, QuerySyntaxError, check_text
 
 LONGEST_SPARQL = 20_000
 """Characters of a query."""
@@ -92,6 +92,7 @@ def tokens_of(text: str) -> list[SparqlToken]:
     """
     if len(text) > LONGEST_SPARQL:
         raise QueryRefused(f"The query is longer than {LONGEST_SPARQL:,} characters")
+    check_text(text)
     escape = _ESCAPE.search(text)
     if escape is not None:
         raise QueryRefused(f"The query has the escape {escape[0]}. Write the character itself")
@@ -105,6 +106,23 @@ def tokens_of(text: str) -> list[SparqlToken]:
         tokens.append(SparqlToken("space", " ") if is_comment else SparqlToken(match.lastgroup, match[0]))
         at = match.end()
     return tokens
+
+
+def with_texts(text: str) -> str:
+    """Have GROUP_CONCAT join whatever it is given by its text, as servers do: IRIs and numbers too."""
+    tokens = tokens_of(text)
+    texts = [token.text for token in tokens]
+    parts = [at for at, token in enumerate(tokens) if token.kind != "space"]
+    for name, opening, first, second in zip(parts, parts[1:], parts[2:], parts[3:], strict=False):
+        if tokens[name].keyword != "GROUP_CONCAT" or tokens[opening].text != "(":
+            continue
+        start = second if tokens[first].keyword == "DISTINCT" else first
+        depth, stop = 0, start
+        while depth or tokens[stop].text not in (";", ")"):
+            depth += _opens(tokens[stop])
+            stop += 1
+        texts[start], texts[stop] = f"STR({texts[start]}", f"){texts[stop]}"
+    return "".join(texts)
 
 
 def form_of(text: str) -> str:
