@@ -449,6 +449,28 @@ def test_queries_are_completed_run_and_put_right(page, films):
     assert len(text_of(driver, "tbody tr")) == 3
 
 
+def test_a_query_is_known_by_how_it_begins(page, films):
+    driver = page(films, f"#/films/query?q={quote('SELECT ?f { ?f r:directed_by e:Michael%20Mann }')}")
+    wait(driver, lambda d: text_of(d, "tbody tr"))
+    assert driver.find_element(By.ID, "language").get_attribute("value") == "sparql"
+
+
+def test_a_name_that_several_share_leads_to_each(page, depots):
+    driver = page(depots, f"#/depots/browse?entity={quote('Anna Keller')}")
+    assert text_of(driver, ".chips button") == ["Anna Keller (E01)", "Anna Keller (E08)"]
+    driver.get_log("browser")  # that the name says too little
+    driver.find_element(By.CSS_SELECTOR, ".chips button").click()
+    wait(driver, lambda d: d.find_element(By.CSS_SELECTOR, ".result h2").text == "Anna Keller (E01)")
+
+
+def test_all_edges_of_one_relation_point_to_one_side(page, films):
+    driver = page(films, f"#/films/ask?q={quote('Which films were released after 2015?')}")
+    drawn(driver)
+    side = "Math.sign(Math.round(e.target().position('x') - e.source().position('x')))"
+    sides = driver.execute_script(f"return {DRAWING}.edges().map(e => {side})")
+    assert not {-1, 1} <= set(sides)
+
+
 def test_the_vocabulary_is_searched(page, films):
     driver = page(films, "#/films/vocabulary")
     wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, "tbody tr")) > 10)

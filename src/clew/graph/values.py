@@ -45,7 +45,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("milligram", "milligrams", "mg"), ("mass", 1e-6)),
     **dict.fromkeys(("gram", "grams", "gramme", "grammes", "g"), ("mass", 0.001)),
     **dict.fromkeys(("kilogram", "kilograms", "kilo", "kilos", "kg", "kgs"), ("mass", 1.0)),
-    **dict.fromkeys(("tonne", "tonnes"), ("mass", 1000.0)),
+    **dict.fromkeys(("tonne", "tonnes", "t"), ("mass", 1000.0)),
     **dict.fromkeys(("ounce", "ounces", "oz"), ("mass", 0.028349523125)),
     **dict.fromkeys(("pound", "pounds", "lb", "lbs"), ("mass", 0.45359237)),
     **dict.fromkeys(("millilitre", "millilitres", "milliliter", "milliliters", "ml"), ("volume", 0.001)),

@@ -15,9 +15,19 @@ from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
-from clew.graph.values import unit_in
+from clew.graph.values import CURRENCIES, unit_in
 from clew.query.execute import SetCache
-from clew.text.inflection import Shape, indefinite, is_person, nouns_of, plural, shape_of, singular_noun
+from clew.text.inflection import (
+    PREPOSITIONS,
+    Shape,
+    indefinite,
+    is_person,
+    is_quality,
+    nouns_of,
+    plural,
+    shape_of,
+    singular_noun,
+)
 from clew.text.lexicon import NOUN, Lexicon
 from clew.types import TripleText
 
@@ -467,6 +477,21 @@ def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(b) if s >= MOSTLY else -1 for b, s in zip(best, share, strict=True))
 
 
+_NO_MEASURE = PREPOSITIONS | frozenset("of per the a an and or is are was has have many every".split())
+"""Words after which a unit measures nothing: *open every day*."""
+
+
+def measure_of(label: str) -> tuple[str, str]:
+    """What numbers measure, and their unit or "": `runtime minutes`, `length m`, `salary eur`."""
+    *words, last = label.split()
+    unit = CURRENCIES.get(last) or unit_in([last])
+    if not words or not unit:
+        return label, ""
+    if words[-1] in ("in", "of") and len(words) > 1:
+        words.pop()
+    return (" ".join(words), unit) if words[-1] not in _NO_MEASURE else (label, "")
+
+
 # Questions that a person would type about a triple, by how the name of its relation is used.
 #
 #     questions_about(TripleText("Memento", "directed_by", "Christopher Nolan"), "film", "person")
@@ -486,13 +511,13 @@ def questions_about(triple: TripleText, head_type: str = "", tail_type: str = ""
 
 _KINDS_OF_COLUMNS = {
     **{"date": "date", "dateTime": "date", "year": "date", "integer": "number", "decimal": "number"},
-    **{"time": "", "boolean": "", "text": "", "id": ""},
+    **{"time": "", "boolean": "boolean", "text": "", "id": ""},
 }
 """Kinds by how `ColumnType.in_words` begins."""
 
 
 def _kind_of(type_: str) -> str:
-    """A type in words; of a datatype of values `date`, `number`, or nothing where it is text."""
+    """A type in words; of a datatype of values `date`, `number`, `boolean`, or nothing where it is text."""
     name = local_name(type_)
     if "XMLSchema#" not in type_ and name != "langString":
         # *decimal, USD*: a column of a table
@@ -500,18 +525,23 @@ def _kind_of(type_: str) -> str:
         return (words_of_label(type_) if type_ else "") if column is None else column
     if name.startswith(("date", "gYear")):
         return "date"
-    return "" if name in ("string", "langString", "boolean") else "number"
+    return {"string": "", "langString": "", "boolean": "boolean"}.get(name, "number")
 
 
 def _questions(triple: TripleText, head_type: str, tail_type: str) -> Iterator[tuple[str, str]]:
     words, head, tail = words_of_label(triple.relation), triple.head, triple.tail
+    if tail_type == "date" and " " not in words and is_quality(words):
+        yield f"When is {head} {words}?", tail  # *due*
+        return
+    if tail_type == "boolean":
+        return  # *is active: yes*
     shape = shape_of(words, of_values=tail_type in ("number", "date"))
     match shape.form:
         case "noun":  # *genre*, *spouse*, *runtime minutes*
             noun = words.removeprefix("has ").removeprefix("have ")
             verb = "is" if shape.one == noun else "are"
-            if tail_type == "number" and " " in noun and unit_in(noun.split()[-1:]):
-                noun = noun.rsplit(" ", 1)[0]  # *length m*
+            if tail_type == "number":
+                noun = measure_of(noun)[0]  # *length m*
             if Lexicon.load().uses(singular_noun(noun).split()[-1], NOUN):
                 who = "Who" if is_person(noun) else "What"
                 yield f"{who} {verb} the {noun} of {head}?", tail

@@ -22,9 +22,10 @@ from clew.graph.steps import (
     is_tail,
     opposite,
     relation_of,
+    step_of,
     tail_end,
 )
-from clew.graph.values import unit_in, year_of
+from clew.graph.values import year_of
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -45,19 +46,19 @@ from clew.query.tree import (
     Without,
 )
 from clew.query.values import ORDINALS, SMALL_NUMBERS
-from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary, words_of_label
+from clew.query.vocabulary import DATE, NUMBER, THING, Vocabulary, measure_of, words_of_label
 from clew.text.inflection import (
-    PREPOSITIONS,
     Shape,
     indefinite,
     is_participle,
     is_person,
+    is_quality,
     negated,
     plural,
+    present,
     shape_of,
     singular_noun,
 )
-from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 
 _NUMBER_SIGNS: dict[Sign, str] = {
     "=": "", "!=": "not ", ">": "more than ", ">=": "at least ", "<": "less than ", "<=": "at most ",
@@ -83,10 +84,6 @@ _MEASURES: dict[str, tuple[str, str, str, str]] = {
 }  # fmt: skip
 """What is said of a thing with more and with less of a measure, and with most and least."""
 _TIME_WORDS = frozenset("year date day time month since until".split())
-LEAST_OF_UNIT = 2
-"""Fewest letters of a unit at the end of a relation's name: *m* may be anything."""
-_NO_MEASURE = PREPOSITIONS | frozenset("of per the a an and or is are was has have many every".split())
-"""Words after which a unit measures nothing: *open every day*."""
 NEARLY_ALL = 0.95
 """Share of the nodes of an end that are of a type, from which they are called by it."""
 
@@ -171,7 +168,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
         case "list":
             return words.phrase(part).text
         case "share":
-            return f"the share of {words.many(other).bare} that are {words.many(part).bare}"
+            return words.share(words.many(part), words.many(other))
         case "difference":
             return words.difference(part, other)
         case "every":
@@ -187,16 +184,6 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
 def column_of(steps: Sequence[Step], vocabulary: Vocabulary) -> str:
     """What stands at the end of steps from a thing, as the head of a column: *team*, *release date*."""
     return _Words(vocabulary).group(steps)
-
-
-def measure_of(label: str) -> tuple[str, str]:
-    """What a relation measures, and its unit: `runtime minutes`, `length in metres`; "" for no unit."""
-    *words, last = label.split()
-    if len(last) < LEAST_OF_UNIT or not words or not unit_in([last]):
-        return label, ""
-    if words[-1] in ("in", "of") and len(words) > 1:
-        words.pop()
-    return (" ".join(words), last) if words[-1] not in _NO_MEASURE else (label, "")
 
 
 class _Words:
@@ -227,8 +214,8 @@ class _Words:
                 return self._either(left, right)
             case Without(left, right):
                 return self._without(left, right)
-            case Compared(source, steps, sign, value):
-                return self.phrase(source).narrow(self._compared(steps, sign, value))
+            case Compared():
+                return self._bounded(part)
             case Counted(source, step, sign, number, _, among):
                 return self.phrase(source).narrow(self._counted(step, sign, number, among))
             case Extreme(source):
@@ -258,7 +245,15 @@ class _Words:
         label, kind = self._label(step), self._kind(step)
         if kind == THING and self._vocabulary.end_types[tail_end(relation_of(step))] >= 0:
             label = _KEY.sub("", label)  # what it leads to is not called by its key
-        return shape_of(measure_of(label)[0] if kind == NUMBER else label, kind in (NUMBER, DATE))
+        if kind == DATE and " " not in label and is_quality(label):
+            return Shape("post", label, label)  # *due*
+        label = measure_of(label)[0] if kind == NUMBER else label
+        return shape_of(label, kind in (NUMBER, DATE), self._is_done_by_persons(step))
+
+    def _is_done_by_persons(self, step: Step) -> bool:
+        """Whether a relation leads from persons to things that its name does not name."""
+        head, tail = (self._noun(step_of(relation_of(step), back)) for back in (False, True))
+        return is_person(head) and not is_person(tail) and tail != singular_noun(self._label(step))
 
     def _unit(self, step: Step) -> str:
         """The unit that the name of a relation says: "minutes" of `runtime minutes`."""
@@ -314,6 +309,8 @@ class _Words:
             is_only = not self._vocabulary.schema.repeated[opposite(step)]
             role = shape.many if said else f"the {shape.one}" if is_only else indefinite(shape.one)
             text = f"{are} {role} of"
+        elif shape.form == "post" and any(present(shape.one)):
+            text = present(shape.one)[said]
         elif shape.form == "post":
             was = kind == DATE or self._is_year(step) or text.startswith("born")
             are = {"is": "was", "are": "were"}[are] if was else are
@@ -394,7 +391,7 @@ class _Words:
         if first in ("is", "are", "was"):
             label = label.partition(" ")[2]
             return _that(f"is {no}{label}", f"are {no}{label}")
-        if shape.form in ("noun", "role") and first not in ("can", "does") and not _is_quality(label):
+        if shape.form in ("noun", "role") and first not in ("can", "does") and not is_quality(label):
             noun = label.partition(" ")[2] if first in ("has", "have") else label
             return _alike("with", f"{'with' if truth else 'without'} {noun}")
         if shape.form == "verb":
@@ -465,13 +462,30 @@ class _Words:
 
     # conditions
 
-    def _compared(self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount) -> _Narrowed:
-        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*."""
+    def _bounded(self, part: Compared) -> _Phrase:
+        match part:
+            case Compared(Compared(source, same, ">=", Value() as first), steps, "<=", Value() as last) if (
+                same == steps
+            ):
+                return self.phrase(source).narrow(self._compared(steps, "=", first, last))
+            case Compared(source, steps, sign, value):
+                return self.phrase(source).narrow(self._compared(steps, sign, value))
+
+    def _compared(
+        self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount, last: Value | None = None
+    ) -> _Narrowed:
+        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*.
+
+        With `last` it is from a value to that one: *whose rating is from 7 to 8*.
+        """
         if not steps:
-            return _alike("edge", f"({_NUMBER_SIGNS[sign]}{self._bound(-1, value)[0]})")
+            to = "" if last is None else f" to {self._bound(-1, last)[0]}"
+            return _alike("edge", f"({_NUMBER_SIGNS[sign]}{self._bound(-1, value)[0]}{to})")
         if len(steps) > 1:
             noun = self._noun(opposite(steps[0]))
-            inner = _Phrase(noun, plural(noun), is_many=True).narrow(self._compared(steps[1:], sign, value))
+            inner = _Phrase(noun, plural(noun), is_many=True).narrow(
+                self._compared(steps[1:], sign, value, last)
+            )
             return self._related(steps[0], inner)
         step, shape = steps[0], self._shape(steps[0])
         measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" else None
@@ -480,10 +494,15 @@ class _Words:
             word = measure[0 if sign == ">" else 1]
             return _that(f"is {word} than {bound}", f"are {word} than {bound}")
         bound = f"that of {bound}" if same else bound
+        if last is not None:
+            unit = self._unit(step)
+            bound = (
+                f"from {bound.removesuffix(f' {unit}') if unit else bound} to {self._bound(step, last)[0]}"
+            )
         if shape.form in ("post", "verb") and self._is_time(step, shape):
             event, event_many = _without_preposition(shape.one), _without_preposition(shape.many)
             signed = f"{_TIME_SIGNS[sign]}{bound}"
-            if sign in ("=", "!="):
+            if sign in ("=", "!=") and last is None:
                 is_day = isinstance(value, Value) and value.date and not value.width
                 clock = isinstance(value, Value) and value.is_time
                 signed = f"{_TIME_SIGNS[sign]}{'at' if clock else 'on' if is_day else 'in'} {bound}"
@@ -499,7 +518,7 @@ class _Words:
         said = f"{signs[sign]}{bound}"
         if signs is _TIME_SIGNS and sign in (">=", "<="):
             said = f"{bound} or {'later' if sign == '>=' else 'earlier'}"
-        elif signs is _TIME_SIGNS and sign in ("=", "!=") and isinstance(value, Value) and value.width:
+        elif signs is _TIME_SIGNS and sign in ("=", "!=") and last is None and getattr(value, "width", 0):
             said = f"{signs[sign]}in {bound}"
         return _alike("whose", f"whose {noun} {be} {said}")
 
@@ -623,6 +642,15 @@ class _Words:
             )
         measure = _MEASURES.get(shape.one.split()[-1]) if shape.form == "noun" and len(steps) == 1 else None
         if measure is not None and not self._is_time(step, shape):
+            match part.source:
+                case Either(Anchor() as one, Anchor() as other) if number == 1 and not part.nth:
+                    word, of_two = (
+                        measure[0 if largest else 1],
+                        (self.phrase(one).text, self.phrase(other).text),
+                    )
+                    return _Phrase(f"the {word} of {of_two[0]} and {of_two[1]}")
+                case _:
+                    pass
             ranked = f"{count}{rank}{measure[2 if largest else 3]} {of.before}"
             return replace(chosen, before=ranked.strip())
         chosen = replace(chosen, before=f"{count}{of.before}".strip())
@@ -643,8 +671,8 @@ class _Words:
             noun = self._label(part.step)
             if shape.form == "noun":
                 noun = shape.many if self._is_plural(part.step) else shape.one
-            unit = f" in {self._unit(part.step)}" if self._unit(part.step) else ""
-            return f"the {word} {noun}{unit} of {self.many(part.source).text}"
+            unit = f", in {self._unit(part.step)}" if self._unit(part.step) else ""
+            return f"the {word} {noun} of {self.many(part.source).text}{unit}"
         return f"the {word} of {self.many(part).text}"
 
     def on_edges(self, ask: str, key: str, part: Part) -> str:
@@ -658,6 +686,12 @@ class _Words:
                 return f"the {word.get(ask, '')}{noun} where {self.statement(part)}"
             case _:
                 return f"the {word.get(ask, '')}{noun} for {self.phrase(part).text}"
+
+    def share(self, some: _Phrase, of: _Phrase) -> str:
+        """*The share of projects owned by Ann*, *the share of films by Nolan that are thrillers*."""
+        if some.many == of.many and not of.narrowed and not some.before:
+            return f"the share of {some.bare}"
+        return f"the share of {of.bare} that are {some.bare}"
 
     def difference(self, part: Part, other: Part) -> str:
         """*The difference between the price of Desk and that of Lamp*."""
@@ -698,6 +732,10 @@ class _Words:
         match part:
             case Both(left, Anchor() as anchor) | Both(Anchor() as anchor, left):
                 name, phrase = self.phrase(anchor).text, self.phrase(left)
+                if phrase.is_name and phrase.one.startswith("what "):
+                    return f"{phrase.one.removeprefix('what ')} {name}"
+                if [said.kind for said in phrase.narrowed] == ["object"] and not phrase.before:
+                    return f"{phrase.narrowed[0].one} {name}"
                 if phrase.is_implied and len(phrase.narrowed) == 1 and not phrase.before:
                     return self._predicate(name, phrase.narrowed[0])
                 return f"{name} {self._being(phrase)[0]}"
@@ -718,12 +756,6 @@ class _Words:
                 return f"{name} has {said.one.removeprefix('with ')}"
             case "post" | "of" | "object" | "edge":
                 return f"{name} {'was' if said.is_past else 'is'} {said.one}"
-
-
-def _is_quality(label: str) -> bool:
-    """Whether a name is an adjective: *vegetarian*, not *parking*."""
-    lexicon, word = Lexicon.load(), label.split()[-1]
-    return lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
 
 
 def _not(said: _Narrowed) -> _Narrowed:

@@ -38,8 +38,7 @@ from clew.query.tree import (
     mapped,
     mentions_of,
 )
-from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED, Vocabulary
-from clew.query.words import measure_of
+from clew.query.vocabulary import DATE, NUMBER, THING, UNEXPLAINED, Vocabulary, measure_of
 from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.comparisons import (

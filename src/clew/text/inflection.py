@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from clew.text.lexicon import NOUN, Lexicon
+from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 
 Form = Literal["noun", "role", "post", "verb"]
 
@@ -38,6 +38,8 @@ _INTRANSITIVE = frozenset(
 """Verbs that one says of who does it: people *that died in Oslo*, not *died in Oslo*."""
 MORE_OFTEN_VERB = 0.6
 """Share of the uses as a verb from which a name that ends in *s* is one: *causes*, not *works*."""
+OFTEN_VERB_OF_PERSONS = 1 / 3
+"""The same where it leads from persons to things: captains' *commands*, not their *interests*."""
 PERSON_SHARE = 0.8
 """Share of a noun's meanings that are persons from which *who* is said of it: of drivers, not of servers."""
 _VERBS = frozenset(("lacks", "borders", "encodes"))
@@ -77,11 +79,12 @@ class Shape:
 
 
 @lru_cache(maxsize=1 << 14)
-def shape_of(label: str, of_values: bool = False) -> Shape:
+def shape_of(label: str, of_values: bool = False, by_persons: bool = False) -> Shape:
     """How the name of a relation is used, in words as `words_of_label` gives it.
 
     With `of_values` it leads to numbers, dates or plain texts: *founded* is "founded in 1998" then, where
-    elsewhere it is "that founded X".
+    elsewhere it is "that founded X". With `by_persons` it leads from persons to things: *commands* is "who
+    commands X" then, where elsewhere it may be several commands.
     """
     words = label.split()
     if len(words) > 1 and words[0] in _HAVE and words[1] not in _BE:
@@ -93,7 +96,7 @@ def shape_of(label: str, of_values: bool = False) -> Shape:
         return Shape("verb", label, " ".join(many))
     if len(words) > 1 and words[0] == "not":
         return Shape("post", label, label)
-    return _plain(words, of_values)
+    return _plain(words, of_values, by_persons)
 
 
 def _being(verb: str, words: list[str], of_values: bool) -> Shape:
@@ -107,11 +110,11 @@ def _being(verb: str, words: list[str], of_values: bool) -> Shape:
     return Shape("verb", " ".join((verb, *words)), " ".join((plural, *words)))
 
 
-def _plain(words: list[str], of_values: bool) -> Shape:
+def _plain(words: list[str], of_values: bool, by_persons: bool = False) -> Shape:
     """A name without *is* or *has* before it."""
     text, last = " ".join(words), words[-1]
     if len(words) == 1:
-        return _of_one_word(text, of_values)
+        return _of_one_word(text, of_values, OFTEN_VERB_OF_PERSONS if by_persons else MORE_OFTEN_VERB)
     if last in PREPOSITIONS or last == "of":
         return _before_preposition(words, of_values)
     if words[0] in PREPOSITIONS:
@@ -119,14 +122,14 @@ def _plain(words: list[str], of_values: bool) -> Shape:
     if of_values:
         return _noun(words)
     names_many = singular(last) != last
-    if _is_third_person(words[0], alone=False):
+    if _is_third_person(words[0]):
         return replace(_verb(words[:1]), noun=" ".join(words[1:]))
     if not names_many and (words[0] in _PAST_ONLY or is_participle(words[0])):
         return Shape("verb", words[0], words[0], " ".join(words[1:]))
     return _noun(words)
 
 
-def _of_one_word(word: str, of_values: bool) -> Shape:
+def _of_one_word(word: str, of_values: bool, least: float) -> Shape:
     """*Genre*, *treats*, *directed*, *starring*, *knows*."""
     lexicon = Lexicon.load()
     if word in _PAST_ONLY or is_participle(word):
@@ -134,7 +137,7 @@ def _of_one_word(word: str, of_values: bool) -> Shape:
         return Shape("post" if is_said_of_it else "verb", word, word)
     if word.endswith("ing") and lexicon.verb(word) and not of_values:
         return Shape("post", word, word)
-    if _is_third_person(word, alone=True):
+    if _is_third_person(word, least):
         return _verb([word])
     if lexicon.mostly_verb(word) and not of_values:
         return Shape("verb", _third_person(word), word)
@@ -154,7 +157,7 @@ def _before_preposition(words: list[str], of_values: bool) -> Shape:
         return Shape("post", " ".join(said), " ".join(said), _agent(said[0]) if said[1:] == ["by"] else "")
     if body[0] in _PAST_ONLY:
         return Shape("verb", " ".join(words), " ".join(words))
-    if _is_third_person(body[0], alone=last == "of"):
+    if _is_third_person(body[0], MORE_OFTEN_VERB if last == "of" else 0.0):
         return _verb(words)
     lexicon = Lexicon.load()
     if last != "of" and len(body) == 1 and lexicon.verb(body[0]) and not _is_adjective(body[0]):
@@ -202,11 +205,26 @@ def _base_verb(word: str) -> str:
     return word[:-1] if word in _VERBS else known
 
 
-def _is_third_person(word: str, *, alone: bool) -> bool:
-    """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*."""
+def _is_third_person(word: str, least: float = 0.0) -> bool:
+    """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*.
+
+    At `least` such a share of its uses has to be as a verb.
+    """
     if word in _VERBS or not _THIRD_PERSON.fullmatch(word):
         return word in _VERBS
-    return _base_verb(word) != word and (not alone or Lexicon.load().verb_share(word) >= MORE_OFTEN_VERB)
+    return _base_verb(word) != word and (not least or Lexicon.load().verb_share(word) >= least)
+
+
+def present(word: str) -> tuple[str, str]:
+    """A verb in *ing* as it is said of one and of many: *starring* is *stars* and *star*; or empty."""
+    base = _base_verb(word) if word.endswith("ing") else word
+    return ("", "") if base == word else (_third_person(base), base)
+
+
+def is_quality(label: str) -> bool:
+    """Whether a name is an adjective: *vegetarian*, *due*, not *parking*."""
+    lexicon, word = Lexicon.load(), label.split()[-1]
+    return lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
 
 
 def comparative(adjective: str) -> str:

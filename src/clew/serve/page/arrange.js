@@ -35,12 +35,13 @@ function itemsOf(nodes, facts, asked, least) {
   return [...alike.values()].flatMap((group) => (group.length >= least ? [group] : group.map((node) => [node])));
 }
 
-/** Layers of items by their distance from those that are asked about, each in order of its neighbours before it. */
-function layersOf(items, near, asked) {
+/** Layers of items by their distance from those that are asked about, else from where edges begin, each in order of its neighbours before it. */
+function layersOf(items, near, asked, tails) {
   const layer = new Map();
   const rest = () => items.map((_, at) => at).filter((at) => !layer.has(at));
   let ring = rest().filter((at) => items[at].some((node) => asked.has(node)));
   while (layer.size < items.length) {
+    if (!ring.length) ring = rest().filter((at) => !tails.has(at));
     if (!ring.length) ring = [rest().reduce((a, b) => (near[b].size > near[a].size ? b : a))];
     for (let far = 0; ring.length; far += 1) {
       for (const at of ring) layer.set(at, far);
@@ -94,7 +95,8 @@ export function arrange({ nodes, facts, asked, linesOf, widthOf, labelWidth, roo
       near[head].add(tail);
       near[tail].add(head);
     }
-    return { items, lines, near, layers: layersOf(items, near, asked) };
+    const tails = new Set(lines.filter(({ head, tail }) => head !== tail).map(({ tail }) => tail));
+    return { items, lines, near, layers: layersOf(items, near, asked, tails) };
   };
   const boxed = grouped(LEAST_BOXED);
   const plain = boxed.lines.map((line) => ({ ...line, label: line.label.split("\n")[0] }));

@@ -35,7 +35,7 @@ export function browseView({ graph, query, go, failed }) {
   function open(what) {
     go("browse", what);
     return filling(result, failed, async () => {
-      if (what.entity) await showEntity(what.entity);
+      if (what.entity) await showEntity(what.entity).catch((error) => showNamed(what.entity, error));
       else if (what.type || what.relation) await showTable(what);
       else await showAll();
       if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
@@ -47,6 +47,13 @@ export function browseView({ graph, query, go, failed }) {
     field.value = nodeLabel(around.label);
     fill(result, entityView(around, { graph, failed, open }));
     say(`${around.label}: ${around.triples} triples`);
+  }
+
+  /** The entities that a name stands for, where it stands for several. */
+  async function showNamed(text, error) {
+    const hits = (await entityOffers(graph, text)).filter(({ how }) => how === "exact");
+    if (hits.length < 2) throw error;
+    fill(result, found(hits));
   }
 
   async function showTable({ type, relation }) {
@@ -75,10 +82,12 @@ export function browseView({ graph, query, go, failed }) {
   return { view: [finding, result], focus: () => field.focus(), close: () => {} };
 }
 
+const KINDS = { string: "text", langString: "text", boolean: "yes or no", integer: "number", decimal: "number", double: "number", float: "number" };
+
 /** A type in words; where a graph has none, its nodes are told by an end of a relation that they have. */
 function typeLabel(type) {
   const end = /^(head|tail) of (.+)$/.exec(type);
-  if (!end) return nodeLabel(type);
+  if (!end) return (type.includes("XMLSchema#") && KINDS[nodeLabel(type)]) || nodeLabel(type);
   return end[1] === "head" ? `with ${relationLabel(end[2])}` : `value of ${relationLabel(end[2])}`;
 }
 
@@ -100,8 +109,8 @@ function overview({ relations, count: total }, { types, declared }, info, graph)
       {},
       el("th", { scope: "row" }, el("a", { class: "node", href: browseAddress(graph, { relation: relation.name }), title: relation.name === relation.label ? undefined : shown(relation.name) }, name(relationLabel(relation.label)))),
       el("td", { class: "number" }, count(relation.triples)),
-      el("td", {}, `${count(relation.heads)} × `, name(ends(relation.head_types) || "anything")),
-      el("td", {}, `${count(relation.tails)} × `, name(ends(relation.tail_types) || "anything")),
+      el("td", {}, `${count(relation.heads)} × `, name(ends(relation.head_types) || "thing")),
+      el("td", {}, `${count(relation.tails)} × `, name(ends(relation.tail_types) || "thing")),
       el("td", {}, tripleLine(relation.example)),
     );
   const some = declared ? types : types.slice(0, MOST_RELATIONS);
@@ -130,7 +139,7 @@ function overview({ relations, count: total }, { types, declared }, info, graph)
 
 /** The most frequent relations between the types that mostly stand at their ends, drawn from type to type. */
 function schemaGraph(relations) {
-  const end = (types) => (types.length ? typeLabel(types[0].type) : "anything");
+  const end = (types) => (types.length ? typeLabel(types[0].type) : "thing");
   const between = new Map();
   for (const relation of relations.slice(0, MOST_RELATIONS).filter((one) => one.head_types.length || one.tail_types.length)) {
     const ends = [end(relation.head_types), end(relation.tail_types)];

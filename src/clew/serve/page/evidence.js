@@ -159,9 +159,10 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return { some, nodes: [...new Set(some.flatMap(({ fact }) => endsOf(fact)))] };
   }
 
+  let room = 0;
   function draw() {
     const { some, nodes } = visible();
-    const room = canvas.parentElement.clientWidth;
+    room = canvas.parentElement.clientWidth;
     const facts = some.map(({ fact }) => fact);
     const labelWidth = ({ label: text }) => widthOf(text, EDGE_FONT);
     const drawn = arrange({ nodes, facts, asked: new Set(nodes.filter(isAsked)), linesOf: (items) => linesOf(some, items), widthOf: nodeWidth, labelWidth, room });
@@ -366,11 +367,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     performance.mark("clew-drawn");
     learnTypes();
   });
-  let width = 0;
-  new ResizeObserver(([{ contentRect }]) => {
-    if (drawing && width && Math.abs(contentRect.width - width) > 40) draw();
-    width = contentRect.width;
-  }).observe(frame);
+  new ResizeObserver(() => drawing && Math.abs(canvas.parentElement.clientWidth - room) > 40 && draw()).observe(frame);
   const themed = () =>
     frame.isConnected ? drawing && draw() : document.removeEventListener("clew-theme", themed);
   document.addEventListener("clew-theme", themed);

@@ -11,6 +11,8 @@ const HELP = {
   cypher: "MATCH (a)-[:relation]->(b) RETURN a.name, b.name LIMIT 10; it may only read",
   sparql: "SELECT ?a ?b WHERE { ?a <relation> ?b } LIMIT 10; it may only read",
 };
+/** How a query of another language than Clew's notation begins. */
+const BEGINS = { cypher: /^(?:optional )?match\s*\(/i, sparql: /^(?:select\s+[?*(\w]|(?:ask|prefix|base|construct|describe)\s+[?*<{\w:])/i };
 const ROWS = 200;
 const OFFERS = 8;
 
@@ -50,6 +52,11 @@ export function queryView({ graph, query, go, failed }) {
     close();
     const text = editor.value.trim();
     if (!text) return;
+    const other = Object.keys(BEGINS).find((each) => BEGINS[each].test(text));
+    if (other && language.value === "clew") {
+      language.value = other;
+      explain();
+    }
     go("query", { q: editor.value, lang: language.value === "clew" ? "" : language.value });
     await filling(result, wrong, async () => {
       if (language.value === "clew") {
