@@ -29,7 +29,7 @@ from clew.graph.steps import HEADS, End, head_end, is_tail, opposite, relation_o
 from clew.llm.managed import data_line
 from clew.query.notation import stored_relation
 from clew.query.tree import steps_of
-from clew.query.vocabulary import DATE, LEAF, NUMBER, words_of_label
+from clew.query.vocabulary import DATE, LEAF, NUMBER, words_of_label, written_out
 from clew.reading.likeness import SPELT, Likeness
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.embedders import Embedder
@@ -297,7 +297,8 @@ class SchemaView:
     def _readable(self, relation: int) -> str:
         """What a relation is called beside its stored name: written out, and by a team."""
         vocabulary, graph = self.vocabulary, self.reader.graph
-        said = self._said(relation, vocabulary.relations[relation], self.stored_name(relation))
+        words = written_out(vocabulary.short_relations[relation])
+        said = self._said(relation, words, self.stored_name(relation))
         unit = self.reader.team.relations.get(graph.relations[relation], Naming()).unit
         return f" ({'; '.join(filter(None, [*said, _line(unit)]))})" if said or unit else ""
 

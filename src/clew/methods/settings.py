@@ -136,7 +136,7 @@ class AutoSettings(MethodSettings):
     """How sure the built-in reader must be, which day it is, and how far a model is believed."""
 
     METHOD = "auto"
-    confidence: float = option(0.65, "how likely a reading must be to be answered from", least=0, most=1)
+    confidence: float = option(0.6, "how likely a reading must be to be answered from", least=0, most=1)
     today: str | None = option(
         None, "the day of *now* and *last year*, as 2026-05-31", kind=str, unset="the clock's"
     )
