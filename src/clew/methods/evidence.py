@@ -265,6 +265,11 @@ class ReadEvidence:
         return self.judge.misfit(asked_of(self.question), entity)
 
     @cached_property
+    def starts_at_names(self) -> bool:
+        """Whether a path leads to each right answer from what the question names."""
+        return self.judge.starts_at_names(self.question)
+
+    @cached_property
     def triples(self) -> tuple[int, ...]:
         """All triples, as they come first."""
         return triples_of(self.facts)
@@ -305,7 +310,7 @@ def prove_stated(
         if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
             proof = cited_paths.triples if entity in cited_paths.around else all_paths.holding(entity)
-        if not proof and not any(evidence.known_proofs.values()):
+        if not proof and not any(evidence.known_proofs.values()) and not evidence.starts_at_names:
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
             proof = cited_paths.holding(entity)
         if proof:
