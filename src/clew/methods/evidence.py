@@ -303,7 +303,11 @@ def prove_stated(
     proofs: dict[int, tuple[int, ...]] = {}
     cited_paths = _Paths(evidence, triples_of(cited))
     all_paths = _Paths(evidence, evidence.triples)
+    # Where every answer has a path from a name, a record of its own does not prove one that has none.
+    apart = evidence.whole and evidence.starts_at_names
     for entity in entities:
+        if apart and entity not in evidence.named_entities and not all_paths.best_to(entity):
+            continue
         listed = next((fact.ends[entity] for fact in cited if entity in fact.ends), None)
         proof = listed or cited_paths.all_to(entity) or all_paths.best_to(entity)
         proof = proof or next((fact.ends[entity] for fact in evidence.facts if entity in fact.ends), None)
