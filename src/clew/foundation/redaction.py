@@ -47,8 +47,9 @@ def keep_address(address: str | None) -> None:
     """
     for match in _CREDENTIALS.finditer(address or ""):
         _keep([f":{match[1]}@"])
-    before, separator, after_scheme = (address or "").partition("://")
-    location = after_scheme if separator else before  # an address without its scheme
+    _, separator, location = (address or "").partition("://")
+    if not separator:
+        return
     place, _, after = location.partition("/")
     if "?" in place:
         place, _, after = place.partition("?")
