@@ -15,6 +15,7 @@ from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError
 from clew.index.store.files import FileEntry, check_entry
+from clew.llm.testing import ScriptedModel
 
 LONG = "9" * 5_000
 FILMS = "Memento\tdirected_by\tChristopher Nolan\nMemento\tyear\t2000\nHeat\tyear\t1995\n"
@@ -51,6 +52,19 @@ def test_a_number_is_no_misspelt_year(films):
     assert "taken for" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("today", ["0001-01-01", "0001-02-01", "9999-12-31"])
+def test_the_ends_of_the_calendar_are_no_error(films, today):
+    for when in ("last year", "last month", "this month", "this decade"):
+        asked = run("ask", "films.tsv", f"Which films are of {when}?", "--set", f"today={today}")
+        assert asked[0] in (0, 3)
+
+
+def test_a_reading_of_a_model_beyond_all_is_none(films):
+    model = ScriptedModel(lambda _: f"Query: {LONG}")
+    with Clew.open("films.tsv") as clew:
+        assert clew.ask("Which gizmos does Memento frobnicate?", model=model).abstained
+
+
 def test_a_limit_beyond_all_is_none(films):
     assert run("query", "films.tsv", f"SELECT ?x {{ ?x ?y ?z }} LIMIT {LONG}")[0] == 0
 
@@ -78,6 +92,8 @@ def test_a_graph_of_such_numbers_is_read(films):
         (("index", "films.tsv", "--encoding", "zlib_codec"), "unknown encoding 'zlib_codec'"),
         (("index", "films.tsv", "--vectors", "milvus", "--milvus", "http://h:x"), "is no URI of Milvus"),
         (("index", "films.tsv", "-o", "/dev/full"), "Choose another name"),
+        (("query", "neo4j://u:p@localhost:99999", "RETURN 1"), "'localhost:99999' is no host and port"),
+        (("query", "sparql+http://localhost:99999/s", "ASK { ?s ?p ?o }"), "is no host and port"),
         (("ask", "loop", "Who?"), "Too many levels of symbolic links"),
         (("info", "loop"), "Too many levels of symbolic links"),
         (("index", "films.tsv", "-o", "dangling.clew"), "a symbolic link to nothing"),

@@ -171,8 +171,11 @@ def test_an_address_in_the_wrong_place_is_not_repeated(options):
 
 
 @pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OLLAMA_HOST"])
-def test_an_address_of_a_model_that_is_none_is_not_repeated(folder, monkeypatch, name):
-    monkeypatch.setenv(name, f"http://me:a/{PARAMETER}@127.0.0.1:1/v1")
+@pytest.mark.parametrize(
+    "address", [f"http://me:a/{PARAMETER}@127.0.0.1:1/v1", f"me:{PARAMETER}@127.0.0.1:x"]
+)
+def test_an_address_of_a_model_that_is_none_is_not_repeated(folder, monkeypatch, name, address):
+    monkeypatch.setenv(name, address)
     model = "ollama/m" if name == "OLLAMA_HOST" else "openai/m"
     arguments = ["ask", "films.tsv", QUESTION, "--method", "llm", "--llm", model]
     done = subprocess.run(

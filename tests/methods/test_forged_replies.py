@@ -33,10 +33,12 @@ TRIPLES = [
     ("Memento", "running time", "113"),
     ("Heat", "running time", "170"),
     ("Christopher Nolan", "born in", "London"),
+    ("Jaws", "directed by", "Steven Spielberg"),
 ]
+PEOPLE = ("Christopher Nolan", "Michael Mann", "Guy Pearce", "Al Pacino", "Steven Spielberg")
 TYPES = {
-    **{film: ["film"] for film in ("Memento", "Insomnia", "Tenet", "Heat")},
-    **{person: ["person"] for person in ("Christopher Nolan", "Michael Mann", "Guy Pearce", "Al Pacino")},
+    **{film: ["film"] for film in ("Memento", "Insomnia", "Tenet", "Heat", "Jaws")},
+    **{person: ["person"] for person in PEOPLE},
     "London": ["city"],
 }
 READERS = ("kaping", "kg-retrieval", "vector-rag", "walk-retrieve", "kg-rag")
@@ -250,6 +252,38 @@ def test_what_the_graph_says_otherwise_is_not_grounded(films: Clew, method: str,
     found = films.ask(question, method=method, model=model_of(method, question, answer))
     assert found.abstained is not None, found.answers
     assert (found.answers, found.text) == ((), "")
+
+
+MARRIED, PACINO = "Is Al Pacino married?", "Which films star Al Pacino?"
+BESIDE = [
+    (MARRIED, "yes"), (MARRIED, "no"), ("How long is Memento?", "1"), ("How much did Memento earn?", "2"),
+    ("How many prizes did Memento win?", "0"), (WHO, "Steven Spielberg"), (WHO, "London"),
+    (WHERE, "Heat"), (PACINO, "Al Pacino"), (PACINO, "2002"),
+]  # fmt: skip
+"""No query graph says it, no path leads to it from what is named, it is of another type, or named itself."""
+
+
+@pytest.mark.parametrize("method", ["kaping", "walk-retrieve", "kg-rag"])
+@pytest.mark.parametrize(("question", "answer"), BESIDE)
+def test_what_stands_beside_what_is_asked_is_not_grounded(
+    films: Clew, method: str, question: str, answer: str
+):
+    found = films.ask(question, method=method, model=model_of(method, question, answer))
+    assert found.abstained is not None, found.answers
+
+
+@pytest.mark.parametrize(
+    ("method", "question", "answer", "labels"),
+    [
+        ("kg-rag", LONG, "170; 113", ["170"]),
+        ("kaping", LONG, "170; 113", ["170"]),
+        ("kg-rag", "Which films were not directed by Christopher Nolan?", "Heat; Jaws", ["Heat", "Jaws"]),
+        ("kaping", "Which film was released later, Memento or Heat?", "Memento", ["Memento"]),
+    ],
+)
+def test_what_is_right_beside_it_is(films: Clew, method: str, question: str, answer: str, labels: list[str]):
+    found = films.ask(question, method=method, model=model_of(method, question, answer))
+    assert [a.label for a in found.answers] == labels, found.abstained
 
 
 def test_the_first_of_an_order_is(films: Clew):

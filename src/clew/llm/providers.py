@@ -254,7 +254,7 @@ class Settings(Policy):
         except ValueError:
             is_valid = False
         if url and not is_valid:
-            keep_address(url)
+            keep_address(url if "://" in url else f"http://{url}")
             raise UsageError(f"{url!r} is not a base URL. Write it like http://localhost:11434/v1.")
         return url.rstrip("/")
 

@@ -259,6 +259,11 @@ class ReadEvidence:
         return self.judge.misfit(asked_of(self.question), entity)
 
     @cached_property
+    def starts_at_names(self) -> bool:
+        """Whether a path leads to each right answer from what the question names."""
+        return self.judge.starts_at_names(self.question)
+
+    @cached_property
     def triples(self) -> tuple[int, ...]:
         """All triples, as they come first."""
         return triples_of(self.facts)
@@ -292,14 +297,18 @@ def prove_stated(
     proofs: dict[int, tuple[int, ...]] = {}
     cited_paths = _Paths(evidence, triples_of(cited))
     all_paths = _Paths(evidence, evidence.triples)
+    # Where every answer has a path from a name, a record of its own does not prove one that has none.
+    apart = evidence.whole and evidence.starts_at_names
     for entity in entities:
+        if apart and entity not in evidence.named_entities and not all_paths.best_to(entity):
+            continue
         listed = next((fact.ends[entity] for fact in cited if entity in fact.ends), None)
         proof = listed or cited_paths.all_to(entity) or all_paths.best_to(entity)
         proof = proof or next((fact.ends[entity] for fact in evidence.facts if entity in fact.ends), None)
         if not proof and entity in evidence.named_entities:
             # One of the question's own (*which is heavier, A or B*) rests on all facts that were named.
             proof = cited_paths.triples if entity in cited_paths.around else all_paths.holding(entity)
-        if not proof and not any(evidence.known_proofs.values()):
+        if not proof and not any(evidence.known_proofs.values()) and not evidence.starts_at_names:
             # What is *not* so of what is asked about has no path from it: the facts that were named hold it.
             proof = cited_paths.holding(entity)
         if proof:

@@ -3,7 +3,7 @@
 It is code, not a prompt. An entity counts if it stands in the facts that were given, a path through them
 leads to it from what was known (the question's entities, and in a chain the answers before), and it is what
 is asked for (`question.py`). A number counts if it stands in the facts that the reply names, if they come to
-it (counted, added up, compared), or if a query graph of the question does; yes and no by a query graph alone.
+it (counted, added up, compared), or if a query graph of the question does; yes, no and zero by that alone.
 What a model only says is ungrounded. What is rejected is told, with why.
 """
 
@@ -20,7 +20,7 @@ from clew.grounding import answer_entity, cite
 from clew.llm.managed import short
 from clew.llm.reply import StatedAnswer, is_none, is_nothing
 from clew.methods.evidence import NUMBER, Fact, Linked, Proofs, ReadEvidence, prove_stated, triples_of
-from clew.methods.question import adds_up, asked_of, counts, misfit_of_value, says
+from clew.methods.question import adds_up, asked_of, counts, counts_things, misfit_of_value, says
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import Abstention, AnswerEntity, Citation
@@ -50,11 +50,13 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
     if not cited:
         return "it names no facts for it"
     holders = [node for node in evidence.nodes_of(cited) if _holds(evidence, node, number)]
-    if other := evidence.judge.answers_otherwise(question, holders) if holders else "":
+    other, wrong = evidence.judge.answers_otherwise(question, holders) if holders else ("", frozenset[int]())
+    if holders and wrong.issuperset(holders):
         return says(other)
     for proof in prove_stated(evidence, holders, cited).values():
         return proof
-    if counts(question) and number in set(_counts(evidence, cited)):
+    may_count = counts_things(question) or not asked_of(question)
+    if number and may_count and number in set(_counts(evidence, cited)):
         return named
     for values in _values(evidence, named) if counts(question) else ():
         results = [sum(values), sum(values) / len(values)] if adds_up(question) else []
@@ -62,8 +64,6 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
         decimals = len(stated.partition(".")[2])
         if any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results):
             return named
-    if not number and evidence.whole and asked_of(question) == "a number":
-        return named  # None of what is shown whole counts.
     return "the facts that it names do not come to it"
 
 
@@ -301,14 +301,19 @@ def _entities(
     entities: Sequence[int],
     cited: Sequence[Fact],
 ) -> GroundedReply:
-    """Keep the entities that the facts prove; those of the question only where there are no others."""
+    """Keep the entities that the facts prove; those of the question only where there are no others.
+
+    One that is alone in the question is no answer to it, unless a query graph gives it.
+    """
     rejected = [link for link in linked if not link.entities]
     misfits = {entity: why for entity in entities if (why := evidence.misfit(entity))}
     labels = evidence.graph.labels
     rejected += [Linked(readable(labels[e]), (), why) for e, why in misfits.items()]
     entities = [entity for entity in entities if entity not in misfits]
-    proofs = prove_stated(evidence, entities, cited)
-    answer_proofs = {e: p for e, p in proofs.items() if e not in evidence.named_entities} or proofs
+    proofs, is_choice = prove_stated(evidence, entities, cited), len(evidence.named_entities) > 1
+    answer_proofs = {e: p for e, p in proofs.items() if e not in evidence.named_entities}
+    if not answer_proofs and (is_choice or any(evidence.judge.gives(evidence.question, e) for e in proofs)):
+        answer_proofs = proofs
     unproved = [entity for entity in entities if entity not in proofs]
     for entity in (*unproved, *(entity for entity in proofs if entity not in answer_proofs)):
         why = "the facts do not connect it with what was asked about"
@@ -318,8 +323,12 @@ def _entities(
         reason = "ungrounded" if misfits and len(misfits) == len(rejected) else "not_in_evidence"
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, reason)
     names = [readable(labels[entity]) for entity in answer_proofs]
-    if other := evidence.judge.answers_otherwise(evidence.question, list(answer_proofs)):
+    other, wrong = evidence.judge.answers_otherwise(evidence.question, list(answer_proofs))
+    if wrong.issuperset(answer_proofs):
         return _ungrounded(statement, "; ".join(names), says(other))
+    rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
+    answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
+    names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
@@ -332,11 +341,6 @@ def _truth_reply(
         return _ungrounded(statement, value, misfit)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.judge.decides(evidence.question, value, frozenset(named))
-    asked_about, nodes = evidence.named_entities, evidence.nodes_of(cited)
-    # *Yes* needs facts that hold all that the question names, *no* some of it.
-    is_held = asked_about <= nodes if value == "yes" or not asked_about else asked_about & nodes
-    if not decided and evidence.whole and nodes and is_held:
-        return GroundedReply(_text(statement, [value]), {}, value, named)
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
     # What is not so rests on what is recorded in its place, which the model names.

@@ -12,7 +12,7 @@ from clew.graph.steps import relation_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor
-from clew.query.tree import Extreme, Query, parts_of
+from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
 from clew.reading.answer import answer_of, meanings_of
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
@@ -232,7 +232,8 @@ AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
 _HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
-_NUMBER_OF = re.compile(r"\W*(?:\w+\W+){0,4}(?:number|count)\s+of\b", re.I)
+_HOW_MANY_THINGS = re.compile(r"\bhow\s+many\b", re.I)
+_NUMBER_OF = re.compile(r"\W*(?:(?:\w+\W+){0,6}(?:the|total|exact|overall)\W+)?(?:number|count)\s+of\b", re.I)
 _HOW_ADJECTIVE = re.compile(
     r"\bhow\s+(?!(?:do|does|did|is|are|was|were|can|could|come|to|would|should)\b)\w+", re.I
 )
@@ -298,6 +299,11 @@ def counts(question: str) -> bool:
     return asked_of(question) in ("a number", "") or adds_up(question)
 
 
+def counts_things(question: str) -> bool:
+    """Whether a question asks how many things there are: not *how much*, *how long*."""
+    return _HOW_MANY_THINGS.search(question) is not None or _NUMBER_OF.match(question) is not None
+
+
 def adds_up(question: str) -> bool:
     """Whether a question may ask for a sum or an average."""
     return AGGREGATE.search(question) is not None
@@ -360,23 +366,62 @@ class Judge:
             other = other or (draft.text if meaning.share >= DECIDES and draft.text != value else "")
         return other
 
-    def answers_otherwise(self, question: str, entities: Sequence[int]) -> str:
-        """What a likely query graph of a question answers, where code can tell that `entities` are wrong.
+    def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
+        """What a likely query graph of a question answers, and which `entities` code can tell to be wrong.
 
-        It can of values (*2000* for *How long is Memento?*) and of what is the first by a value (*the longest
-        film*); empty where it cannot, or where one of them is right.
+        It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
+        longest film*), and of what has another declared type, or none, than all of its answers.
         """
-        reader, reading = self.reader, self.reader.read(question)
-        graph, vocabulary = reader.graph, reader.vocabulary
-        likeliest = next(iter(meanings_of(Executor(graph), vocabulary, reading)), None)
-        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
-            return ""
-        is_ordered = any(isinstance(part, Extreme) for part in parts_of(likeliest.query.part))
-        if not is_ordered and not all(graph.values.kind[entity] != ValueKind.NONE for entity in entities):
-            return ""
-        draft = answer_of(graph, vocabulary, likeliest.query)
+        query, graph = self._surest(question), self.reader.graph
+        if query is None:
+            return "", frozenset()
+        draft, types = answer_of(graph, self.reader.vocabulary, query), graph.types.of
         right = {name for answer in draft.answers for name in (answer.entity, answer.label)}
-        return "" if right & {graph.entities[entity] for entity in entities} else draft.text
+        others = [entity for entity in entities if graph.entities[entity] not in right]
+        if len(others) < len(entities) and (query.by or query.key):
+            return draft.text, frozenset()
+        is_ordered = any(isinstance(part, Extreme) for part in parts_of(query.part))
+        members = self._members(query)
+        right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
+        wrong = (
+            entity
+            for entity in others
+            if (right_types and not right_types & set(types(entity)))
+            or (len(others) == len(entities) and is_ordered)
+            or graph.values.kind[entity] != ValueKind.NONE
+        )
+        return draft.text, frozenset(wrong)
+
+    def gives(self, question: str, entity: int) -> bool:
+        """Whether a likely query graph of a question has an entity among its answers."""
+        query = self._surest(question)
+        return query is not None and entity in self._members(query)
+
+    def starts_at_names(self, question: str) -> bool:
+        """Whether a likely query graph of a question leads from its names to every answer.
+
+        Not so of what is *not* theirs, or compares with them.
+        """
+        query = self._surest(question)
+        if query is None or query.ask != "list" or not query.contents.entities:
+            return False
+        return not any(
+            isinstance(part, (Without, Related, Either, Counted))
+            or (isinstance(part, Compared) and not isinstance(part.value, Value))
+            for part in parts_of(query.part)
+        )
+
+    def _surest(self, question: str) -> Query | None:
+        """The likeliest query graph of a question, if it decides it alone and leaves no word out."""
+        reading = self.reader.read(question)
+        meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
+        likeliest = next(iter(meanings), None)
+        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
+            return None
+        return likeliest.query
+
+    def _members(self, query: Query) -> list[int]:
+        return Executor(self.reader.graph).members(query.part).tolist() if query.ask == "list" else []
 
     def _leaves_out(self, reading: Reading, query: Query) -> bool:
         """Whether words of a question have no place in a query graph."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 
 from clew.graph.steps import relation_of
 from clew.query.execute import Executor
@@ -84,7 +85,9 @@ class Times:
                 yield *match.span(), "=", _span(first, today())
         for match in _LAST.finditer(self.text):
             unit, which = match["unit"].lower(), match["which"].lower()
-            yield *match.span(), "=", _span_of(days_from(today(), unit, -1 if which == "last" else 0), unit)
+            day = _ago("1", unit) if which == "last" else today()
+            if day is not None:
+                yield *match.span(), "=", _span_of(day, unit)
         if len(self.keys.graph.edge_properties):
             for match in _NOW.finditer(self.text):
                 yield *match.span(), "=", _span(today(), today())
@@ -147,6 +150,5 @@ def _span_of(day: date, unit: str) -> Value:
     if unit in ("year", "decade"):
         return _span(date(day.year, 1, 1), date(day.year, 12, 31))
     if unit == "month":
-        after = days_from(date(day.year, day.month, 1), "month", 1)
-        return _span(date(day.year, day.month, 1), after - timedelta(days=1))
+        return _span(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]))
     return _span(day, day)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from clew.errors import ClewError, UsageError
 
@@ -67,7 +68,7 @@ class StoreTimeout(QueryError, StoreError):
 
 
 def check_address(address: str) -> None:
-    """Raise UsageError, which does not show the address, for a user or password with a raw `/`, `?` or `#`.
+    """Raise UsageError, without the password, for a raw `/`, `?` or `#` in it, and for a port that is none.
 
     Such an address would have its host before the sign, and the rest of the password in its path.
     """
@@ -78,6 +79,13 @@ def check_address(address: str) -> None:
             "The address has an @ behind its first /, ? or #, so that its password would be read as a path. "
             "Write the signs of a password as %2F, %3F, %23 and %40, and an @ of a path as %40"
         )
+    host = place.rpartition("@")[2]
+    try:
+        _ = urlsplit(f"//{host}").port
+    except ValueError as error:
+        raise UsageError(
+            f"{host!r} is no host and port ({error}). Write host:port, as localhost:7687"
+        ) from error
 
 
 def connection_fault(error: BaseException, unencrypted: str) -> str:

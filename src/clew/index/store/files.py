@@ -195,11 +195,19 @@ def sample_checksum(path: Path) -> str:
 
 
 def map_array(path: Path, *, held: bool = False) -> AnyArray:
-    """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError."""
+    """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError.
+
+    A header that claims more than the file has is one of these too.
+    """
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
     is_mapped = not held and path.stat().st_size > _READ_BELOW
-    return np.asarray(load_array(path, "c" if is_mapped else None))
+    try:
+        return np.asarray(load_array(path, "c" if is_mapped else None))
+    except MemoryError as error:
+        if path.stat().st_size > _READ_BELOW:
+            raise
+        raise ValueError("its header claims more than it holds") from error
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:

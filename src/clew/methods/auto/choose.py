@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 
 from clew.graph.steps import relation_of
-from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text, short
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
@@ -176,9 +176,11 @@ class Chooser:
         if number.lower() == "none":
             return Choice(None)
         if number.isdecimal():
-            chosen = offered[int(number) - 1] if 0 < int(number) <= len(offered) else None
+            chosen = dict(zip(map(str, range(1, len(offered) + 1)), offered, strict=True)).get(
+                number.lstrip("0")
+            )
             if chosen is None:
-                return Choice(None, f"there is no reading {int(number)}")
+                return Choice(None, f"there is no reading {short(number)}")
             return Choice(chosen.query, may_be_empty=not chosen.answers)
         try:
             return Choice(read_query(text, self._lookup(reading)), may_be_empty=missing is not None)

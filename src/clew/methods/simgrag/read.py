@@ -20,10 +20,9 @@ from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines
 from clew.llm.types import ReplyInvalid, Request, ask
 from clew.methods.evidence import Fact, ReadEvidence
 from clew.methods.ground import GroundedReply, ground_reply, refused
-from clew.methods.question import asked_of
+from clew.methods.question import asked_of, counts_things
 from clew.methods.simgrag.find_subgraphs import find_tied
 from clew.methods.simgrag.write_pattern import Shot, ShownTriples, answer_nodes, read_prompt
-from clew.reading.english import HOW_MANY
 from clew.text.normalise import normalise
 from clew.types import MatchResult, Pattern
 
@@ -157,7 +156,7 @@ class Subgraphs:
         unknown, node = answer_nodes(self.pattern), self.node_of(stated, evidence)
         # A number that stands in the evidence is an answer itself (*how much*); names are counted.
         numbers = bool(stated.items) and all(item.strip().isdigit() for item in stated.items)
-        if HOW_MANY.search(evidence.question) and unknown and stated.items and (node is None) == numbers:
+        if counts_things(evidence.question) and unknown and stated.items and (node is None) == numbers:
             return self._count(stated, unknown[-1] if node is None else node)
         if not stated.facts:
             stated = replace(stated, facts=tuple(range(1, len(evidence.facts) + 1)))
