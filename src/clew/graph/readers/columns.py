@@ -388,6 +388,8 @@ MOST_TRACKED = 20_000
 """Distinct cells of a column that are kept to look for names, references and separators."""
 SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
+_OF_NAMES = (", ", " / ", ",")
+"""Those that may stand in a name, as of one cell: *Paris, Texas*."""
 LONGEST_PART = 6
 """Words of a value among several in a cell."""
 _LETTERS = ({"y", "n"}, {"t", "f"})
@@ -608,8 +610,14 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, y
     return Typing(type_, texts=max(profile.filled - fit - years, 0), years=years)
 
 
-def separator_of(profile: ColumnProfile) -> str:
-    """What separates several values in the cells of a column of texts; empty if each holds one."""
+def separator_of(profile: ColumnProfile, *, listed: bool = False) -> str:
+    """What separates several values in the cells of a column of texts; empty if each holds one.
+
+    `listed`: it is of further names, which are lists whose parts need not come again.
+    """
+    if listed:
+        holding = ((mark, sum(mark in cell for cell in profile.distinct)) for mark in SEPARATORS)
+        return next((mark for mark, cells in holding if cells > (mark in _OF_NAMES)), "")
     return next((mark for mark in SEPARATORS if _separates(mark, profile.distinct)), "")
 
 
