@@ -347,14 +347,17 @@ class NamesIndex:
         arrays = {"hashes": self.hashes, "entries": self.entries, "label_nodes": self.label_nodes}
         return arrays | {f"typos.{name}": array for name, array in self.typos.sections().items()}
 
-    def exact(self, text: str) -> tuple[NameHit, ...]:
-        """All entities so called in normal form, once each: as written, then by name, label, alias, id."""
+    def exact(self, text: str, *, with_names: bool = False) -> tuple[NameHit, ...]:
+        """All entities so called in normal form, once each: as written, then by name, label, alias, id.
+
+        Texts that only name one of them are left out, unless it is `with_names`.
+        """
         check()
         norm = normalise(text)
         if not norm:
             return ()
         first, last = self._range(hash_norms([norm]))
-        return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
+        return self._hits(norm, int(first[0]), int(last[0]), _equals(text), with_names=with_names)
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
         """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
@@ -450,7 +453,9 @@ class NamesIndex:
         first = np.searchsorted(self.hashes, hashes, "left")
         return first, np.searchsorted(self.hashes, hashes, "right")
 
-    def _hits(self, norm: str, first: int, last: int, exact: Callable[[str], bool]) -> tuple[NameHit, ...]:
+    def _hits(
+        self, norm: str, first: int, last: int, exact: Callable[[str], bool], *, with_names: bool = False
+    ) -> tuple[NameHit, ...]:
         """The entities of the entries [first, last) of the hash table that really have the normal form."""
         best: dict[int, tuple[bool, int]] = {}  # named inexactly, and by which kind
         for entry in self.entries[first:last].tolist():
@@ -459,7 +464,7 @@ class NamesIndex:
             if normalise(string) == norm:
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
-        if len(best) > 1:  # what a text names goes before the text
+        if len(best) > 1 and not with_names:  # what a text names goes before the text
             best = {e: rank for e, rank in best.items() if not is_only_name(self.graph, e)}
         ranked = sorted((*rank, entity) for entity, rank in best.items())
         return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)

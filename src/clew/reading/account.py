@@ -132,6 +132,8 @@ _RESTRICTIONS = (
     (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?-i:['\"“‘]?[A-Z](?!\w))", "nothing"),
     (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|%)\s+of\b", "nothing"),
     (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
+    (r"\b(?:also|else|otherwise)\s+(?:called|known|named)\b|\baliases\b", "nothing"),
+    (r"\b(?:other|another|alternative|alternate)\s+names?\b", "nothing"),
     (
         rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
         "nothing",
