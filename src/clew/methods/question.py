@@ -14,6 +14,7 @@ from clew.index.names import NamesIndex
 from clew.query.execute import Executor
 from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
 from clew.reading.answer import answer_of, meanings_of
+from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
@@ -226,8 +227,9 @@ def without_names(graph: Graph, text: str, entities: Iterable[int]) -> str:
 Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thing", ""]
 """What is asked for; empty where the words do not say, as in languages other than English."""
 
-DECIDES = 0.5
-"""Share of the readings of a question from which one decides it alone."""
+DECIDES, SURE = 0.5, 0.95
+"""Share of the readings of a question from which one decides it alone; and of what type its answers are, where
+the question does not say so."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -383,6 +385,10 @@ class Judge:
         is_ordered = any(isinstance(part, Extreme) for part in parts_of(query.part))
         members = self._members(query)
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
+        reading = self.reader.read(question)
+        is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
+        if not is_named and self._surest(question, SURE) is None:
+            right_types = set[int]()
         wrong = (
             entity
             for entity in others
@@ -411,12 +417,12 @@ class Judge:
             for part in parts_of(query.part)
         )
 
-    def _surest(self, question: str) -> Query | None:
+    def _surest(self, question: str, least: float = DECIDES) -> Query | None:
         """The likeliest query graph of a question, if it decides it alone and leaves no word out."""
         reading = self.reader.read(question)
         meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
         likeliest = next(iter(meanings), None)
-        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
+        if likeliest is None or likeliest.share < least or self._leaves_out(reading, likeliest.query):
             return None
         return likeliest.query
 
