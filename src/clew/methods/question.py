@@ -228,8 +228,8 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 """What is asked for; empty where the words do not say, as in languages other than English."""
 
 DECIDES, SURE = 0.5, 0.95
-"""Share of the readings of a question from which one decides it alone; and of what type its answers are, where
-the question does not say so."""
+"""Share of the readings of a question from which one decides it alone; and, where the question does not say
+so, of what type its answers are."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
