@@ -100,6 +100,7 @@ _OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*
 _LONGER = re.compile(r"\b(?:longer|shorter)\s+than\b(?!\W*\d)", re.I)
 _LONGER_OR_UNTIL = re.compile(rf"{_LONGER.pattern}|\b(?:until|till)\b", re.I)
 _MEN, _NEXT_WORD = frozenset(("man", "men")), 5
+_A = re.compile(r"\b(?:an?|any)\s$", re.I)
 _BESIDE = re.compile(r"(?:['’]s)?[ -]")
 _HEAD = re.compile(
     r"\W*(?:and\s+|so\s+)?(?:(?:which|what|how\s+many|list|show|name|find)\s+(?:(?:all|me|the|of|our)\s+)*)?(\w+)\b"
@@ -1097,6 +1098,8 @@ class _Account:
             return LEAST_OF_NAME
         if near < UNEXPLAINED and (self._is_how(token) or self._says_other_event(token)):
             return LEAST_OF_NAME
+        if near < UNEXPLAINED and self.query.ask == "yes" and _A.search(self.text, 0, token.start):
+            return LEAST_OF_NAME  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
             return LEAST_OF_OTHER
         if token.norm in _GOOD:

@@ -322,7 +322,7 @@ class Exploration:
     @cached_property
     def _unsaid(self) -> frozenset[int]:
         """The relations to what has no fact of its own, further names of things, that no word speaks of."""
-        graph, some_tails = self.vocabulary.graph, self.vocabulary.some_tails
+        graph = self.vocabulary.graph
         return frozenset(
             relation
             for relation in naming_relations(graph)
