@@ -26,7 +26,7 @@ SETS = {
 }
 """Prompts and code were worked on with the first set in sight; the second came later, and was only asked."""
 RIGHT = {
-    ("first", "auto"): (38, 0), ("first", "kg-rag"): (39, 0), ("first", "simgrag"): (37, 1),
+    ("first", "auto"): (38, 0), ("first", "kg-rag"): (37, 0), ("first", "simgrag"): (37, 1),
     ("first", "synaptiqa"): (40, 0), ("first", "walk-retrieve"): (26, 0),
     ("second", "auto"): (39, 1), ("second", "kg-rag"): (40, 0), ("second", "simgrag"): (39, 0),
     ("second", "synaptiqa"): (40, 0), ("second", "walk-retrieve"): (35, 1),
