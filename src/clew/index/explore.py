@@ -16,7 +16,6 @@ from clew.foundation.arrays import Int32, Int64, UInt64
 from clew.foundation.forms import fields_json
 from clew.foundation.system import check
 from clew.graph.graph import Adjacency, Graph, Names, named_triple
-from clew.graph.naming import is_only_name
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.text.normalise import normalise
@@ -58,7 +57,7 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
                 return None
             rank = _rank(normalise(names[row]).split(), words)
             node = row if owners is None else int(owners[row])
-            if rank is not None and not is_only_name(index.graph, node):
+            if rank is not None:
                 best[node] = min(rank, best.get(node, rank))
     best_rank = min(best.values(), default=0)
     return sorted(node for node, rank in best.items() if rank == best_rank)

@@ -418,7 +418,7 @@ class NamesIndex:
             name = normalise(self.string(entry))
             allowed = edits_allowed(min(len(name), len(norm)))
             edits = OSA.distance(norm, name, score_cutoff=allowed)
-            if edits <= allowed and not is_only_name(self.graph, self.entity(entry)):
+            if edits <= allowed:
                 entity, rank = self.entity(entry), (edits, edits / max(len(name), len(norm)))
                 best[entity] = min(rank, best.get(entity, rank))
         ranked = sorted((*rank, entity) for entity, rank in best.items())

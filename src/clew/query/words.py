@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from clew.graph.naming import LANGUAGE, naming_relations, says_alias
+from clew.graph.naming import LANGUAGE, naming_relations
 from clew.graph.steps import (
     End,
     Step,
@@ -227,11 +227,7 @@ class _Words:
 
     def _named(self, part: Part) -> _Phrase | None:
         """Names of one thing by several relations, or of a language: "the German name of Cologne"."""
-        match part:
-            case Either(Without() as others, Both(_, Anchor())):
-                return self._named(others)  # with its label
-            case _:
-                excluded = isinstance(part, Without)
+        excluded = isinstance(part, Without)
         rest, walks = [part.left if isinstance(part, Without) else part], list[Walk | Qualified]()
         while rest:
             match rest.pop():
@@ -246,8 +242,7 @@ class _Words:
         sources = {self.phrase(walk.source).text for walk in walks}
         languages = {walk.conditions if isinstance(walk, Qualified) else () for walk in walks}
         conditions = next(iter(languages))
-        is_alias = excluded or all(says_alias(self._label(walk.step)) for walk in walks)
-        if len(sources) > 1 or len(languages) > 1 or (len(walks) == 1 and not conditions and not is_alias):
+        if len(sources) > 1 or len(languages) > 1 or (len(walks) == 1 and not conditions and not excluded):
             return None
         if any(condition.key != LANGUAGE or condition.sign != "=" for condition in conditions):
             return None

@@ -23,6 +23,7 @@ from clew.query.tree import Query, mentions_of, steps_of
 from clew.query.vocabulary import UNEXPLAINED, Vocabulary
 from clew.reading.account import OF_ACCOUNT, Account
 from clew.reading.answer import LEAST_MERGED, Meaning, meanings_of
+from clew.reading.denial import denials
 from clew.reading.english import (
     COUNT,
     EXTREME,
@@ -58,6 +59,9 @@ OF_MEANING = (*OF_SHARES, *OF_SCORES, *OF_WORDS, *OF_QUESTION, *OF_ANSWER, *OF_A
 AGAINST = 1.5
 """What signs tell so much more against than against the likeliest meaning does not come before it: *1980* of
 *the 1980s*. Of 10,405 questions, their graphs held out, no such meaning that did was as sure as 0.5."""
+DENIED = 2.0
+"""How much better the odds are of a meaning that leaves out what the question does, every word placed: of 56
+such questions over graphs of strangers that were as sure as 0.5, 54 were read right."""
 LEAST_SHARE, MOST_SIGNS = 1e-5, 20.0
 """Shares below, and what signs say beyond, count no further."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.I)
@@ -96,7 +100,10 @@ def likely_reading(
     told = [account.without_open_words() for account in accounts] if partial else accounts
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)
     best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
-    return LikelyReading(reading, meanings[best].query, accounts[best], float(certainties[best]), empty)
+    likelihood, query = float(certainties[best]), meanings[best].query
+    if denials(reader.vocabulary, query) and not accounts[best].open_words:
+        likelihood = DENIED * likelihood / (1 + (DENIED - 1) * likelihood)
+    return LikelyReading(reading, query, accounts[best], likelihood, empty)
 
 
 def accounted(

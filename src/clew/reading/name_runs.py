@@ -11,7 +11,6 @@ from itertools import chain, islice, pairwise
 import numpy as np
 
 from clew.foundation.arrays import Int32
-from clew.graph.naming import is_only_name
 from clew.index.names import NamesIndex
 from clew.query.execute import distinct
 from clew.reading.english import FUNCTION
@@ -45,7 +44,7 @@ class NameWords:
         for node, name in chain(enumerate(graph.labels), aliases):
             norms = words_of(name)
             content = dict.fromkeys(n for n in norms if n not in FUNCTION)
-            if len(content) > 1 and len(norms) <= MOST_WORDS and not is_only_name(graph, node):
+            if len(content) > 1 and len(norms) <= MOST_WORDS:
                 nodes.append(node)
                 words.extend(number.setdefault(n, len(number)) for n in content)
                 starts.append(len(words))

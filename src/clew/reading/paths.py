@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.naming import is_only_name, naming_relations
 from clew.graph.schema import Schema
 from clew.graph.steps import End, Step, is_backward, opposite, relation_of
 from clew.query.execute import MOST_AROUND, NO_NODES, Executor, Nodes, OverBudget, distinct, onward
 from clew.query.tree import Anchor, OfType, Part, Walk
-from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, Vocabulary
 from clew.reading import english
 from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention
@@ -310,27 +308,13 @@ class Exploration:
 
     def _steps_to_follow(self, steps: Collection[Step]) -> Collection[Step]:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
-        same, unsaid = self.vocabulary.canonical, self._unsaid
+        same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
-        steps = [s for s in steps if relation_of(s) not in unsaid] if unsaid else steps
         if len(steps) <= self.most_steps:
             return steps
         chosen = np.array(sorted(steps))
         worths = self.steps_say[chosen].sum(axis=1)
         return chosen[np.argsort(-worths, kind="stable")[: self.most_steps]].tolist()
-
-    @cached_property
-    def _unsaid(self) -> frozenset[int]:
-        """The relations to what has no fact of its own, further names of things, that no word speaks of."""
-        graph = self.vocabulary.graph
-        return frozenset(
-            relation
-            for relation in naming_relations(graph)
-            if self.likeness.relations[:, relation].max(initial=0.0) < UNEXPLAINED
-            and all(
-                is_only_name(graph, n) for n in self.vocabulary.some_tails(relation)[:MOST_BEHIND].tolist()
-            )
-        )
 
     def absent_steps(self, node: int) -> list[Step]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.
