@@ -30,10 +30,8 @@ from clew.graph.graph import (
     distinct_pairs,
 )
 from clew.graph.inference import Ontology, has_rules, is_schema
-from clew.graph.naming import ALSO_KNOWN_AS, ALT_LABEL
 from clew.graph.readers.arrays import ARRAYS, NameIds
 from clew.graph.readers.batch import (
-    ALIAS,
     MAX_REASONS,
     RANKS,
     Batch,
@@ -85,7 +83,6 @@ class Assembler:
         self._relations: GrowingIds[str] = GrowingIds()
         self._columns: list[tuple[Int32, Int32, Int32, int]] = []
         self._labels: dict[str, Label] = {}
-        self._further_names: list[tuple[Label, int]] = []
         self._types: list[tuple[int, str]] = []
         self._aliases: list[tuple[str, str]] = []
         self._iris = False
@@ -112,26 +109,6 @@ class Assembler:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
         if batch.nodes:
             self._declared.append(self._nodes.of(batch.nodes))
-        self._add_triples(batch, source)
-        if (id_batch := batch.ids) is not None:
-            node = self._nodes.of(list(id_batch.entities))
-            relation = self._relations.of(list(id_batch.relations))[id_batch.relation]
-            self._columns.append((node[id_batch.head], relation, node[id_batch.tail], source))
-            self.triples += len(id_batch.head)
-        self._types += [(self._nodes[entity], type_) for entity, type_ in batch.types]
-        self.types_read += len(batch.types)
-        labels = sum(label.rank < ALIAS for label in batch.labels)
-        self.labels_read += labels
-        self._take_names(batch.labels, source)
-        self._aliases += batch.aliases
-        self.aliases_read += len(batch.aliases) + len(batch.labels) - labels
-        self._iris |= batch.iris
-        self._characters += batch.characters
-        self._beside.add(batch.beside)
-        self._ends |= dict.fromkeys(batch.ends, source)
-
-    def _add_triples(self, batch: Batch, source: int) -> None:
-        """Take the triples of a batch by names, and what is said of them."""
         ends: list[NodeKey] = [""] * (2 * len(batch.heads))
         ends[::2], ends[1::2] = batch.heads, batch.tails
         ids = self._nodes.of(ends)
@@ -140,35 +117,27 @@ class Assembler:
             self._joining.update(batch.relations)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
+        if (id_batch := batch.ids) is not None:
+            node = self._nodes.of(list(id_batch.entities))
+            relation = self._relations.of(list(id_batch.relations))[id_batch.relation]
+            self._columns.append((node[id_batch.head], relation, node[id_batch.tail], source))
+            self.triples += len(id_batch.head)
+        self._types += [(self._nodes[entity], type_) for entity, type_ in batch.types]
+        self.types_read += len(batch.types)
+        self.labels_read += len(batch.labels)
+        for label in batch.labels:  # the best of a subject is kept; one that loses is an alias
+            best = self._labels.setdefault(label.subject, label)
+            if best is not label:
+                best, loser = (label, best) if label.rank < best.rank else (best, label)
+                self._labels[label.subject] = best
+                self._aliases.append((loser.subject, loser.text))
+        self._aliases += batch.aliases
+        self.aliases_read += len(batch.aliases)
+        self._iris |= batch.iris
         self._statements += batch.statements
-
-    def _take_names(self, labels: Iterable[Label], source: int) -> None:
-        """Take names: the best of a subject is kept, the others are aliases."""
-        for label in labels:
-            best, other = self._labels.get(label.subject), label
-            if label.rank < ALIAS and (best is None or label.rank < best.rank):
-                self._labels[label.subject], other = label, best
-            if other is not None:
-                self._aliases.append((other.subject, other.text))
-                self._further_names.append((other, source))
-
-    def _add_further_names(self) -> None:
-        """Make triples of the names of what has more than its label, in the graph."""
-        by_source: dict[int, Batch] = {}
-        with_own: dict[str, int] = {}
-        for name, source in self._further_names:
-            best = self._labels.get(name.subject)
-            is_same = best is not None and name.text == best.text and name.tag in ("", best.tag)
-            if not is_same and name.subject in self._nodes:
-                with_own.setdefault(name.subject, source)
-                if name.relation:
-                    by_source.setdefault(source, Batch()).add_name(name)
-        for subject, source in with_own.items():
-            label = self._labels.get(subject)
-            if label is not None and label.relation:
-                by_source.setdefault(source, Batch()).add_name(label)
-        for source, batch in by_source.items():
-            self._add_triples(batch, source)
+        self._characters += batch.characters
+        self._beside.add(batch.beside)
+        self._ends |= dict.fromkeys(batch.ends, source)
 
     def declare_types(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, type) pairs of a side file, counting unknown entities; returns how many it took."""
@@ -181,10 +150,8 @@ class Assembler:
     def declare_aliases(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, alias) pairs of a side file, counting unknown entities; returns how many it took."""
         known_pairs = [(entity, alias) for entity, alias in pairs if self._find(entity) is not None]
-        relation, batch = ALT_LABEL if self._iris else ALSO_KNOWN_AS, Batch()
-        for entity, alias in known_pairs:
-            batch.add_name(Label(entity, alias, ALIAS, relation))
-        self.add(batch, 0)
+        self._aliases += known_pairs
+        self.aliases_read += len(known_pairs)
         return len(known_pairs)
 
     def _find(self, entity: str) -> int | None:
@@ -242,7 +209,6 @@ class Assembler:
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
         self._add_ends()
-        self._add_further_names()
         if self.most_inferred and self._iris:
             self._infer()
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
@@ -565,7 +531,6 @@ def build_graph(
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
     format, hints = reading.get("format"), reading.get("hints") or Hints()
     alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
-    alone = alone and reading.get("aliases") is None  # which are further triples
     assembler = ArrayAssembler() if alone else Assembler()
     assembler.most_inferred = hints.most_inferred
     reports = _read_sources(sources, assembler, progress, reading)

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import AT_ONCE, Int32, Int64, UInt16, UInt32, UInt64, chunks_of
-from clew.foundation.forms import id_beside, local_name
+from clew.foundation.forms import local_name
 from clew.foundation.system import check
 from clew.graph.graph import Graph, Names, offsets_of
-from clew.graph.naming import is_only_name
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 # Names within a few edits: character trigrams for long names, letter signatures for short ones.
@@ -347,17 +346,14 @@ class NamesIndex:
         arrays = {"hashes": self.hashes, "entries": self.entries, "label_nodes": self.label_nodes}
         return arrays | {f"typos.{name}": array for name, array in self.typos.sections().items()}
 
-    def exact(self, text: str, *, with_names: bool = False) -> tuple[NameHit, ...]:
-        """All entities so called in normal form, once each: as written, then by name, label, alias, id.
-
-        Texts that only name one of them are left out, unless it is `with_names`.
-        """
+    def exact(self, text: str) -> tuple[NameHit, ...]:
+        """All entities so called in normal form, once each: as written, then by name, label, alias, id."""
         check()
         norm = normalise(text)
         if not norm:
             return ()
         first, last = self._range(hash_norms([norm]))
-        return self._hits(norm, int(first[0]), int(last[0]), _equals(text), with_names=with_names)
+        return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
         """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
@@ -386,8 +382,8 @@ class NamesIndex:
         shared = np.append(is_same, False) | np.append(False, is_same)
         nodes_by_label: dict[str, set[int]] = {}
         for entry in self.entries[shared[: len(self.entries)]].tolist():
-            node = self.entity(entry)
-            if self._kind(entry) < _KINDS.index("alias") and not is_only_name(self.graph, node):
+            if self._kind(entry) < _KINDS.index("alias"):
+                node = self.entity(entry)
                 nodes_by_label.setdefault(self.graph.labels[node], set()).add(node)
         return frozenset(node for nodes in nodes_by_label.values() if len(nodes) > 1 for node in nodes)
 
@@ -398,10 +394,7 @@ class NamesIndex:
             return None
         graph = self.graph
         hits = {hit.entity for hit in self.exact(name) if hit.exact}
-        ids = {node: graph.entities[node] for node in hits}
-        called = [
-            n for n, own in ids.items() if id in (own, local_name(own), id_beside(graph.labels[n], own))
-        ]
+        called = [node for node in hits if id in (graph.entities[node], local_name(graph.entities[node]))]
         return called[0] if len(called) == 1 else None
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
@@ -456,9 +449,7 @@ class NamesIndex:
         first = np.searchsorted(self.hashes, hashes, "left")
         return first, np.searchsorted(self.hashes, hashes, "right")
 
-    def _hits(
-        self, norm: str, first: int, last: int, exact: Callable[[str], bool], *, with_names: bool = False
-    ) -> tuple[NameHit, ...]:
+    def _hits(self, norm: str, first: int, last: int, exact: Callable[[str], bool]) -> tuple[NameHit, ...]:
         """The entities of the entries [first, last) of the hash table that really have the normal form."""
         best: dict[int, tuple[bool, int]] = {}  # named inexactly, and by which kind
         for entry in self.entries[first:last].tolist():
@@ -467,8 +458,6 @@ class NamesIndex:
             if normalise(string) == norm:
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
-        if len(best) > 1 and not with_names:  # what a text names goes before the text
-            best = {e: rank for e, rank in best.items() if not is_only_name(self.graph, e)}
         ranked = sorted((*rank, entity) for entity, rank in best.items())
         return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
 

@@ -1,7 +1,6 @@
 """Query graphs as text: the notation in which a model, or training data, says what a question means.
 
     {Name}                        an entity            .relation   follow it from head to tail
-    {"Name"}                      a text that names one, among values of `.label`, `.aka`
     Type                          all of a type        ^relation   follow it from tail to head
     .relation  ^relation          at the beginning: all that it leads to; all that have it
     A & B, A | B, A - B           both, either, the first without the second; ( ) as usual
@@ -30,7 +29,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from clew.graph.graph import Graph
-from clew.graph.naming import is_only_name
 from clew.graph.steps import Step, forward, is_backward, opposite, relation_of, step_of
 from clew.graph.values import time_of_day
 from clew.index.names import NamesIndex
@@ -403,8 +401,7 @@ class _Writer:
                 sign = {Both: "&", Either: "|", Without: "-"}[type(part)]
                 return f"{self.term(left)} {sign} {self.term(right)}"
             case Anchor(node):
-                quote = '"' if is_only_name(self.graph, node) else ""
-                return "{" + quote + _plain(self.graph.label(node), "{}" + quote) + quote + "}"
+                return "{" + _plain(self.graph.label(node), "{}") + "}"
             case OfType(type_, end):
                 return self.step(opposite(end)) if type_ < 0 else _quoted(self.graph.types.names[type_])
             case Walk(source, step):
@@ -500,9 +497,6 @@ def lookup_of(
     def entity(name: str) -> int | None:
         if linked and name.casefold() in linked:
             return linked[name.casefold()]
-        if name.startswith('"') and name.endswith('"'):  # a text that names something
-            hits = names.exact(name[1:-1], with_names=True)
-            return next((hit.entity for hit in hits if is_only_name(graph, hit.entity)), None)
         with_id = names.with_id(name)
         hits = names.exact(name)
         return with_id if with_id is not None else hits[0].entity if hits else None

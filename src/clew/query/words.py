@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from clew.graph.naming import LANGUAGE, naming_relations
 from clew.graph.steps import (
     End,
     Step,
@@ -197,9 +196,6 @@ class _Words:
 
     def phrase(self, part: Part) -> _Phrase:
         """A set as a noun phrase."""
-        return self._named(part) or self._set(part)
-
-    def _set(self, part: Part) -> _Phrase:
         match part:
             case Anchor(node, _):
                 return _Phrase(self._vocabulary.graph.label(node))
@@ -224,31 +220,6 @@ class _Words:
                 return self.phrase(source).narrow(self._counted(step, sign, number, among))
             case Extreme(source):
                 return self._extreme(self.phrase(source), part)
-
-    def _named(self, part: Part) -> _Phrase | None:
-        """Names of one thing by several relations, or of a language: "the German name of Cologne"."""
-        excluded = isinstance(part, Without)
-        rest, walks = [part.left if isinstance(part, Without) else part], list[Walk | Qualified]()
-        while rest:
-            match rest.pop():
-                case Either(left, right):
-                    rest += [right, left]
-                case Walk(Anchor(), step) | Qualified(Anchor(), step, _) as walk if relation_of(
-                    step
-                ) in naming_relations(self._vocabulary.graph):
-                    walks.append(walk)
-                case _:
-                    return None
-        sources = {self.phrase(walk.source).text for walk in walks}
-        languages = {walk.conditions if isinstance(walk, Qualified) else () for walk in walks}
-        conditions = next(iter(languages))
-        if len(sources) > 1 or len(languages) > 1 or (len(walks) == 1 and not conditions and not excluded):
-            return None
-        if any(condition.key != LANGUAGE or condition.sign != "=" for condition in conditions):
-            return None
-        words = [str(condition.value) for condition in conditions] or ["other"]
-        phrase = _Phrase(f"{' '.join(words)} name", f"{' '.join(words)} names", is_many=not conditions)
-        return phrase.narrow(_of(sources.pop()))
 
     def many(self, part: Part) -> _Phrase:
         """A set as several things, also where it has one member."""

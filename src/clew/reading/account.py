@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.naming import TAGS
 from clew.graph.steps import opposite, relation_of, tail_end
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
@@ -165,9 +164,6 @@ _RESTRICTIONS = (
     (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?-i:['\"“‘]?[A-Z](?!\w))", "nothing"),
     (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|%)\s+of\b", "nothing"),
     (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
-    (r"\b(?:also|else|otherwise)\s+(?:called|known|named)\b|\baliases\b", "nothing"),
-    (r"\b(?:other|another|alternative|alternate)\s+names?\b", "nothing"),
-    (rf"\b(?:{'|'.join(TAGS)})[\s-]+(?:name|label|title)s?\b", "nothing"),
     (
         rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
         "nothing",

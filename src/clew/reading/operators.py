@@ -41,7 +41,6 @@ from clew.query.tree import (
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
-from clew.reading.called import Called
 from clew.reading.comparisons import EARLIER
 from clew.reading.edge_words import EdgeKeys, EdgeWords
 from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -106,7 +105,6 @@ class Operators:
         operators: list[Operator] = []
         times = Times(self.executor, self.text, self.mentions, self.edge_keys)
         numbers = (
-            Called(self.vocabulary, self.executor, self.text, self.mentions).found,
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
             self._shares,

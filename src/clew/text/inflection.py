@@ -303,9 +303,7 @@ def nouns_of(label: str) -> tuple[str, str]:
 
 
 def indefinite(noun: str) -> str:
-    """A noun phrase with *a* or *an* before it; *another* of *other*."""
-    if noun.startswith("other "):
-        return f"an{noun}"
+    """A noun phrase with *a* or *an* before it."""
     return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
 
 

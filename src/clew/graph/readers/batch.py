@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from clew.errors import ParseError
 from clew.foundation.arrays import Int32
-from clew.graph import XSD
 from clew.graph.graph import Names
-from clew.graph.naming import LANGUAGE, language_of
 from clew.graph.readers.hints import Hints
 
 if TYPE_CHECKING:
@@ -41,36 +39,13 @@ def shown_key(key: NodeKey) -> str:
     return key if isinstance(key, str) else key[0]
 
 
-EdgeStatement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
-"""An edge with its properties: head, relation, tail, and (key, value, datatype) of each."""
-
-ALIAS = 3 * RANKS
-"""The rank of a name that is never the label."""
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A name of `subject` for people; of several, the lowest `rank` wins and the others are aliases.
-
-    `relation` is what the source says it by, "" where that is nothing, or a triple already; `tag` is that of
-    its language.
-    """
+    """A name of `subject` for people; of several, the lowest `rank` wins and the others are aliases."""
 
     subject: str
     text: str
     rank: int = 0
-    relation: str = ""
-    tag: str = ""
-
-    @property
-    def triple(self) -> tuple[str, str, NodeKey]:
-        """The name as a triple."""
-        return self.subject, self.relation, (self.text, f"@{self.tag}" if self.tag else XSD + "string")
-
-    @property
-    def statement(self) -> EdgeStatement:
-        """The triple with the language that it is of, which has to have a tag."""
-        return (*self.triple, ((LANGUAGE, language_of(self.tag), None),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,12 +59,15 @@ class IdTriples:
     tail: Int32
 
 
+EdgeStatement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
+"""An edge with its properties: head, relation, tail, and (key, value, datatype) of each."""
+
+
 @dataclass(slots=True)
 class Batch:
     """Triples `heads[i], relations[i], tails[i]`, and what the source says about nodes beside them.
 
-    `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text),
-    of aliases those that are no fact of it, as its id is none;
+    `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
     `iris` says that names are IRIs, whose local names are their labels unless they have others;
     `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
     triples, of a source that has ids of its own; `statements` are edges that have properties, beside their
@@ -118,13 +96,6 @@ class Batch:
         self.heads.append(head)
         self.relations.append(relation)
         self.tails.append(tail)
-
-    def add_name(self, label: Label) -> None:
-        """Append a further name, which is a triple, with its language, and by which its subject is found."""
-        self.add(*label.triple)
-        self.labels.append(replace(label, rank=ALIAS, relation=""))
-        if label.tag:
-            self.statements.append(label.statement)
 
     @property
     def full(self) -> bool:

@@ -388,12 +388,8 @@ MOST_TRACKED = 20_000
 """Distinct cells of a column that are kept to look for names, references and separators."""
 SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
-_OF_NAMES = (", ", " / ", ",")
-"""Those that may stand in a name, as of one cell: *Paris, Texas*."""
 LONGEST_PART = 6
 """Words of a value among several in a cell."""
-FEWEST_TRUTHS = 3
-"""Cells of *no* and nothing else from which a column says that something is not so."""
 _LETTERS = ({"y", "n"}, {"t", "f"})
 """All that a column holds which says yes and no by a letter."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
@@ -552,9 +548,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     for kind, base in (("time", "time"), ("truth", "boolean")):
         plain = all(form.plain for form, _ in profile.of_kind(kind))
         if kind == "truth" and not plain and not TRUE.intersection(map(str.lower, profile.distinct)):
-            is_code = any(cell.isupper() for cell in profile.distinct)
-            if is_code or profile.filled < FEWEST_TRUTHS:
-                continue  # *NO* alone may be Norway
+            continue  # *NO* alone may be a code
         if counts[kind] >= least:
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
     return Typing(dates=counts["date"] + counts["day"])
@@ -614,14 +608,8 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, y
     return Typing(type_, texts=max(profile.filled - fit - years, 0), years=years)
 
 
-def separator_of(profile: ColumnProfile, *, listed: bool = False) -> str:
-    """What separates several values in the cells of a column of texts; empty if each holds one.
-
-    `listed`: it is of further names, which are lists whose parts need not come again.
-    """
-    if listed:
-        holding = ((mark, sum(mark in cell for cell in profile.distinct)) for mark in SEPARATORS)
-        return next((mark for mark, cells in holding if cells > (mark in _OF_NAMES)), "")
+def separator_of(profile: ColumnProfile) -> str:
+    """What separates several values in the cells of a column of texts; empty if each holds one."""
     return next((mark for mark in SEPARATORS if _separates(mark, profile.distinct)), "")
 
 

@@ -3,14 +3,13 @@
 `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
 themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label`
 and `skos:prefLabel` are labels, those of the user's language first (English), then those without a
-language; after them names and titles of schema.org, FOAF and Dublin Core. The others, `skos:altLabel` and
-its like are aliases, and what has some has each of its names as a triple too (`graph.naming`). Blank nodes
-keep their names; those that have none are numbered, `_:[1]`. The name of its graph (N-Quads, TriG, JSON-LD)
-is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a reified statement
-(`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the source states that
-too; so are the qualifiers of Wikibase. What leads to a nameless list or `rdf:Seq` leads to each of its
-members, with the property `position`; its cells are for SPARQL alone. A list in a list, an `rdf:Seq` with an
-IRI, and a list that is not whole within `MOST_HELD` statements stay nodes.
+language; after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel`
+are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph
+(N-Quads, TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a
+reified statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the
+source states that too; so are the qualifiers of Wikibase. What leads to a nameless list or
+`rdf:Seq` leads to each of its members, with the property `position`; its cells are for SPARQL alone. A list
+in a list, an `rdf:Seq` with an IRI, and a list that is not whole within `MOST_HELD` statements stay nodes.
 """
 
 from __future__ import annotations
@@ -24,18 +23,17 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from clew.errors import InputError, ParseError
-from clew.foundation.forms import converted, local_name
+from clew.foundation.forms import converted
 from clew.foundation.system import limit_memory
-from clew.graph import OWL, POSITION, RDF, RDFS, XSD
+from clew.graph import OWL, POSITION, RDF, RDFS, SKOS, XSD
 from clew.graph.beside import blank_term
-from clew.graph.naming import ALT_LABEL, LABELS, NAMING_PROPERTIES, says_alias
-from clew.graph.readers.batch import ALIAS, RANKS, Batch, Label, NodeKey, OnError, Tally
+from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import ByteSource, XmlGuard, is_plain, line_blocks
 
@@ -174,8 +172,15 @@ def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> Par
 
 _TYPE = RDF + "type"
 _ENDS = (RDFS + "domain", RDFS + "range")
+LABELS = (RDFS + "label", SKOS + "prefLabel")
+NAMING_PROPERTIES = (
+    "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
+    "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
+)  # fmt: skip
+"""What calls a thing where it has no label."""
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
+ALT_LABEL = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
@@ -578,20 +583,17 @@ class _Sorter:
 
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
-        name = partial(Label, subject, literal.value, relation=predicate, tag=language or "")
         if predicate in LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
-            self.batch.labels.append(name(rank=rank))
+            self.batch.labels.append(Label(subject, literal.value, rank))
             if of_relation := _PROPERTY.fullmatch(subject):
                 relation = f"{of_relation[1]}/prop/direct/{of_relation[2]}"
                 self.batch.labels.append(Label(relation, literal.value, rank))
         elif predicate in NAMING_PROPERTIES:
-            self.batch.labels.append(name(rank=RANKS + self._rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == ALT_LABEL:
-            self.batch.labels.append(name(rank=ALIAS))
-        elif says_alias(local_name(predicate)):
-            self.batch.add_name(name(rank=ALIAS))
+            self.batch.aliases.append((subject, literal.value))
         else:
             self.batch.add(subject, predicate, self._key(literal))
 

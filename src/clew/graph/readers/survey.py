@@ -17,7 +17,6 @@ from typing import Any
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
-from clew.graph.naming import says_alias, tag_of_names
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
@@ -260,10 +259,6 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
     if has_ids:  # a *name* that is the id again goes behind the *label*
         ids = table.profiles[nodes.id].distinct
         names = tuple(sorted(names, key=lambda at: len(at) == 1 and table.profiles[at[0]].distinct == ids))
-    if not names:
-        tags = {at: tag_of_names(layout.columns[at].name) for at in nodes.properties}
-        of_languages = [at for at, tag in tags.items() if tag]
-        names = tuple((at,) for at in sorted(of_languages, key=lambda at: tags[at] != hints.language))
     if not names and has_ids and not _are_words(table, nodes.id):
         free = {i: table.profiles[i] for i in nodes.properties if layout.columns[i].datatype is None}
         texts = {i: p for i, p in free.items() if table.typings[i].type is None}
@@ -515,7 +510,7 @@ class Survey:
             else:
                 separator = self.hints.split.get(name, "")
                 if not separator and self.hints.splits:
-                    separator = separator_of(table.profiles[at], listed=says_alias(name))
+                    separator = separator_of(table.profiles[at])
                 if separator:
                     columns[at] = replace(column, array=True, delimiter=separator)
                     words.append(f'{name}: several values in a cell, split at "{separator}"')

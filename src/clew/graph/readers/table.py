@@ -21,7 +21,6 @@ from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.foundation.system import require
-from clew.graph.naming import says_alias, tag_of_names
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
     WEIGHT_COLUMN,
@@ -325,10 +324,6 @@ class _NodeRows:
         self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else replace(layout.columns[nodes.types], role="label")
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
-        texts = ((i, c) for i, c in self._properties if c.datatype is None and i not in nodes.references)
-        tags = ((i, c, tag_of_names(c.name)) for i, c in texts)
-        self._further = {i: tag for i, c, tag in tags if tag or says_alias(c.name)}
-        """Columns of further names, with the tag of their language."""
         self._numbers = count(layout.rows_before + 1) if layout.numbered else None
         self._noun = nodes.type_name or singular(header_words(self._id.group).removesuffix(" id"))
 
@@ -346,9 +341,7 @@ class _NodeRows:
         batch.types += [(node, type_) for type_ in types]
         named_by = self._name(fields, types)
         if named_by:
-            relation, tag = self._called_by(named_by)
-            text = " ".join(fields[i] for i in named_by if fields[i])
-            batch.labels.append(Label(node, text, relation=relation, tag=tag))
+            batch.labels.append(Label(node, " ".join(fields[i] for i in named_by if fields[i])))
         is_code = self._id.group and self._numbers is None and not fields[at.id].isdecimal()
         if not named_by and is_code:
             batch.labels.append(Label(node, fields[at.id], rank=1))
@@ -362,19 +355,11 @@ class _NodeRows:
             if (i,) == named_by:
                 continue
             for value in column.items(fields[i]):
-                if i in self._further:
-                    batch.add_name(Label(node, value, relation=column.name, tag=self._further[i]))
-                    continue
                 is_literal = i not in at.references and (at.literals or column.datatype is not None)
                 batch.add(node, column.name, column.literal(value) if is_literal else column.key(value))
                 if i in at.labels and fields[at.labels[i]]:
                     batch.labels.append(Label(column.key(value), fields[at.labels[i]]))
         return None
-
-    def _called_by(self, columns: tuple[int, ...]) -> tuple[str, str]:
-        """The relation that a column of names is, and the tag of its language; none of several."""
-        name = next((c.name for i, c in self._properties if (i,) == columns), "")
-        return name, tag_of_names(name)
 
     def _name(self, fields: Sequence[str], types: Sequence[str]) -> tuple[int, ...]:
         """The columns that name a row: what the user says of its type, else the first that is not empty."""

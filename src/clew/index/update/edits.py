@@ -16,7 +16,7 @@ from clew.graph.build import GrowingIds
 from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 from clew.graph.inference import Ontology, has_rules, is_schema
-from clew.graph.readers.batch import ALIAS, MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
+from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
 from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
@@ -329,8 +329,6 @@ class Edits:
     remove_entities: Sequence[str] = ()
     nodes: Sequence[str] = ()
     labels: dict[str, str] = field(default_factory=dict[str, str])
-    add_named: Sequence[Label] = ()
-    remove_named: Sequence[Label] = ()
     iris: bool = False
     statements: Sequence[EdgeStatement] = ()
     add_characters: NamedTexts = ()
@@ -442,8 +440,6 @@ def read_edits(
         remove_names=removed.names,
         remove_entities=reader.lines(files.remove_entities),
         labels={name: label.text for name, label in added.labels.items()},
-        add_named=added.named,
-        remove_named=removed.named,
         iris=added.iris or removed.iris,
         statements=added.statements,
         add_characters=added.characters,
@@ -550,8 +546,6 @@ class _Side:
     labels: dict[str, Label] = field(default_factory=dict[str, Label])
     types: list[NamedText] = field(default_factory=list[NamedText])
     names: list[NamedText] = field(default_factory=list[NamedText])
-    named: list[Label] = field(default_factory=list[Label])
-    """Names that sources say by relations, but readers make no triples of."""
     iris: bool = False
     statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[NamedText] = field(default_factory=list[NamedText])
@@ -570,12 +564,11 @@ class _Side:
         if batch.iris or self.calls_rows:
             self.names += batch.aliases
         for label in batch.labels:
-            is_number = 0 < label.rank < ALIAS and not batch.iris
+            is_number = bool(label.rank) and not batch.iris
             if is_number and not self.calls_rows:
                 continue
-            self.named += [label] if label.relation else []
             best_label = self.labels.get(label.subject)
-            if label.rank < ALIAS and (best_label is None or label.rank < best_label.rank):
+            if best_label is None or label.rank < best_label.rank:
                 self.labels[label.subject] = label
             if not is_number:  # by which a row that is there already is not called once more
                 self.names.append((label.subject, label.text))

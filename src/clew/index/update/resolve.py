@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -19,8 +18,7 @@ from clew.graph.beside import line_of, term_of
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
-from clew.graph.naming import ALSO_KNOWN_AS, ALT_LABEL
-from clew.graph.readers.batch import ALIAS, RANKS, Label, NodeKey, shown_key
+from clew.graph.readers.batch import NodeKey, shown_key
 from clew.graph.readers.columns import TYPED_SHARE
 from clew.graph.values import DATE_TYPES, NUMBER_TYPES, ColumnType, shown_properties
 from clew.index.names import NamesIndex
@@ -292,11 +290,6 @@ class _Resolver:
                 self._missing.append(f"{shown_key(ends[0])} {relation} {shown_key(ends[1])}{inferred}")
             else:
                 triples[ids] = None
-        for label in self._named(self._edits.remove_named, self._edits.remove_aliases):
-            head, relation, tail = label.triple
-            ids = self.node(self._stored_key(head)), self._relation(relation), self.node(tail)
-            if min(ids) >= 0 and self._graph.find_triple(*ids) >= 0:
-                triples[ids] = None
         for name in self._edits.remove_entities:
             node = self.node(name)
             if node < 0:
@@ -329,8 +322,7 @@ class _Resolver:
         removed_set, added, duplicates = set(removed), dict[EdgeIds, None](), 0
         restated: dict[EdgeIds, None] = {}
         old_nodes = self._graph.nodes
-        further = (label.triple for label in self._further_names)
-        for head, relation, tail in chain(self._edits.add, further):
+        for head, relation, tail in self._edits.add:
             self._tell()
             node, number = self._ensure_node(head), self._relation(relation)
             if number < 0:
@@ -351,8 +343,7 @@ class _Resolver:
     def _statements(self, added: Container[EdgeIds], removed: Container[EdgeIds]) -> list[StatementRow]:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
-        further = (label.statement for label in self._further_names if label.tag)
-        for head, relation, tail, properties in chain(self._edits.statements, further):
+        for head, relation, tail, properties in self._edits.statements:
             number = self._relation(relation)
             ids = self.node(head), number, self.node(self._as_tail(number, tail))
             is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
@@ -360,39 +351,6 @@ class _Resolver:
             if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
                 rows.append((ids, shown_properties(properties, self._label)))
         return rows
-
-    def _named(self, labels: Sequence[Label], aliases: NamedTexts) -> list[Label]:
-        """Names that sources say, and those of a file of aliases."""
-        relation = ALT_LABEL if self._iris else ALSO_KNOWN_AS
-        return [*labels, *(Label(name, text, ALIAS, relation) for name, text in aliases)]
-
-    @cached_property
-    def _further_names(self) -> list[Label]:
-        """The names that are triples as well: those of an entity that has more than its label.
-
-        Of an entity that is new its label too, as a new index would have it.
-        """
-        names: dict[str, list[Label]] = {}
-        for label in self._named(self._edits.add_named, self._edits.add_aliases):
-            names.setdefault(label.subject, []).append(label)
-        texts: dict[str, set[str]] = {}
-        for name, text in self._edits.add_names:
-            texts.setdefault(name, set()).add(text)
-        new = {key for head, _, tail in self._edits.add for key in (head, tail)} | set(self._edits.nodes)
-        further: list[Label] = []
-        for subject, labels in names.items():
-            node = self.node(subject)
-            if 0 <= node < self._graph.nodes:
-                own = self._graph.labels[node]
-                further += [n for n in labels if n.text != own or n.rank % RANKS == RANKS - 1]
-            elif subject in new:
-                best = min((n for n in labels if n.rank < ALIAS), key=lambda n: n.rank, default=None)
-                others = [
-                    n for n in labels if best is None or n.text != best.text or n.tag not in ("", best.tag)
-                ]
-                has_more = best is not None and (others or texts.get(subject, set()) - {best.text})
-                further += [*others, *([best] if best is not None and has_more else [])]
-        return further
 
     @cached_property
     def _ranges(self) -> dict[int, _Range]:
@@ -443,7 +401,7 @@ class _Resolver:
     def _find(self, key: NodeKey) -> int:
         name, datatype = (key, None) if isinstance(key, str) else key
         values = self._graph.values
-        for hit in self._index.exact(name, with_names=True):
+        for hit in self._index.exact(name):
             if hit.kind == "name" and self._graph.entities[hit.entity] == name:
                 datatype_id = int(values.datatype[hit.entity])
                 if (None if datatype_id < 0 else values.datatypes[datatype_id]) == datatype:
