@@ -16,8 +16,8 @@ from clew.foundation.forms import (
     answer_html,
     fields_json,
     frame_of,
+    id_beside,
     json_form,
-    local_name,
     shorten,
     verification_html,
 )
@@ -225,7 +225,7 @@ class AnswerEntity:
     @property
     def shown(self) -> str:
         """The label, with the id beside it where it is shared: *Anna Keller (E08)*."""
-        return f"{self.label} ({local_name(self.entity)})" if self.shared else self.label
+        return f"{self.label} ({id_beside(self.label, self.entity)})" if self.shared else self.label
 
     def as_json(self) -> AnswerEntityForm:
         """`{"entity", "label", "score"}`, and `"shared": true` where others are called so too."""

@@ -358,3 +358,14 @@ def test_example_questions_are_what_people_would_ask(opened):
         questions = " ".join(clew.example_questions())
         assert "When was Nightingale purchased?" in questions
         assert "What is the insured value of Nightingale?" in questions
+
+
+def test_what_shares_an_id_is_told_apart_by_what_it_is_one_of(opened):
+    files = {
+        "sections.csv": "section_id,room\nS1,Blue\nS2,Red\n",
+        "students.csv": "student_id,section_id,paid\nS1,S1,no\nS2,S2,no\nS3,S2,no\n",
+    }
+    with opened(files) as clew:
+        assert clew.ask("Which students are in section S2?").text == "S2 (student) · S3"
+        assert clew.ask("What is the room of S2 (section)?").text == "Red"
+        assert "paid: boolean" in notes(clew)  # all of *no*, as of *yes*, says that none is so

@@ -32,6 +32,17 @@ def local_name(iri: str) -> str:
     return unquote(trimmed[cut + 1 :]).replace("_", " ").strip() or iri
 
 
+def id_beside(label: str, entity: str) -> str:
+    """What tells apart what has one label: the id, or of what it is one, if it is the label too.
+
+    >>> id_beside("Anna Keller", "E08"), id_beside("S1", "section_id:S1")
+    ('E08', 'section')
+    """
+    id = local_name(entity)
+    group, _, own = id.partition(":")
+    return group.replace("_", " ").removesuffix(" id") if group and own == label else id
+
+
 def shorten(text: str, most: int) -> str:
     """Cut a text to so many characters, with `…` at the end."""
     return text if len(text) <= most else text[: most - 1] + "…"

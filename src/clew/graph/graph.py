@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import AT_ONCE, Float64, Int32, Int64, UInt8, UInt16
-from clew.foundation.forms import local_name
+from clew.foundation.forms import id_beside
 from clew.graph.steps import Step, is_backward
 from clew.types import TripleText
 
@@ -336,7 +336,7 @@ class Graph:
         `Anna Keller (E08)`, or `Rome (C1)` of `http://example.org/C1`.
         """
         text = self.labels[node]
-        return f"{text} ({local_name(self.entities[node])})" if node in self.namesakes else text
+        return f"{text} ({id_beside(text, self.entities[node])})" if node in self.namesakes else text
 
     @cached_property
     def namesakes(self) -> frozenset[int]:

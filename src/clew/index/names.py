@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import AT_ONCE, Int32, Int64, UInt16, UInt32, UInt64, chunks_of
-from clew.foundation.forms import local_name
+from clew.foundation.forms import id_beside, local_name
 from clew.foundation.system import check
 from clew.graph.graph import Graph, Names, offsets_of
 from clew.text.normalise import POSSESSIVE, Token, normalise
@@ -394,7 +394,10 @@ class NamesIndex:
             return None
         graph = self.graph
         hits = {hit.entity for hit in self.exact(name) if hit.exact}
-        called = [node for node in hits if id in (graph.entities[node], local_name(graph.entities[node]))]
+        ids = {node: graph.entities[node] for node in hits}
+        called = [
+            n for n, own in ids.items() if id in (own, local_name(own), id_beside(graph.labels[n], own))
+        ]
         return called[0] if len(called) == 1 else None
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:

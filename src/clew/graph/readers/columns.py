@@ -390,6 +390,8 @@ SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
 LONGEST_PART = 6
 """Words of a value among several in a cell."""
+FEWEST_TRUTHS = 3
+"""Cells of *no* and nothing else from which a column says that something is not so."""
 _LETTERS = ({"y", "n"}, {"t", "f"})
 """All that a column holds which says yes and no by a letter."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
@@ -548,7 +550,9 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     for kind, base in (("time", "time"), ("truth", "boolean")):
         plain = all(form.plain for form, _ in profile.of_kind(kind))
         if kind == "truth" and not plain and not TRUE.intersection(map(str.lower, profile.distinct)):
-            continue  # *NO* alone may be a code
+            is_code = any(cell.isupper() for cell in profile.distinct)
+            if is_code or profile.filled < FEWEST_TRUTHS:
+                continue  # *NO* alone may be Norway
         if counts[kind] >= least:
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
     return Typing(dates=counts["date"] + counts["day"])

@@ -105,9 +105,12 @@ function spokenColumns(answer, available) {
   return spoken.map((column) => column.name);
 }
 
-/** An answer's name, with its id where others are called so too. */
+/** An answer's name, with its id where others are called so too, or of what that is one: `S1 (section)`. */
 function shownName({ entity, label, shared }) {
-  return shared ? `${label} (${nodeLabel(entity)})` : label;
+  const id = nodeLabel(entity);
+  const group = id.slice(0, Math.max(0, id.indexOf(":")));
+  const beside = group && id === `${group}:${label}` ? group.replaceAll("_", " ").replace(/ id$/, "") : id;
+  return shared ? `${label} (${beside})` : label;
 }
 
 function headline(answer, graph) {
