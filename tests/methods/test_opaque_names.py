@@ -32,7 +32,7 @@ RIGHT = {
     ("second", "synaptiqa"): (40, 0), ("second", "walk-retrieve"): (35, 1),
 }  # fmt: skip
 """Questions of 40 whose whole set of answers is right, and those that are answered otherwise."""
-LEAST_REPLAYED = 13
+LEAST_REPLAYED = 6
 """Questions that have replies of a small model."""
 RIGHT_CLAIMS, NOT_ASKED = {"first": 17, "second": 16}, {("walk-retrieve", "courtarch-6")}
 """Claims of 20; no other verdict decides the other way. What was not replied to in time."""

@@ -1024,7 +1024,7 @@ class _Account:
         """Whether a name of the query has another value of a relation that leads to one of some values."""
         out, into = self.vocabulary.graph.out, self.vocabulary.graph.into
         relations = {r for value in values for r in into.relation[slice(*into.span(value))].tolist()}
-        for anchor in self.query.contents.entities:
+        for anchor in self.query.contents.entities if self.query.ask == "yes" else ():
             own = out.relation[slice(*out.span(anchor.node))].tolist()
             if relations.intersection(own) and values.isdisjoint(self._values_of(anchor.node)):
                 return True
@@ -1095,7 +1095,9 @@ class _Account:
         if near < UNEXPLAINED and (self._is_how(token) or self._says_other_event(token)):
             return LEAST_OF_NAME
         if near < UNEXPLAINED and self.query.ask == "yes" and _A.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *does she own a dog*
+            lexicon = Lexicon.load()
+            is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
+            return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
             return LEAST_OF_OTHER
         if token.norm in _GOOD:
