@@ -12,5 +12,5 @@ NAMES = {head: [tail] for head, relation, tail in MOVIES if relation in ("title"
 
 def test_what_is_called_by_its_title_is_asked_about():
     with Clew.from_triples(MOVIES, aliases=NAMES) as graph:
-        answer = graph.ask("Which person directed Apollo 13?")
+        answer = graph.ask("Who directed Apollo 13?")
     assert [a.entity for a in answer.answers] == ["p1"]

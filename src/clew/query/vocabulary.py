@@ -21,6 +21,7 @@ from clew.text.inflection import (
     PREPOSITIONS,
     Shape,
     indefinite,
+    is_participle,
     is_person,
     is_quality,
     nouns_of,
@@ -530,7 +531,7 @@ def _kind_of(type_: str) -> str:
 
 def _questions(triple: TripleText, head_type: str, tail_type: str) -> Iterator[tuple[str, str]]:
     words, head, tail = words_of_label(triple.relation), triple.head, triple.tail
-    if tail_type == "date" and " " not in words and is_quality(words):
+    if tail_type == "date" and " " not in words and is_quality(words) and not is_participle(words):
         yield f"When is {head} {words}?", tail  # *due*
         return
     if tail_type == "boolean":
