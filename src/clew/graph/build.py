@@ -246,8 +246,8 @@ class Assembler:
         self.ends_left = len(left)
         for (head, relation, tail, _), source in self._ends.items():
             if head not in self._relations:
-                ids = (self._nodes[head], self._relations[relation], self._nodes[tail])
-                self._columns.append((*(np.array([i], np.int32) for i in ids), source))
+                heads, tails = self._nodes.of([head]), self._nodes.of([tail])
+                self._columns.append((heads, self._relations.of([relation]), tails, source))
                 self.triples += 1
 
     def _infer(self) -> None:
