@@ -1,4 +1,4 @@
-"""Tables as databases write them: keys that others end with, numbers and initials of people, what names rows."""
+"""Tables as databases write them: keys that others end with, numbers and initials of people, names of rows."""
 
 from pathlib import Path
 
@@ -11,10 +11,13 @@ TABLES = {
     "D1,Leeds Depot,Leeds,E03\nD2,Hull Depot,Hull,E04\nD3,York Depot,York,E01\n",
     "employees.csv": "emp_no,name,role\nE01,Tom Askew,driver\nE02,Priya Nair,driver\n"
     "E03,Gordon Blythe,manager\nE04,Wendy Marr,manager\n",
-    "vans.csv": "reg,fuel,depot_id,driver_emp_no\nYA1,diesel,D1,E01\nYB2,electric,D1,E02\nYC3,diesel,D2,E01\n",
+    "vans.csv": "reg,fuel,depot_id,driver_emp_no\n"
+    "YA1,diesel,D1,E01\nYB2,electric,D1,E02\nYC3,diesel,D2,E01\n",
     "members.csv": "member_no,surname,forename,town\n101,Tilney,Margaret,Maldon\n102,Osei,Kwame,Leeds\n",
-    "boats.csv": "boat_id,boat_name,built,member_no\nB1,Avocet,1974,101\nB2,Umi,1990,102\nB3,Wigeon,1981,101\n",
-    "tickets.csv": "ticket,customer,brand,bench_by\n4410,Ann Lee,Omega,RM\n4411,Bob Ray,Seiko,DO\n4412,Ann Lee,Seiko,RM\n",
+    "boats.csv": "boat_id,boat_name,built,member_no\n"
+    "B1,Avocet,1974,101\nB2,Umi,1990,102\nB3,Wigeon,1981,101\n",
+    "tickets.csv": "ticket,customer,brand,bench_by\n"
+    "4410,Ann Lee,Omega,RM\n4411,Bob Ray,Seiko,DO\n4412,Ann Lee,Seiko,RM\n",
     "watchmakers.csv": "init,name,started\nRM,Rolf Meister,1994-09-12\nDO,Dilys Owen,2018-06-04\n",
 }
 ASKED = {
@@ -43,7 +46,8 @@ def test_columns_lead_to_the_rows_of_other_tables(tables: Clew, question: str):
 def test_what_an_ontology_says_of_ends_is_no_fact_of_things(tmp_path: Path, cache: Path):
     (tmp_path / "kb.ttl").write_text(
         """@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-        :height rdfs:domain :Tower ; rdfs:label "height" . :north a :Tower ; :height 12 . :depth rdfs:domain :Well .
+        :height rdfs:domain :Tower ; rdfs:label "height" . :north a :Tower ; :height 12 .
+        :depth rdfs:domain :Well .
         """
     )
     clew = Clew.open(tmp_path / "kb.ttl", cache_dir=cache)
