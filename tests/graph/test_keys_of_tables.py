@@ -1,4 +1,4 @@
-"""Tables as databases write them: keys that others end with, numbers and initials of people, names of rows."""
+"""Tables as databases write them: keys that others end with, numbers of people, initials, names of rows."""
 
 from pathlib import Path
 
