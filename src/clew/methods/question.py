@@ -13,7 +13,7 @@ from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor
 from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
-from clew.reading.answer import answer_of, meanings_of
+from clew.reading.answer import Meaning, answer_of, meanings_of
 from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
@@ -374,9 +374,11 @@ class Judge:
         It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
         longest film*), and of what has another declared type, or none, than all of its answers.
         """
-        query, graph = self._surest(question), self.reader.graph
-        if query is None:
+        reading, graph = self.reader.read(question), self.reader.graph
+        likeliest = self._surest(reading)
+        if likeliest is None:
             return "", frozenset()
+        query = likeliest.query
         draft, types = answer_of(graph, self.reader.vocabulary, query), graph.types.of
         right = {name for answer in draft.answers for name in (answer.entity, answer.label)}
         others = [entity for entity in entities if graph.entities[entity] not in right]
@@ -385,9 +387,8 @@ class Judge:
         is_ordered = any(isinstance(part, Extreme) for part in parts_of(query.part))
         members = self._members(query)
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
-        reading = self.reader.read(question)
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        if not is_named and self._surest(question, SURE) is None:
+        if not is_named and likeliest.share < SURE:
             right_types = set[int]()
         wrong = (
             entity
@@ -400,31 +401,30 @@ class Judge:
 
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
-        query = self._surest(question)
-        return query is not None and entity in self._members(query)
+        likeliest = self._surest(self.reader.read(question))
+        return likeliest is not None and entity in self._members(likeliest.query)
 
     def starts_at_names(self, question: str) -> bool:
         """Whether a likely query graph of a question leads from its names to every answer.
 
         Not so of what is *not* theirs, or compares with them.
         """
-        query = self._surest(question)
-        if query is None or query.ask != "list" or not query.contents.entities:
+        likeliest = self._surest(self.reader.read(question))
+        if likeliest is None or likeliest.query.ask != "list" or not likeliest.query.contents.entities:
             return False
         return not any(
             isinstance(part, (Without, Related, Either, Counted))
             or (isinstance(part, Compared) and not isinstance(part.value, Value))
-            for part in parts_of(query.part)
+            for part in parts_of(likeliest.query.part)
         )
 
-    def _surest(self, question: str, least: float = DECIDES) -> Query | None:
-        """The likeliest query graph of a question, if it decides it alone and leaves no word out."""
-        reading = self.reader.read(question)
+    def _surest(self, reading: Reading) -> Meaning | None:
+        """The likeliest meaning of a question, if it decides it alone and leaves no word out."""
         meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
         likeliest = next(iter(meanings), None)
-        if likeliest is None or likeliest.share < least or self._leaves_out(reading, likeliest.query):
+        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
             return None
-        return likeliest.query
+        return likeliest
 
     def _members(self, query: Query) -> list[int]:
         return Executor(self.reader.graph).members(query.part).tolist() if query.ask == "list" else []

@@ -6,7 +6,6 @@ is used, and what is said of one thing or of many, `text.inflection.shape_of` te
 
 from __future__ import annotations
 
-import re
 from calendar import month_name
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -243,8 +242,6 @@ class _Words:
 
     def _shape(self, step: Step) -> Shape:
         label, kind = self._label(step), self._kind(step)
-        if kind == THING and self._vocabulary.end_types[tail_end(relation_of(step))] >= 0:
-            label = _KEY.sub("", label)  # what it leads to is not called by its key
         if kind == DATE and " " not in label and is_quality(label):
             return Shape("post", label, label)  # *due*
         label = measure_of(label)[0] if kind == NUMBER else label
@@ -777,10 +774,6 @@ def _not(said: _Narrowed) -> _Narrowed:
 def _things(noun: str, before: str = "") -> _Phrase:
     """Several things; without a word `before` it, the noun adds nothing to what narrows it."""
     return _Phrase(noun, plural(noun), is_many=True, before=before, is_implied=not before)
-
-
-_KEY = re.compile(r"(?<=\w) (?:id|code|number|key|ref)$")
-"""What the name of a column that refers to another table ends with: *stand id*, *airline code*."""
 
 
 def _value_noun(shape: Shape) -> str:
