@@ -54,3 +54,17 @@ def test_what_an_ontology_says_of_ends_is_no_fact_of_things(tmp_path: Path, cach
     assert clew.info().counts["triples"] == 2  # the height, and of a property that is no relation here
     found = clew.query("SELECT ?p { ?p <http://www.w3.org/2000/01/rdf-schema#domain> ?c }")
     assert len(found.rows) == 2
+
+
+def test_an_update_keeps_what_is_said_of_ends_as_a_build_does(tmp_path: Path):
+    prefixes = "@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+    (tmp_path / "data.ttl").write_text(f"{prefixes}:north :height 12 .\n")
+    ends = ":depth rdfs:domain :Well . :height rdfs:domain :Tower ."
+    (tmp_path / "ends.ttl").write_text(f"{prefixes}{ends}\n")
+    updated = Clew.index(tmp_path / "data.ttl", out=tmp_path / "updated.clew")
+    updated.update([tmp_path / "ends.ttl"])
+    built = Clew.index([tmp_path / "data.ttl", tmp_path / "ends.ttl"], out=tmp_path / "built.clew")
+    query = "SELECT ?p { ?p <http://www.w3.org/2000/01/rdf-schema#domain> ?c }"
+    found = [each.query(query) for each in (updated, built)]
+    assert updated.info().counts["triples"] == built.info().counts["triples"] == 2
+    assert len(found[0].rows) == len(found[1].rows) == 2

@@ -36,6 +36,7 @@ from clew.graph.readers.batch import (
     RANKS,
     Batch,
     EdgeStatement,
+    End,
     IdTriples,
     Label,
     NodeKey,
@@ -101,7 +102,7 @@ class Assembler:
         self._joined: list[Int32] = []
         self._joining: set[str] = set()
         self._beside = Packed()
-        self._ends: dict[tuple[str, str, str, str], int] = {}
+        self._ends: dict[End, int] = {}
         self.ends_left = 0
         """Statements of what and to what relations of the graph lead, which are none of its triples."""
 

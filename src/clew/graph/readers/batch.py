@@ -61,6 +61,8 @@ class IdTriples:
 
 EdgeStatement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
 """An edge with its properties: head, relation, tail, and (key, value, datatype) of each."""
+End = tuple[str, str, str, str]
+"""What is said of an end of a property: head, relation, tail, and the line of N-Quads."""
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class Batch:
     statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     beside: list[str] = field(default_factory=list[str])
-    ends: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
+    ends: list[End] = field(default_factory=list[End])
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
         """Append one triple."""

@@ -16,7 +16,7 @@ from clew.graph.build import GrowingIds
 from clew.graph.edit import GraphEdit, NodeText, edited, rows_of, triple_array, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated, packed_pairs
 from clew.graph.inference import Ontology, has_rules, is_schema
-from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, Label, NodeKey, OnError, Tally
+from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, End, Label, NodeKey, OnError, Tally
 from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
@@ -314,7 +314,8 @@ class Edits:
     calls its entities: labels and aliases; those of other names are passed over. `labels` are names
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
     with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
-    or `transitive`). `add_beside` and `remove_beside` are lines of `Graph.beside`. RDF that is read with 0
+    or `transitive`). `add_beside` and `remove_beside` are lines of `Graph.beside`; `add_ends` and
+    `remove_ends` are such lines or triples, as the property is a relation or not. RDF that is read with 0
     for `most_inferred` is for an index that infers nothing. `tables` are how tables are read from now on.
     """
 
@@ -335,6 +336,8 @@ class Edits:
     remove_characters: NamedTexts = ()
     add_beside: Sequence[str] = ()
     remove_beside: Sequence[str] = ()
+    add_ends: Sequence[End] = ()
+    remove_ends: Sequence[End] = ()
     most_inferred: int = MOST_INFERRED
     reading: ReadNotes = ReadNotes()
     tables: Sequence[TableForm] = ()
@@ -446,6 +449,8 @@ def read_edits(
         remove_characters=removed.characters,
         add_beside=added.beside,
         remove_beside=removed.beside,
+        add_ends=added.ends,
+        remove_ends=removed.ends,
         most_inferred=(files.hints or Hints()).most_inferred,
         reading=reader.reading(),
         tables=known,
@@ -550,6 +555,7 @@ class _Side:
     statements: list[EdgeStatement] = field(default_factory=list[EdgeStatement])
     characters: list[NamedText] = field(default_factory=list[NamedText])
     beside: list[str] = field(default_factory=list[str])
+    ends: list[End] = field(default_factory=list[End])
 
     def take(self, batch: Batch) -> None:
         """Take one batch."""
@@ -575,4 +581,5 @@ class _Side:
         self.iris |= batch.iris
         self.statements += batch.statements
         self.characters += batch.characters
-        self.beside += [*batch.beside, *(line for *_, line in batch.ends)]
+        self.beside += batch.beside
+        self.ends += batch.ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ from clew.graph.beside import line_of, term_of
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
-from clew.graph.readers.batch import NodeKey, shown_key
+from clew.graph.readers.batch import End, NodeKey, shown_key
 from clew.graph.readers.columns import TYPED_SHARE
 from clew.graph.values import DATE_TYPES, NUMBER_TYPES, ColumnType, shown_properties
 from clew.index.names import NamesIndex
@@ -30,6 +30,7 @@ from clew.index.update.edits import (
     Following,
     NamedText,
     NamedTexts,
+    NamedTriple,
     TypeEdits,
     with_following,
 )
@@ -134,6 +135,8 @@ class _Resolver:
     def __init__(
         self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
     ) -> None:
+        if edits.add_ends or edits.remove_ends:
+            edits = _with_ends(edits, {*graph.relations, *(relation for _, relation, _ in edits.add)})
         self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
         self._triples_done, self._missing = 0, list[str]()
         self._relations = {name: i for i, name in enumerate(graph.relations)}
@@ -501,6 +504,23 @@ class _Resolver:
 
     def _label(self, name: str) -> str:
         return self._edits.labels.get(name) or (local_name(name) if self._iris else name)
+
+
+def _with_ends(edits: Edits, relations: Container[str]) -> Edits:
+    """Edits with what is said of ends of properties among the lines or the triples, as in a build."""
+
+    def split(ends: Sequence[End]) -> tuple[list[NamedTriple], list[str]]:
+        triples: list[NamedTriple] = [(h, r, t) for h, r, t, _ in ends if h not in relations]
+        return triples, [line for head, _, _, line in ends if head in relations]
+
+    (added, lines), (removed, removed_lines) = split(edits.add_ends), split(edits.remove_ends)
+    return replace(
+        edits,
+        add=[*edits.add, *added],
+        remove=[*edits.remove, *removed],
+        add_beside=[*edits.add_beside, *lines],
+        remove_beside=[*edits.remove_beside, *removed_lines],
+    )
 
 
 def _changes(removed: Sequence[_Change], added: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
