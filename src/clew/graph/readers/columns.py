@@ -638,7 +638,7 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
 
 
 NAMES = (
-    "name", "full name", "display name", "nom", "nombre", "nome", "naam", "namn", "navn", "nimi", "nazwa",
+    "name", "nm", "full name", "display name", "nom", "nombre", "nome", "naam", "namn", "navn", "nimi", "nazwa",
     "název", "név", "имя", "название", "наименование", "名称", "名前", "姓名", "이름", "isim", "ad", "الاسم",
     "label", "pref label", "title", "titre", "título", "titulo", "titel", "titolo", "tytuł", "标题",
     "bezeichnung", "libellé", "etiqueta", "etichetta", "caption", "headline",
@@ -684,7 +684,7 @@ def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> Name
 def _ends_as_name(words: str) -> bool:
     """Whether it is *product name*, which names a row where nothing else does."""
     parts = words.split(" ")
-    return len(parts) > 1 and parts[-1] in ("name", "label", "title") and parts[0] not in _PARTS
+    return len(parts) > 1 and parts[-1] in ("name", "nm", "label", "title") and parts[0] not in _PARTS
 
 
 _PARTS = ("first", "last", "given", "family", "middle", "job", "file", "user", "nick")

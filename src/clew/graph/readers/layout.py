@@ -98,7 +98,7 @@ def layout_of(
         _result_layout(cells, columns)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
-        or _node_layout(columns)
+        or _node_layout(columns, full_rows)
     )
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
@@ -224,11 +224,16 @@ def _is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not FIRST_YEAR <= int(cell) <= LAST_YEAR)
 
 
-def _node_layout(columns: Sequence[Column]) -> Layout | None:
+def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
     words = [header_words(column.name) if not column.role else "" for column in columns]
-    plain = (words.index(word) for word in _IDS if word in words)
+    plain = (words.index(word) for word in _IDS if word in words and _may_be_ids(words.index(word), words, rows))
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
     return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
+
+
+def _may_be_ids(column: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column is called *id*, or has other cells in most rows: whether a *key* is needed is none."""
+    return "id" in words[column].split() or 2 * len({row[column] for row in rows}) > len(rows)
 
 
 def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
