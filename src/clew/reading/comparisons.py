@@ -35,6 +35,7 @@ _THAN_WORD = re.compile(
     r"\b(?P<than>more recent|[a-z]+er|more|less)\b(?=[^?;:.]{0,40}?\bthan\b)|\b(?:before|after)\b", re.I
 )
 _OF_TIME = frozenset(("before", "after"))
+"""Words that compare dates alone: *looks after two rooms*."""
 _NO_COMPARISON = FUNCTION | _OF_TIME | {"rather", "never", "ever", "however", "whether", "together"}
 LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
 EARLIER = frozenset("earlier older elder before sooner".split())
@@ -106,7 +107,6 @@ _AFTER: tuple[tuple[str, Sign], ...] = (
 _FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
 _OLDER = re.compile(rf"\b(older|younger)\b{_FILLER}$")
 """*Older than 2005* is before it, where *older than 20* is more."""
-"""Words that compare dates alone: *looks after two rooms*."""
 _BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 
 _OPENS_LEAST = (
