@@ -738,9 +738,9 @@ class _Account:
         query, opening = self.query, _OPENING.match(self.text)
         type_ = final_type(query.part, self.vocabulary) if query.ask == "list" else -1
         whose = _WHOSE.match(self.text)
-        if whose is not None and type_ >= 0 and not query.key:
-            if singular(whose[2].lower()) == singular(self.vocabulary.types[type_].split()[-1]):
-                self._restrict(*whose.span(1), "asked", carried=False)
+        noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
+        if whose is not None and singular(whose[2].lower()) == noun:
+            self._restrict(*whose.span(1), "asked", carried=False)
         if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
             return
         step = query.part.step if isinstance(query.part, Walk | Qualified) else None
