@@ -331,7 +331,7 @@ class Clew(GraphView, Asks):
         from clew.vocabulary.terms import with_meanings
 
         answer = with_meanings(self.opened, self._answered(answerer, question, id, work))
-        after = answer.thread or (thread if thread and not answer.answers else Thread.after(answer, question))
+        after = answer.thread or Thread.after(answer, question)
         return replace(answer, thread=after.behind(thread), asker=self.ask)
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)

@@ -81,6 +81,7 @@ _OPENING = re.compile(
     re.I,
 )
 """Words with which a question opens that say of what kind its answer is."""
+_WHO = re.compile(r"\W*(?:and\s+|so\s+)?(who)\b", re.I)
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
@@ -733,11 +734,16 @@ class _Account:
     def _place_question_word(self) -> None:
         """*When* is answered with a time, *where* with none and no number, *how old* with a measure.
 
-        Nor is *where* answered with people or rows that only a code tells apart, and *whose dog* with dogs.
+        Nor is *where* answered with rows that only a code tells apart, *who* with what is done, and
+        *whose dog* with dogs.
         """
         query, opening = self.query, _OPENING.match(self.text)
         type_ = final_type(query.part, self.vocabulary) if query.ask == "list" else -1
         whose = _WHOSE.match(self.text)
+        who, kinds = _WHO.match(self.text), self.of.ranker.kinds
+        is_doing = type_ >= 0 and not query.key and (kinds.are_doings(type_) or kinds.are_numbered(type_))
+        if who is not None and is_doing:
+            self._restrict(*who.span(1), "asked", carried=False)
         noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
         if whose is not None and singular(whose[2].lower()) == noun:
             self._restrict(*whose.span(1), "asked", carried=False)
@@ -748,8 +754,7 @@ class _Account:
         is_time = answers_with_time(query, self.vocabulary)
         is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
         if opening["where"] and type_ >= 0:
-            kinds = self.of.ranker.kinds
-            is_right = is_right and not (kinds.are_people(type_) or kinds.are_codes(query))
+            is_right = is_right and not (kinds.are_codes(query) or kinds.are_numbered(type_))
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 

@@ -32,12 +32,13 @@ from clew.query.tree import (
     Without,
     key_of,
 )
-from clew.query.vocabulary import DATE, LEAF, MOST_READ, NUMBER, Vocabulary
+from clew.query.vocabulary import DATE, LEAF, MOST_READ, MOSTLY, NUMBER, Vocabulary
 from clew.reading.candidates import Option
 from clew.reading.english import ANY_PEOPLE, BEING, FUNCTION, NARROWS_NOTHING
 from clew.reading.likeness import SPELT, Likeness
 from clew.reading.mentions import Mention
 from clew.reading.which_way import LEAST_SCORE
+from clew.text.inflection import singular
 from clew.text.lexicon import CLASSES, Lexicon
 
 
@@ -256,6 +257,7 @@ KINDS = ("kind_like", "kind_known")
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
 LEAST_LIKE, PEOPLE = 0.3, 0.9
+_DOINGS = ("act", "event", "process")
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which other ends tell the kind of an end too: each takes a row of all ends."""
@@ -431,6 +433,11 @@ class AnswerKinds:
     def are_people(self, type_: int) -> bool:
         """Whether a declared type means persons."""
         return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE and not self.are_numbered(type_)
+
+    def are_doings(self, type_: int) -> bool:
+        """Whether a declared type means what is done, no thing or person: *inspection*."""
+        classes = Lexicon.load().classes(singular(self.vocabulary.types[type_].split()[-1]))
+        return sum(classes.get(name, 0.0) for name in _DOINGS) > MOSTLY
 
     def are_numbered(self, type_: int) -> bool:
         """Whether the things of a type are rows without a name, which are called by their number.

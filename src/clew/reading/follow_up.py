@@ -116,6 +116,12 @@ _NEXT = re.compile(
     re.I,
 )
 _THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
+_POINTS = re.compile(
+    r"\b(?:of|among|from|are|were|do|did|have)\s+(?:those|these|them|they)\b(?!\s+(?:who|that|which|with|in|of)\b)"
+    r"|\bthe\s+(?:(?!only\b)\w+\s+)?ones?\b(?!\s+(?:who|that|which)\b)",
+    re.I,
+)
+"""*Which of those*, *the completed ones*: words that mean something said before."""
 _RESTRICTS = frozenset(
     "no not neither nor without except only more less fewer most least many much all every each both"
     " other others another".split()
@@ -138,7 +144,8 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
     if last.query is None and not last.thread.total:
-        if not goes_on(question) or not (lead or _FollowUps(last, question).leans(rest)):
+        leans = goes_on(question) and (lead or _FollowUps(last, question).leans(rest))
+        if not leans and not _POINTS.search(rest):
             return []
         return Abstention("unplaced", "this goes on from the last question, which was not answered")
     ways = _ways(last, question, rest, is_led=is_led)
@@ -159,6 +166,13 @@ def goes_on(question: str) -> bool:
         or any(p.search(question) for p in (_PRONOUN, _IN_TURN, _THAT))
         or bool(_LEAD.match(question) or _ELSE.fullmatch(question))
     )
+
+
+def is_elliptic(question: str) -> bool:
+    """Whether a question says only what takes a place in the last one, as *And Krakow?* does."""
+    question = question.strip().rstrip("?!. ")
+    lead = _LEAD.match(question)
+    return lead is not None and not _ASKS.match(question[lead.end() :])
 
 
 def _verdict(around: Around | None) -> Around:

@@ -658,7 +658,8 @@ NAMES = (
 DESCRIPTIONS = ("desc", "descr", "description", "beschreibung", "descripción", "descrizione", "descrição")
 """What names rows where nothing else does."""
 _PAIRS = (
-    ("first name", "last name"), ("firstname", "lastname"), ("first", "last"), ("fname", "lname"),
+    ("first name", "last name"), ("firstname", "lastname"), ("first", "last"),
+    ("fname", "lname"), ("f name", "l name"),
     ("given", "family"), ("given", "surname"), ("first", "surname"), ("given name", "family name"),
     ("givenname", "surname"), ("given name", "surname"), ("first name", "surname"), ("forename", "surname"),
     ("vorname", "nachname"), ("vorname", "name"), ("prénom", "nom"), ("prenom", "nom"),

@@ -67,6 +67,8 @@ _DIRECTIONS = {
 }
 _COUNTED = ("id", "no", "nr", "number", "num", "code", "key", "nummer", "numero", "número", "numéro")
 """Last words of a column of numbers that are ids all the same."""
+_LONG = range(5, 20)
+"""Digits of numbers that are ids rather than amounts, where all have as many."""
 _NUMBER_SIGNS = ("#", "n°", "nº", "№")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
@@ -102,6 +104,7 @@ def layout_of(
         or _edge_layout(columns, full_rows, hints)
         or _node_layout(columns, full_rows)
     )
+    headed = headed or _names_rows(cells, full_rows, called)
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
         texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *full_rows) for c in row)
@@ -341,7 +344,7 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], calle
     keys = [i for i in unique if grouped_columns[i].group]
     texts = [i for i in unique if not any(map(_is_amount, cells[i]))]
     codes = [i for i in unique if not all(map(_is_amount, cells[i]))]
-    numbers = [i for i in unique if header_words(columns[i].name).split(" ")[-1] in _COUNTED]
+    numbers = [i for i in unique if _are_numbers_of_rows(columns[i].name, cells[i])]
     parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
     if parts is not None and not keys:
         keys = [i for i in numbers if i < min(parts)]  # `staff_no`, before first and last name
@@ -372,6 +375,22 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], calle
     return Layout(grouped_columns, nodes=nodes)
 
 
+def _names_rows(cells: Sequence[str], rows: Sequence[Sequence[str]], called: str) -> bool:
+    """Whether a first record names what the file holds, *place* of places.csv, and no row has its cells."""
+    noun = header_words(called)
+    is_said = any(
+        len(word) > FEW_LETTERS and noun in (f"{word}s", f"{word}es") for word in map(header_words, cells)
+    )
+    return is_said and not any(cell in row for row in rows for cell in cells)
+
+
+def _are_numbers_of_rows(name: str, cells: Sequence[str]) -> bool:
+    """Whether different numbers are ids: *flight no*, *OBJECTID*, or all of one length, which is long."""
+    last = header_words(name).split(" ")[-1]
+    is_long = all(cell.isdecimal() for cell in cells) and {len(cell) for cell in cells} <= set(_LONG)
+    return last in _COUNTED or last.endswith("id") or (is_long and len({len(cell) for cell in cells}) == 1)
+
+
 def _counts_rows(column: Column, called: str) -> bool:
     """Whether a first column is called as what counts rows, or as what its file holds: *Sud* of Sude.csv."""
     words, file = header_words(column.name), header_words(called)
@@ -395,7 +414,9 @@ def _key_pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] 
     full_columns = [i for i, values in cells.items() if all(values) and not any(map(_is_measure, values))]
     texts = {i for i in full_columns if not any(map(is_value, cells[i]))}
     pairs = ((i, j) for i, j in combinations(full_columns, 2) if i in texts or j in texts)
-    unique = ((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows)
+    unique = [(i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows]
+    # A column that is unique alone, as a price may be, makes no pair.
+    unique.sort(key=lambda pair: any(len(set(cells[i])) == rows for i in pair))
     return next(((i, j) if i in texts else (j, i) for i, j in unique), None)
 
 

@@ -154,7 +154,15 @@ class Table:
         if not by_file:
             id_words = header_words(self.layout.columns[nodes.id].name).split()
             known.append([word for word in id_words if word not in (*_BESIDE, "name")])
-        return any(words and end and words[-len(end) :] == end for end in known)
+        return any(words and end and _are_alike(words[-len(end) :], end) for end in known)
+
+
+def _are_alike(words: Sequence[str], nouns: Sequence[str]) -> bool:
+    """Whether words are those of a file, of which the last may be in the plural, also of another language."""
+    if len(words) < len(nouns) or [*words[:-1]] != [*nouns[:-1]]:
+        return False
+    word, noun = words[-1], nouns[-1]
+    return word == noun or (len(word) > SHORTEST_NOUN and word == noun[: max(len(word), len(noun) - 2)])
 
 
 def _ways_to_call(cells: Sequence[str], nodes: NodeColumns) -> Iterator[str]:
@@ -443,15 +451,20 @@ class Survey:
         layout, nodes = table.layout, table.layout.nodes
         if nodes is None or nodes.literals or layout.numbered:
             return
-        is_guess = nodes.guessed and not nodes.key and _are_words(table, nodes.id)
-        is_name = says_name(table.header[nodes.id]) or nodes.join == " " or is_guess
-        if not is_name and not nodes.key:
+        is_guess = nodes.guessed and not nodes.key
+        is_name = says_name(table.header[nodes.id]) or nodes.join == " "
+        is_name = is_name or (is_guess and _are_words(table, nodes.id))
+        if not (is_name or is_guess or nodes.key):
             return
         named = (nodes.id, *nodes.key)
-        names = table.profiles[nodes.id].distinct if is_name else frozenset[str]()
+        names = table.profiles[nodes.id].distinct if is_name or is_guess else frozenset[str]()
         for column in nodes.properties:
             filled, ids = table.profiles[column].filled, table.profiles[column].distinct
-            if (is_name and column in named) or not filled == len(ids) == table.rows:
+            if (
+                (not nodes.key and column in named)
+                or (is_name and column in named)
+                or not filled == len(ids) == table.rows
+            ):
                 continue
             others = (other for other in tables if other is not table)
             called = bool(nodes.key) and table.is_called(layout.columns[column], by_file=True)
@@ -524,8 +537,10 @@ class Survey:
             said = table.layout.columns[column]
             if column in taken or said.datatype is not None or said.group not in ("", said.name):
                 continue
+            profile = table.profiles[column]
+            counts = profile.whole_numbers and profile.filled == len(profile.distinct) == table.rows
             target = self._target(table, column, tables)
-            if target is not None:
+            if target is not None and not (counts and _is_id_of(table.header[column], target)):
                 self._link(table, column, target, "ids")
                 references.append(column)
         names = tuple(at for at in nodes.names if not (len(at) == 1 and at[0] in references))
@@ -648,6 +663,12 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _is_id_of(header: str, table: Table) -> bool:
+    """Whether a column is called as that of a table's ids."""
+    nodes = table.layout.nodes
+    return nodes is not None and nodes.id < len(table.header) and header == table.header[nodes.id]
 
 
 def _named_target(

@@ -27,7 +27,7 @@ from clew.query.tree import Query
 from clew.query.words import say
 from clew.reading.account import as_written
 from clew.reading.answer import DraftAnswer, answer_of, drawn
-from clew.reading.follow_up import FollowUp, follow_ups, goes_on
+from clew.reading.follow_up import FollowUp, follow_ups, goes_on, is_elliptic
 from clew.reading.thread import LastAnswer, nodes_of, query_of, threaded, unmentioned
 from clew.text.embedders import Embedder
 from clew.text.normalise import counted, tokens
@@ -162,10 +162,10 @@ def answer_follow_up(
     Raises UsageError for a method without a model that is not `auto`, LlmError as a model does.
     """
     plain = answerer.plain if isinstance(answerer, AutoWithModel) else answerer
-    left_open = None
+    left_open, is_unclear = None, False
     if isinstance(plain, BuiltInReader):
         began = perf_counter()
-        answer, left_open = _by_rules(plain, question, thread, id, entities)
+        answer, left_open, is_unclear = _by_rules(plain, question, thread, id, entities)
         if answer is not None:
             total = round((perf_counter() - began) * 1000, 3)
             return replace(answer, timings_ms={**answer.timings_ms, "total": total})
@@ -176,19 +176,24 @@ def answer_follow_up(
     if left_open is None:
         problem = f"A follow-up to {answerer.name} needs a model"
         raise UsageError(f"{problem}. Give one, or ask a whole question")
-    return _abstaining(question, left_open, answerer, id)
+    # *And Krakow?* may be asked anew; *who runs it?*, not understood, leaves nothing to go on from.
+    answer = _abstaining(question, left_open, answerer, id)
+    return replace(answer, thread=thread) if is_unclear or is_elliptic(question) else answer
 
 
 def _by_rules(
     plain: BuiltInReader, question: str, thread: Thread, id: str | None, entities: Sequence[str]
-) -> tuple[Answer | None, Abstention | None]:
-    """The answer to a follow-up, or why it is left open; neither for a whole question."""
+) -> tuple[Answer | None, Abstention | None, bool]:
+    """The answer to a follow-up, or why it is left open; neither for a whole question.
+
+    Last, whether it is left open because it is unclear what it goes on from.
+    """
     query = query_of(thread, plain.reader)
     if query is None and thread.total:
         query = unmentioned(plain.read(thread.question).query)
     ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
     if isinstance(ways, Abstention):
-        return None, ways
+        return None, ways, True
     left_open: list[Abstention] = []
     for _, alike in groupby(sorted(ways, key=lambda way: way.rank), key=lambda way: way.rank):
         answers = [_answer_of(plain, question, way, id, entities) for way in alike]
@@ -197,9 +202,13 @@ def _by_rules(
             likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
             likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
             # Of these, that proved in the fewest steps: *it* is the painting that has a painter, no museum.
-            return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0), None
+            return (
+                min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0),
+                None,
+                False,
+            )
         left_open += [answer.abstained for answer in answers if answer.abstained]
-    return None, None if all(way.is_whole for way in ways) else left_open[0]
+    return None, None if all(way.is_whole for way in ways) else left_open[0], False
 
 
 def _by_model(
