@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class Engine:
             request["query"],
             request["rows"],
             request["parameters"],
-            lambda statement, texts: to_ladybug(statement, texts, self._facts, request["parameters"]),
+            partial(to_ladybug, facts=self._facts, parameters=request["parameters"]),
         )
         used_names = set(_PARAMETER.findall(sent.text))
         parameters = {name: value for name, value in sent.parameters.items() if name in used_names}

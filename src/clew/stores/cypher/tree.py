@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isinf
 from typing import Literal, TypeVar, cast
 
@@ -521,46 +521,3 @@ class Statement:
         """Return the text of a part, without the space before it."""
         first, last = self.tokens[part.start], self.tokens[part.stop - 1]
         return self.text[first.offset : last.offset + len(last.text)]
-
-
-@dataclass(slots=True)
-class TokenEdits:
-    """New texts of tokens, and texts before and behind them.
-
-    Outer parts are rewritten before those in them, whose texts stand nearer to the token.
-    """
-
-    statement: Statement
-    texts: dict[int, str] = field(default_factory=dict[int, str])
-    _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
-
-    def put(self, token: int, text: str) -> None:
-        """Replace a token."""
-        self._write(token, middle=text)
-
-    def before(self, token: int, text: str) -> None:
-        """Put a text before a token."""
-        self._write(token, before=text)
-
-    def behind(self, token: int, text: str) -> None:
-        """Put a text behind a token."""
-        self._write(token, behind=text)
-
-    def around(self, part: Syntax, before: str, behind: str) -> None:
-        """Put a text before a part, and one behind it."""
-        self._write(part.start, before=before)
-        self._write(part.stop - 1, behind=behind)
-
-    def drop(self, tokens: Iterable[int]) -> None:
-        """Leave tokens out."""
-        for token in tokens:
-            self._write(token, middle="")
-
-    def text(self, token: int) -> str:
-        """Get the text of a token as it is now."""
-        return self.texts.get(token, self.statement.tokens[token].text)
-
-    def _write(self, token: int, *, before: str = "", middle: str | None = None, behind: str = "") -> None:
-        outer, text, inner = self._token_parts.get(token, ("", self.text(token), ""))
-        parts = (outer + before, text if middle is None else middle, behind + inner)
-        self._token_parts[token], self.texts[token] = parts, "".join(parts)
