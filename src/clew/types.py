@@ -451,17 +451,13 @@ class PlacedWord:
         return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
 
 
-MOST_KEPT, MOST_EARLIER = 20, 4
-"""Ids of answers that a follow-up is told, and queries of the turns before the last one."""
-
-
 @dataclass(frozen=True, slots=True)
 class Thread(_Fields):
     """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
 
-    `query` is in Clew's notation, None where it has none; `ids` are those of the first answers of `total`.
-    `earlier` are the queries of the turns before, the last one first. A question that was not answered has no
-    query and a `total` of 0.
+    `query` is in Clew's notation, None where it has none; `ids` are those of the first 20 of `total` answers.
+    `earlier` are the queries of four turns before, the last one first. A question that was not answered has
+    no query and a `total` of 0.
     """
 
     question: str
@@ -474,14 +470,14 @@ class Thread(_Fields):
     def after(cls, answer: Answer, question: str, query: str | None = None) -> Thread:
         """What an answer leaves for a follow-up."""
         ids = tuple(a.entity for a in answer.answers)
-        return cls(question, query, ids[:MOST_KEPT], len(ids) if answer.total is None else answer.total)
+        return cls(question, query, ids[:20], len(ids) if answer.total is None else answer.total)
 
     def behind(self, thread: Thread | None) -> Thread:
         """The thread of this turn behind another one."""
         if thread is None or thread is self:
             return self
         queries = thread.earlier if thread.query is None else (thread.query, *thread.earlier)
-        return replace(self, earlier=queries[:MOST_EARLIER])
+        return replace(self, earlier=queries[:4])
 
     @classmethod
     def of(cls, previous: object) -> Thread | None:

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from clew.index.info import Info, RelationInfo, TypeShare
 
 
-MOST_SHOWN_RELATIONS = 40
-MOST_SHOWN_TYPES = 12
-
-
 @with_options
 def info(
     source: SourceArgument,
@@ -60,13 +56,13 @@ def print_info(description: Info) -> None:
     console = out()
     for line in _facts(description):
         put(console, escape(line))
-    for relation in description.relations[:MOST_SHOWN_RELATIONS]:
+    for relation in description.relations[:40]:
         title, *details = _relation_lines(relation)
         console.print()
         put(console, escape(title), "bold")
         for line in details:
             put(console, escape(line))
-    omitted = len(description.relations) - MOST_SHOWN_RELATIONS
+    omitted = len(description.relations) - 40
     if omitted > 0:
         console.print(f"\n… and {counted(omitted, 'more relation')}; --json prints all")
 
@@ -149,8 +145,8 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
 def _types(description: Info) -> str:
     if not description.types:
         return "none declared; those below are inferred from the relations of the entities"
-    names = [f"{name} {members:,}" for name, members in list(description.types.items())[:MOST_SHOWN_TYPES]]
-    omitted = len(description.types) - MOST_SHOWN_TYPES
+    names = [f"{name} {members:,}" for name, members in list(description.types.items())[:12]]
+    omitted = len(description.types) - 12
     return ", ".join(names) + (f" … and {omitted:,} more; --json prints all" if omitted > 0 else "")
 
 

@@ -117,8 +117,6 @@ def store_stdin() -> Path:
         new.unlink(missing_ok=True)
 
 
-MOST_ALIKE = 2
-"""Notes of one kind that are printed; the rest is counted."""
 SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
@@ -355,9 +353,9 @@ def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
     for note in notes:
         groups.setdefault(re.sub(r"\d[\d,]*", "0", note.partition(": ")[2] or note), []).append(note)
     for group in groups.values():
-        yield from group[:MOST_ALIKE]
-        if len(group) > MOST_ALIKE:
-            yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"
+        yield from group[:2]
+        if len(group) > 2:
+            yield f"the same, but for numbers, of {counted(len(group) - 2, 'more source')}"
 
 
 _IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"

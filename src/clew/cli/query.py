@@ -110,23 +110,16 @@ def print_rows(result: Rows) -> None:
 
 def _cell(value: object) -> str:
     """Write a value for people; a term of RDF as its text alone."""
+    from clew.stores.sparql.embedded import PREFIXES
+    from clew.stores.sparql.guard import short_name
     from clew.stores.store import StoredTerm, as_json
 
     if isinstance(value, StoredTerm):
-        return short_name(value.value) if value.kind == "uri" else value.value
+        own = {prefix: start for prefix, start in PREFIXES.items() if start.startswith("urn:clew:")}
+        return short_name(value.value, own, value.value) if value.kind == "uri" else value.value
     if value is None:
         return ""
     return value if isinstance(value, str) else json_line(as_json(value))
-
-
-def short_name(iri: str) -> str:
-    """Write an IRI of an index with its prefix, as it stands in queries."""
-    from clew.stores.sparql.embedded import PREFIXES
-
-    for prefix, start in PREFIXES.items():
-        if start.startswith("urn:clew:") and iri.startswith(start):
-            return f"{prefix}:{iri.removeprefix(start)}"
-    return iri
 
 
 MOST_SHOWN_MATCHES = 50
@@ -200,7 +193,7 @@ def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
     """Print matches as paths with their GSD, best first; `elapsed` in ms."""
     from rich.text import Text
 
-    from clew.cli.answer_view import draw_path, paths_of
+    from clew.cli.answer_view import paths_of
 
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
@@ -210,7 +203,7 @@ def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
         )
         put(console, f"gsd {graph_match.gsd:.4f}{misses}", "bold")
         for path in paths_of(graph_match.texts, ""):
-            put(console, draw_path(path))
+            put(console, path)
     if count > MOST_SHOWN_MATCHES:
         put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
     if not result.complete:

@@ -21,12 +21,6 @@ from clew.serve.settings import Problem, ServerLimits
 from clew.types import watch_steps
 
 T = TypeVar("T")
-RETRY_SECONDS = 0.01
-REQUESTS_AT_ONCE = 1
-"""Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
-TURN_SECONDS = 0.05
-"""How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
-
 
 ENDED_IN = ("clew.",)
 """Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
@@ -140,7 +134,8 @@ class Work:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
-        self._turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
+        # Threads share one interpreter: several that compute at once only change places.
+        self._turns = asyncio.Semaphore(1)
         self._jobs: set[Job] = set()
         self._mean = 0.05
         self._resident = resident_bytes()
@@ -190,7 +185,8 @@ class Work:
             while turn:
                 turn.pop().release()
 
-        ending = loop.call_later(TURN_SECONDS, leave)
+        # Who takes longer, or waits for a chat model, goes on beside the next.
+        ending = loop.call_later(0.05, leave)
         try:
             # In the context of the request, so that spans of its calls are its own.
             return await loop.run_in_executor(self._threads, copy_context().run, work)
@@ -216,7 +212,7 @@ class Work:
     def _stop(self, job: Job, problem: Problem | None = None) -> None:
         """Stop a job, as soon as that can be done."""
         if not job.stop(problem):
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._stop, job, problem)
+            asyncio.get_running_loop().call_later(0.01, self._stop, job, problem)
 
     def _ended(self, job: Job, future: asyncio.Future[T]) -> None:
         self._jobs.discard(job)

@@ -114,10 +114,6 @@ def packed(rows: Iterable[Sequence[object]], most: int) -> list[msgspec.Raw]:
 
 
 _WORKER = Path(__file__).with_name("worker.py")
-MOST_PROCESSES = 4
-"""Queries of a graph that run at the same time; the others wait, which counts as their time."""
-MOST_IDLE = 2
-"""Processes of a graph that are kept for the next queries."""
 QUERY_MEMORY = 2 * 2**30
 """Bytes that a process may take beyond those of its store."""
 TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
@@ -146,7 +142,8 @@ class QueryProcesses:
         self.folder = Path(folder.name)
         self._language, self._setup = language, msgspec.msgpack.encode(dict(setup))
         self._idle: list[_Process] = []
-        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(MOST_PROCESSES), False
+        # Four queries of a graph run at the same time; the others wait, which counts as their time.
+        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(4), False
         self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
         self._idle.append(self._start(statements))
 
@@ -195,7 +192,7 @@ class QueryProcesses:
                 reply = process.ask(request, deadline - monotonic(), seconds)
             with self._lock:
                 is_whole = not (process.killed or "worn" in reply)
-                is_kept = is_whole and not self.closed and len(self._idle) < MOST_IDLE
+                is_kept = is_whole and not self.closed and len(self._idle) < 2
                 if is_kept:
                     self._idle.append(process)
             if not is_kept:

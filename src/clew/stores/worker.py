@@ -20,10 +20,6 @@ from clew.foundation.system import address_bytes, limit_memory
 from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout, UnknownName
 from clew.stores.process import read_message, write_message
 
-WORN = 0.25
-"""A process is replaced once this share of its memory stays taken between queries."""
-
-
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 """Runs a query and returns its columns and rows; raises a ClewError if it refuses or fails."""
 
@@ -69,7 +65,8 @@ def main(language: str, folder: str, most: int) -> None:
         # The parent kills a process that is late. Should the parent be gone, this alarm does.
         _set_alarm(2 * request["seconds"] + 1)
         reply = _answer(run, request)
-        if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
+        # A process is replaced once a quarter of its memory stays taken between queries.
+        if reply.get("error") == "memory" or address_bytes() - fresh > most / 4:
             reply["worn"] = True
         message = msgspec.msgpack.encode(reply)
         _set_alarm(0)

@@ -16,12 +16,6 @@ from clew.stores.cypher.ladybug_forms import GraphFacts
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
 from clew.stores.process import packed
 
-POOL = 2**30
-"""Bytes of the database that are kept in memory."""
-MOST_ADDRESSES = 2**38
-"""Bytes of addresses that a database reserves, a power of two; left to itself it takes 8 TiB."""
-GRACE = 0.95
-"""Share of its time after which the database is asked to stop, so that its process need not be killed."""
 _PARAMETER = re.compile(r"\$(\w+)")
 _LACKING = re.compile(r"Table (.+) does not exist\.")
 _LACKING_PROPERTY = re.compile(r"Cannot find property (.+) for \S+\.")
@@ -33,7 +27,8 @@ class Engine:
 
     def __init__(self, folder: Path, setup: dict[str, Any], statements: Sequence[str]) -> None:
         path = str(folder / "graph")
-        sizes: dict[str, Any] = {"buffer_pool_size": POOL, "max_db_size": MOST_ADDRESSES}
+        # Bytes in memory, and of addresses that are reserved, a power of two; left to itself it takes 8 TiB.
+        sizes: dict[str, Any] = {"buffer_pool_size": 2**30, "max_db_size": 2**38}
         if statements:
             database = ladybug.Database(path, auto_checkpoint=False, **sizes)
             connection = ladybug.Connection(database)
@@ -57,7 +52,8 @@ class Engine:
         )
         used_names = set(_PARAMETER.findall(sent.text))
         parameters = {name: value for name, value in sent.parameters.items() if name in used_names}
-        self._connection.set_query_timeout(max(int(request["seconds"] * GRACE * 1000), 1))
+        # A little before its time is over, so that the process need not be killed.
+        self._connection.set_query_timeout(max(int(request["seconds"] * 950), 1))
         try:
             result: Any = self._connection.execute(sent.text, parameters)
             rows, names = packed(_rows(result), sent.rows + 1), result.get_column_names()

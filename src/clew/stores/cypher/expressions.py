@@ -34,7 +34,6 @@ _BINARY = {
     "STARTS": 6, "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
 }  # fmt: skip
 """How tightly a binary operator (by its first word) holds its operands."""
-_NOT = 4
 _LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
 """What may have labels behind it."""
 _QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
@@ -243,7 +242,7 @@ class ExpressionParser:
         if self.is_next("NOT") and not self.is_next(".", ahead=1):
             self.at += 1
             with self.deeper():
-                operand = self._climb(_NOT - 1)
+                operand = self._climb(_BINARY["AND"])
             return tree.Calculation(start, self.at, "NOT", (operand,))
         if self.is_next("-", "+"):
             sign = "NEG" if self.is_next("-") else "POS"

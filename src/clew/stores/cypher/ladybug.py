@@ -194,7 +194,6 @@ def _whole_kind(value: object) -> str | None:
 
 LONGEST_LADYBUG_PATH = 30
 """Ladybug follows no path further."""
-ALL_ROWS = 1_000_000_000
 
 
 def _branch(branch: tree.Branch, out: LadybugText) -> None:
@@ -224,7 +223,7 @@ def _projection(part: tree.Projection, out: LadybugText) -> str:
     _check_aggregates(part)
     limit, unwind = out.limits.get(part.limit_at, ""), ""
     if part.order and part.keyword == "WITH":
-        limit = f" LIMIT {ALL_ROWS}" if part.skip is None and part.limit is None else ""
+        limit = " LIMIT 1000000000" if part.skip is None and part.limit is None else ""
         unwind = f" UNWIND [1] AS {out.new_name()}"
     parts = list(part.children())
     rest = out.span(part.limit_at, part.stop, parts)

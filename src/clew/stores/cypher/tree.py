@@ -24,7 +24,6 @@ from clew.stores.errors import QueryRefused, QuerySyntaxError, check_text
 
 TokenKind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
 
-LONGEST_NUMBER = 400
 LONGEST_STATEMENT = 50_000
 """A longer statement is not a question's query."""
 
@@ -155,7 +154,7 @@ def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
 
 def _check_number(kind: TokenKind, written: str, text: str, at: int) -> None:
     stop = at + len(written)
-    if len(written) > LONGEST_NUMBER:
+    if len(written) > 400:
         raise QuerySyntaxError(f"a number of {len(written):,} characters, which no database reads", text, at)
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
