@@ -31,7 +31,7 @@ from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.stores.store import CypherStore, Rows, SparqlStore
+    from clew.stores.store import Rows, Store
     from clew.types import MatchResult, Pattern
 
 
@@ -81,9 +81,7 @@ def query(
         raise typer.Exit(UNANSWERED)
 
 
-def _open(
-    source: str, text: str, reading: SourceOptions, seconds: float, rows: int
-) -> CypherStore | SparqlStore:
+def _open(source: str, text: str, reading: SourceOptions, seconds: float, rows: int) -> Store:
     sparql = is_sparql_query(text)
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():

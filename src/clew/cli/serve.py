@@ -130,17 +130,15 @@ def _application(
     """Put the application together, in the process that serves it: of the graphs as they are now."""
     from clew.serve.app import make_app
 
+    def mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
+        from clew.serve.mcp import mounted  # it takes as long as all else of a start
+
+        return mounted(service, work)
+
     for graph in graphs:
         graph.reload()
     models = {spec: calling.shared_model(spec, run) for spec, run in spent.items()}
-    return make_app(graphs, models, settings, mcp=None if find_spec("mcp") is None else _mounted)
-
-
-def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
-    """Make the application for /mcp; its imports take as long as all else of a start."""
-    from clew.serve.mcp import mounted
-
-    return mounted(service, work)
+    return make_app(graphs, models, settings, mcp=mounted if find_spec("mcp") else None)
 
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:

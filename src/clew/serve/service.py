@@ -218,18 +218,14 @@ def named_sources(sources: Iterable[str]) -> Mapping[str, str]:
     for source in sources:
         name, separator, location = source.partition("=")
         if not (separator and re.fullmatch(r"[\w.-]+", name)):
-            name, location = _stem(source), source
+            stem = Path(source).name.split(".")[0]
+            name, location = re.sub(r"[^\w.-]+", "-", stem) or "graph", source
         if name in sources_by_name:
             raise UsageError(f'Two graphs would be called "{name}". Give one another name: NAME={location}')
         sources_by_name[name] = location
     if not sources_by_name:
         raise UsageError("No graph given. Write: clew serve films.tsv")
     return sources_by_name
-
-
-def _stem(source: str) -> str:
-    stem = Path(source).name.split(".")[0]
-    return re.sub(r"[^\w.-]+", "-", stem) or "graph"
 
 
 @dataclass(frozen=True, slots=True)

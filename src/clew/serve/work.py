@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -164,7 +163,12 @@ class Work:
             raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
         job = Job()
         self._jobs.add(job)
-        future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, hear)))
+
+        def watched() -> T:
+            with _report_events(hear), waiting_checked(job.check):
+                return job.run(work)
+
+        future = asyncio.ensure_future(self._in_turn(watched))
         try:
             return await self._wait_for(job, future, gone, None if endless else self._limits.seconds)
         finally:
@@ -239,11 +243,6 @@ class Work:
         for job in list(self._jobs):
             self._stop(job)
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _watched(job: Job, work: Callable[[], T], hear: Hear | None) -> T:
-    with _report_events(hear), waiting_checked(job.check):
-        return job.run(work)
 
 
 @contextmanager

@@ -400,7 +400,7 @@ class LadybugStore:
         seconds: float | None = None,
         rows: int | None = None,
     ) -> Rows:
-        """Run a query in a process, in the store's limits unless others are given; as `CypherStore.run`."""
+        """Run a query in a process, in the store's limits unless others are given; as `Store.run`."""
         ask = self._open_graph().processes.rows
         try:
             return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)

@@ -103,7 +103,7 @@ class Neo4jStore:
         return int(nodes), int(edges)
 
     def run(self, query: str, parameters: Parameters = None) -> Rows:
-        """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
+        """Guard a query, let the server explain it, and run it; raises as `Store.run`."""
         sent = guard(query, self._rows, parameters)
         work = self._workers.submit(self._explain_and_read, sent)
         try:

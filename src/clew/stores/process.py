@@ -29,6 +29,7 @@ from typing import IO, Any, Literal, cast
 
 import msgspec
 
+from clew.errors import restored
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import (
     QueryError,
@@ -204,7 +205,7 @@ class QueryProcesses:
         if kind == "memory":
             raise QueryError(TOO_LARGE)
         if kind is not None:
-            raise _ERRORS[kind](*reply["details"])
+            raise restored(_ERRORS[kind], (reply["message"],), reply["fields"])
         columns = tuple(reply["columns"])
         found = tuple(tuple(read(cell) for cell in row) for row in reply["rows"])
         sent = Guarded(reply["text"], reply["parameters"], columns, most)

@@ -226,6 +226,14 @@ class Store(Protocol):
     name: str
     """What the store is called in messages."""
 
+    def run(self, query: str) -> Rows:
+        """Guard a query and run it. Rows of SPARQL hold `StoredTerm`s, and True or False in `ask` for ASK.
+
+        Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
+        what the database or the way to it makes of it.
+        """
+        ...
+
     def close(self) -> None:
         """Let go of the connection."""
         ...
@@ -239,29 +247,13 @@ class CypherStore(Store, Protocol):
         ...
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
-        """Guard a query and run it.
-
-        Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
-        what the database or the way to it makes of it.
-        """
+        """As any store, with values of the query's parameters."""
         ...
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Find hops that the schema lacks because it was read from a sample; none where it is complete.
 
         Raises StoreError where the database fails; one that is too slow has none.
-        """
-        ...
-
-
-class SparqlStore(Store, Protocol):
-    """An RDF store that is asked in SPARQL."""
-
-    def run(self, query: str) -> Rows:
-        """Guard a query and run it; raises as `CypherStore.run`.
-
-        Rows hold `StoredTerm`s, None where a variable has no value; True or False in the column `ask` for
-        ASK.
         """
         ...
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from clew.foundation.system import address_bytes, limit_memory
-from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout, UnknownName
+from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.stores.process import read_message, write_message
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
@@ -27,20 +27,17 @@ Run = Callable[[dict[str, Any]], dict[str, Any]]
 def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return run(request)
-    except QuerySyntaxError as error:
-        return {"error": "QuerySyntaxError", "details": [error.reason, request["query"], error.offset]}
     except StoreTimeout:
         return {"error": "timeout"}
-    except UnknownName as error:
-        return {"error": "UnknownName", "details": [error.name, error.kind, error.advice]}
-    except QueryError as error:
-        return {"error": type(error).__name__, "details": [str(error)]}
     except MemoryError:
         return {"error": "memory"}
-    except OverflowError:
-        return {"error": "QueryError", "details": ["A number of the result has more than 64 bits"]}
-    except RecursionError:
-        return {"error": "QueryRefused", "details": ["Its parts are too deep within one another"]}
+    except (QueryError, OverflowError, RecursionError) as fault:
+        error = fault
+        if isinstance(fault, OverflowError):
+            error = QueryError("A number of the result has more than 64 bits")
+        elif isinstance(fault, RecursionError):
+            error = QueryRefused("Its parts are too deep within one another")
+        return {"error": type(error).__name__, "message": str(error), "fields": vars(error)}
 
 
 def main(language: str, folder: str, most: int) -> None:

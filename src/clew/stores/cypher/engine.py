@@ -43,7 +43,7 @@ class Engine:
         self._facts = GraphFacts(**setup)
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
+        """Guard a query, write it in ladybug's Cypher and run it; raises as `Store.run`."""
         sent = guard(
             request["query"],
             request["rows"],

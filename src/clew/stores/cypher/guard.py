@@ -102,7 +102,10 @@ def guard(
         text = render(tokens, edits, comments=False).strip()
     else:
         text = dialect(statement, edits, limits)
-    return Guarded(text, parameter_values | values, _columns(statement), rows)
+    last = statement.query.branches[0].clauses[-1]
+    is_known = isinstance(last, tree.Projection) and not last.star
+    columns = tuple(item.name for item in last.items) if is_known else None
+    return Guarded(text, parameter_values | values, columns, rows)
 
 
 def _check_calls(query: tree.CypherQuery) -> None:
@@ -183,13 +186,6 @@ def _limits(
         if bound > rows + 1:
             edits[last.limit.start] = str(rows + 1)
     return limits
-
-
-def _columns(statement: Statement) -> tuple[str, ...] | None:
-    last = statement.query.branches[0].clauses[-1]
-    if not isinstance(last, tree.Projection) or last.star:
-        return None
-    return tuple(item.name for item in last.items)
 
 
 # A statement rewritten so that each row also returns the paths that it matched: what its answers rest on.

@@ -138,8 +138,15 @@ def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
         case "word":
             return written.upper() if written.isascii() else written
         case "integer" | "float":
-            _check_number(kind, written, text, at)
-            return written.replace("_", "")
+            stop, number = at + len(written), written.replace("_", "")
+            if len(written) > 400:
+                reason = f"a number of {len(written):,} characters, which no database reads"
+                raise QuerySyntaxError(reason, text, at)
+            if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
+                raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
+            if kind == "float" and isinf(float(number)):
+                raise QuerySyntaxError(f"the number {written} is too large", text, at)
+            return number
         case "string":
             return _decode_string(written[1:-1], text, at)
         case "name" | "parameter":
@@ -150,16 +157,6 @@ def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
             return name[1:-1].replace("``", "`") if name[0] == "`" else name
         case _:
             return written
-
-
-def _check_number(kind: TokenKind, written: str, text: str, at: int) -> None:
-    stop = at + len(written)
-    if len(written) > 400:
-        raise QuerySyntaxError(f"a number of {len(written):,} characters, which no database reads", text, at)
-    if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
-        raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
-    if kind == "float" and isinf(float(written.replace("_", ""))):
-        raise QuerySyntaxError(f"the number {written} is too large", text, at)
 
 
 def _decode_string(body: str, text: str, at: int) -> str:

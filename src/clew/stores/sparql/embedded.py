@@ -85,16 +85,16 @@ class EmbeddedSparql:
         return cls(processes, seconds=seconds, rows=rows)
 
     def run(self, query: str, *, seconds: float | None = None, rows: int | None = None) -> Rows:
-        """Run a query in a process, in the store's limits unless others are given; as `SparqlStore.run`."""
-        return self._processes.rows(query, {}, seconds or self._seconds, rows or self._rows, _cell)
+        """Run a query in a process, in the store's limits unless others are given; as `Store.run`."""
+
+        def cell(value: object) -> object:
+            return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
+
+        return self._processes.rows(query, {}, seconds or self._seconds, rows or self._rows, cell)
 
     def close(self) -> None:
         """End the processes and remove the folder."""
         self._processes.close()
-
-
-def _cell(value: object) -> object:
-    return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
 
 
 def statements(graph: Graph) -> Iterator[str]:

@@ -84,26 +84,23 @@ class HttpReply:
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, fewer where fewer have come; none at the end."""
-        if self.failure is None:
-            try:
-                return self._read(size)
-            except StoreError as error:
-                self.failure = error
-        raise self.failure
-
-    def _read(self, size: int) -> bytes:
         response, at = self._response, self.public_address
+        if self.failure is not None:
+            raise self.failure
         if response is None or response.isclosed():
             return b""
-        with self._watch("broke off the connection in mid-reply"):
-            data = response.read1(size if size > 0 else 1 << 16)
-            bytes_left = response.length
-        self._count += len(data)
-        if not data and bytes_left:
-            again = "Ask again; ask for less if it happens again"
-            raise StoreError(f"{at} broke off the connection in mid-reply. {again}")
-        if self._total and self._count > MOST_SPARQL_BYTES:
-            raise StoreError(f"{at} sends more than {MOST_SPARQL_BYTES >> 20} MiB. Ask for less")
+        try:
+            with self._watch("broke off the connection in mid-reply"):
+                data = response.read1(size if size > 0 else 1 << 16)
+            self._count += len(data)
+            if not data and response.length:
+                again = "Ask again; ask for less if it happens again"
+                raise StoreError(f"{at} broke off the connection in mid-reply. {again}")
+            if self._total and self._count > MOST_SPARQL_BYTES:
+                raise StoreError(f"{at} sends more than {MOST_SPARQL_BYTES >> 20} MiB. Ask for less")
+        except StoreError as error:
+            self.failure = error
+            raise
         return data
 
     @contextmanager
@@ -349,7 +346,7 @@ class SparqlEndpoint:
         self._seconds, self._rows = seconds, rows
 
     def run(self, query: str) -> Rows:
-        """Guard a query and run it; raises as `SparqlStore.run`."""
+        """Guard a query and run it; raises as `Store.run`."""
         sent = guard_sparql(query, self._rows)
         graph = form_of(sent.text) in ("CONSTRUCT", "DESCRIBE")
         with opened_reply(self.address, sent.text, self._seconds, graph=graph) as reply:

@@ -31,7 +31,7 @@ class Engine:
         self._prefixes: dict[str, str] = setup["prefixes"]
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Guard a query and run it; raises as `SparqlStore.run`."""
+        """Guard a query and run it; raises as `Store.run`."""
         query, rows = request["query"], request["rows"]
         sent = guard_sparql(query, rows, self._prefixes)
         try:
