@@ -290,55 +290,43 @@ def print_steps(console: Console, steps: Sequence[Step]) -> None:
     """Print each step's name and what came out of it."""
     for step in steps:
         put(console, step.name, "bold cyan")
-        for line in _mapping_lines(step.detail, "  "):
+        # A step with one list needs no title over it.
+        detail = cast("dict[str, object]", json_form(step.detail))
+        only = next(iter(detail.values())) if len(detail) == 1 else None
+        for line in _lines(only if isinstance(only, list) and only else detail, "  "):
             put(console, line)
 
 
-def _mapping_lines(detail: Mapping[str, object], indent: str) -> list[str]:
-    """One line for each single value, a block for each list."""
-    lines: list[str] = []
-    for key, value in cast("dict[str, object]", json_form(detail)).items():
-        if isinstance(value, list):
-            items = cast("list[object]", value)
-            if not items:
-                lines.append(f"{indent}{escape(key)}: none")
-                continue
-            # A step with one list needs no title over it.
-            inner = indent if len(detail) == 1 else indent + "  "
-            lines += [] if len(detail) == 1 else [f"{indent}{escape(key)}:"]
-            lines += [f"{inner}{_item_line(item)}" for item in items[:MOST]]
-            omitted = len(items) - MOST
-            lines += [f"{inner}… and {omitted:,} more; --json --explain prints all"] if omitted > 0 else []
-        elif isinstance(value, dict):
-            lines += [
-                f"{indent}{escape(key)}:",
-                *_mapping_lines(cast("dict[str, object]", value), indent + "  "),
-            ]
-        else:
-            lines.append(f"{indent}{escape(key)}: {_scalar(value)}")
-    return lines
-
-
-def _item_line(value: object) -> str:
-    """One item of a list, in one line."""
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        if len(items) == 3 and all(isinstance(item, str) for item in items):
-            head, relation, tail = (_scalar(item) for item in items)
-            return f"{head} ─{relation}→ {tail}"
-        return " · ".join(_item_line(item) for item in items)
+def _lines(value: object, indent: str) -> Iterator[str]:
+    """A mapping in lines by its keys, or the first items of a list."""
     if isinstance(value, dict):
-        parts = cast("dict[str, object]", value).items()
-        texts = (
-            _item_line(v) if isinstance(v, (str, list)) else f"{key} {_item_line(v)}" for key, v in parts
-        )
-        return "  ".join(filter(None, texts))
-    return _scalar(value)
+        for key, inner in cast("dict[str, object]", value).items():
+            if isinstance(inner, (dict, list)) and inner:
+                yield f"{indent}{escape(key)}:"
+                yield from _lines(inner, indent + "  ")
+            else:
+                yield f"{indent}{escape(key)}: {'none' if inner == [] else _line(inner)}"
+    else:
+        items = cast("list[object]", value)
+        yield from (f"{indent}{_line(item)}" for item in items[:MOST])
+        if len(items) > MOST:
+            yield f"{indent}… and {len(items) - MOST:,} more; --json --explain prints all"
 
 
-def _scalar(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else escape(str(value))
+def _line(value: object) -> str:
+    """A value in one line; a triple as an arrow."""
+    match value:
+        case [str() as head, str() as relation, str() as tail]:
+            return f"{escape(head)} ─{escape(relation)}→ {escape(tail)}"
+        case list():
+            return " · ".join(_line(item) for item in cast("list[object]", value))
+        case dict():
+            parts = cast("dict[str, object]", value).items()
+            texts = (_line(v) if isinstance(v, (str, list)) else f"{key} {_line(v)}" for key, v in parts)
+            return "  ".join(filter(None, texts))
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.3f}".rstrip("0").rstrip(".")
+        case _:
+            return "–" if value is None else escape(str(value))

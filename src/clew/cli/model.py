@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -126,9 +126,8 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
-        settings = replace(
-            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self._shared_limits()
-        )
+        limits = self._shared_limits()
+        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=limits)
         return open_model(settings, hear_reply, run)
 
     def shared_ledger(self) -> Ledger:
@@ -139,9 +138,10 @@ class ModelOptions:
 
     def _shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
-        of_run = self.limits("--run-budget", self.run_budget)
-        of_question = self.limits("--budget", self.budget)
-        named = {f.name: getattr(of_question, f.name) for f in fields(of_question)}
+        of_run, named = (
+            self.limits("--run-budget", self.run_budget),
+            asdict(self.limits("--budget", self.budget)),
+        )
         return replace(of_run, **{name: value for name, value in named.items() if value is not None})
 
     def refuse(self, option: str = "--llm") -> None:

@@ -120,9 +120,6 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else json_line(as_json(value))
 
 
-MOST_SHOWN_MATCHES = 50
-
-
 @with_options
 def match(
     source: SourceArgument,
@@ -144,7 +141,7 @@ def match(
     """
     if (pattern is None) == (patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
-    pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(patterns))
+    pattern_lines = _read(pattern, patterns)
     single, has_match = pattern is not None, False
     with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
         for done, (id, wanted) in enumerate(pattern_lines, 1):
@@ -162,29 +159,29 @@ def match(
         raise typer.Exit(UNANSWERED)
 
 
-def _read_single(path: str) -> list[tuple[str | None, Pattern]]:
+def _read(pattern: str | None, patterns: str | None) -> list[tuple[str | None, Pattern]]:
+    """Read a pattern, or all before the first search, so that a malformed line costs nothing."""
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
-    inline = path.lstrip().startswith(("{", "["))
-    file, advice = "PATTERN" if inline else source_name(path), f"A pattern is one object: {PATTERN_ADVICE}"
-    raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path, f"Check the path. {advice}")
+    if pattern is None:
+        path = str(patterns)
+        file = source_name(path)
+        lines = [
+            (id, pattern_from_json(value, f"{file}:{number}"))
+            for number, id, value in unique_ids(objects(path), file)
+        ]
+        if not lines:
+            raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
+        return [*lines]
+    inline = pattern.lstrip().startswith(("{", "["))
+    file, advice = "PATTERN" if inline else source_name(pattern), f"A pattern is one object: {PATTERN_ADVICE}"
+    if inline:
+        raw = pattern.encode("utf-8", "surrogateescape")
+    else:
+        raw = read_bytes(pattern, f"Check the path. {advice}")
     value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
     return [(None if id is None else str(id), pattern_from_json(value, file))]
-
-
-def _read_many(path: str) -> list[tuple[str | None, Pattern]]:
-    """Read all patterns before the first search, so that a malformed line costs nothing."""
-    from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
-
-    file = source_name(path)
-    pattern_lines: list[tuple[str | None, Pattern]] = [
-        (id, pattern_from_json(value, f"{file}:{number}"))
-        for number, id, value in unique_ids(objects(path), file)
-    ]
-    if not pattern_lines:
-        raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
-    return pattern_lines
 
 
 def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
@@ -195,15 +192,15 @@ def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
 
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
-    for graph_match in result.matches[:MOST_SHOWN_MATCHES]:
+    for graph_match in result.matches[:50]:
         misses = (
             f", {graph_match.direction_misses} against the direction" if graph_match.direction_misses else ""
         )
         put(console, f"gsd {graph_match.gsd:.4f}{misses}", "bold")
         for path in paths_of(graph_match.texts, ""):
             put(console, path)
-    if count > MOST_SHOWN_MATCHES:
-        put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
+    if count > 50:
+        put(console, f"… {count - 50:,} more; --json prints all", "dim")
     if not result.complete:
         bound = f"{result.bound:.4f}"
         note = f"The search stopped early; no match that is missing has a smaller GSD than {bound}."

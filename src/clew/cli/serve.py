@@ -40,8 +40,6 @@ ModelSpecs = Annotated[
         "--llm", metavar="PROVIDER/MODEL", help="A chat model that may be asked; repeat it for more."
     ),
 ]
-LEAST_TOKEN = 16
-"""Characters of the shortest token that is taken."""
 
 
 @with_options
@@ -171,9 +169,9 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
     if not tokens:
         raise InputError(f"{path}: no token in it. Write one a line")
     for number, token in enumerate(tokens, 1):
-        if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
             raise InputError(
-                f"{path}: token {number} is not one of at least {LEAST_TOKEN} plain characters. Make one "
+                f"{path}: token {number} is not one of at least 16 plain characters. Make one "
                 "with: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
     return tokens

@@ -7,8 +7,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -38,14 +36,12 @@ from clew.stores.cypher.ladybug_forms import (
     without_dots,
 )
 from clew.stores.cypher.tree import quote_text
-from clew.stores.errors import StoreError, UnknownName
-from clew.stores.process import QueryProcesses
+from clew.stores.process import EmbeddedStore, QueryProcesses
 from clew.stores.store import (
     ITEM_SEPARATOR,
     LONGEST_EXAMPLE,
     GraphSchema,
     HopSearch,
-    Rows,
     SchemaHop,
     StoredEdge,
     StoredNode,
@@ -338,19 +334,18 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
 # The embedded Cypher store: an index in ladybug, in typed tables, in processes of its own.
 
 
-class _LoadedGraph:
-    """A graph in a database, which all stores of the graph share; it ends with the last one."""
+class _LoadedGraph(QueryProcesses):
+    """A graph in a database, which all stores of the graph share."""
 
     def __init__(self, graph: Graph) -> None:
         """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
         require("ladybug", "ladybug")
         layout = TableLayout(graph)
         self.schema = layout.schema()
-        facts = layout.facts(self.schema)
         with tempfile.TemporaryDirectory() as folder:
             statements = list(layout.statements(Path(folder)))
             store = tempfile.TemporaryDirectory(prefix="clew-cypher-")
-            self.processes = QueryProcesses("cypher", store, facts, statements)
+            super().__init__("cypher", store, layout.facts(self.schema), statements)
 
 
 # Stores of the same graph share one database, since filling it takes longer than most queries. The values are
@@ -359,14 +354,8 @@ _LOADED: WeakValueDictionary[Graph, _LoadedGraph] = WeakValueDictionary()
 _LOADING = Lock()
 
 
-class LadybugStore:
-    """An index in ladybug; made with `of_graph`. Threads may share it."""
-
-    name = "embedded"
-
-    def __init__(self, loaded_graph: _LoadedGraph, *, seconds: float, rows: int) -> None:
-        self._graph: _LoadedGraph | None = loaded_graph
-        self._seconds, self._rows = seconds, rows
+class LadybugStore(EmbeddedStore):
+    """An index in ladybug; made with `of_graph`."""
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> LadybugStore:
@@ -380,43 +369,17 @@ class LadybugStore:
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
-        return self._open_graph().schema
-
-    def _open_graph(self) -> _LoadedGraph:
-        if self._graph is None:
-            raise StoreError("The embedded store is closed")
-        return self._graph
+        return cast("_LoadedGraph", self.processes()).schema
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
         del search
         return ()
 
-    def run(
-        self,
-        query: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        seconds: float | None = None,
-        rows: int | None = None,
-    ) -> Rows:
-        """Run a query in a process, in the store's limits unless others are given; as `Store.run`."""
-        ask = self._open_graph().processes.rows
-        try:
-            return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)
-        except UnknownName as error:
-            schema = self.schema()
-            names = [*schema.labels, *schema.types]
-            if error.kind == "property":
-                properties = chain(schema.label_properties.values(), schema.type_properties.values())
-                names = sorted({name for of_one in properties for name in of_one} | set(schema.types))
-            near = get_close_matches(error.name, names, n=3, cutoff=0.5)
-            advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
-            raise UnknownName(error.name, error.kind, advice) from error
-
-    def close(self) -> None:
-        """Take no more queries; the processes end with the last store of their graph."""
-        self._graph = None
+    @staticmethod
+    def read(value: object) -> object:
+        """Turn a value of ladybug into one of a row."""
+        return _value(value)
 
 
 def _value(value: object) -> object:

@@ -127,7 +127,7 @@ _KEPT_ENVIRONMENT = (
 
 
 class QueryProcesses:
-    """The processes of one store; they end when nothing refers to it any more, or by `close`."""
+    """The processes of one store; they end, and its folder goes, when nothing refers to it any more."""
 
     def __init__(
         self,
@@ -144,8 +144,8 @@ class QueryProcesses:
         self._language, self._setup = language, msgspec.msgpack.encode(dict(setup))
         self._idle: list[_Process] = []
         # Four queries of a graph run at the same time; the others wait, which counts as their time.
-        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(4), False
-        self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
+        self._lock, self._free = Lock(), BoundedSemaphore(4)
+        weakref.finalize(self, _give_back, self._idle, folder)
         self._idle.append(self._start(statements))
 
     def _start(self, statements: Sequence[str]) -> _Process:
@@ -181,8 +181,6 @@ class QueryProcesses:
             raise StoreTimeout(f"Other queries took all of its {seconds:g} s. Ask again, or fewer at a time")
         try:
             with self._lock:
-                if self.closed:
-                    raise StoreError("The embedded store is closed")
                 process = self._idle.pop() if self._idle else None
             process = process or self._start([])
             is_used = process.used
@@ -193,7 +191,7 @@ class QueryProcesses:
                 reply = process.ask(request, deadline - monotonic(), seconds)
             with self._lock:
                 is_whole = not (process.killed or "worn" in reply)
-                is_kept = is_whole and not self.closed and len(self._idle) < 2
+                is_kept = is_whole and len(self._idle) < 2
                 if is_kept:
                     self._idle.append(process)
             if not is_kept:
@@ -211,11 +209,42 @@ class QueryProcesses:
         sent = Guarded(reply["text"], reply["parameters"], columns, most)
         return Rows(columns, found[:most], len(found) <= most, sent)
 
+
+class EmbeddedStore:
+    """A graph in a store that is asked in processes of its own; threads may share it."""
+
+    name = "embedded"
+
+    def __init__(self, processes: QueryProcesses, *, seconds: float, rows: int) -> None:
+        self._processes: QueryProcesses | None = processes
+        self._seconds, self._rows = seconds, rows
+
+    def run(
+        self,
+        query: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        seconds: float | None = None,
+        rows: int | None = None,
+    ) -> Rows:
+        """Run a query in a process, in the store's limits unless others are given; as `Store.run`."""
+        ask, most = self.processes().rows, rows or self._rows
+        return ask(query, parameters or {}, seconds or self._seconds, most, self.read)
+
+    def processes(self) -> QueryProcesses:
+        """What the store is asked by; StoreError if it is closed."""
+        if self._processes is None:
+            raise StoreError("The embedded store is closed")
+        return self._processes
+
+    @staticmethod
+    def read(value: object) -> object:
+        """Make a cell of a row of what a process has sent."""
+        return value
+
     def close(self) -> None:
-        """End the processes and remove the folder."""
-        with self._lock:
-            self.closed = True
-        self._give_back()
+        """Take no more queries; the processes end with the last store that has them."""
+        self._processes = None
 
 
 class _Process:

@@ -145,7 +145,7 @@ def test_what_the_store_does_not_understand_is_one_line(store):
 def test_a_closed_store_leaves_nothing(films):
     store = EmbeddedSparql.of_graph(films[0])
     store.run("ASK { ?s ?p ?o }")
-    folder = store._processes.folder
+    folder = store.processes().folder
     assert folder.exists()
     store.close()
     assert not folder.exists()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ class Engine:
             rows, names = packed(_rows(result), sent.rows + 1), result.get_column_names()
             result.close()
         except RuntimeError as error:
-            raise _failure(str(error)) from error
+            raise _failure(str(error), self._facts.properties) from error
         columns = list(sent.columns or names)
         return {"columns": columns, "rows": rows, "text": sent.text, "parameters": dict(sent.parameters)}
 
@@ -69,16 +70,18 @@ def _rows(result: Any) -> Iterator[list[object]]:  # noqa: ANN401
         yield result.get_next()
 
 
-def _failure(message: str) -> Exception:
+def _failure(message: str, names: Mapping[str, Sequence[str]]) -> Exception:
     if "Interrupted" in message:
         return StoreTimeout()
     kind, _, reason = message.partition(" exception: ")
     if reason.startswith("Regex match group"):
         reason = "it has a pattern (=~) that it cannot read, as those that look ahead, behind or back"
-    if missing_table := _LACKING.search(reason):
-        return UnknownName(missing_table[1], "label or relation")
-    if missing_property := _LACKING_PROPERTY.search(reason):
-        return UnknownName(missing_property[1], "property")
+    for pattern, sort in ((_LACKING, "label or relation"), (_LACKING_PROPERTY, "property")):
+        if missing := pattern.search(reason):
+            keys = {key for of_one in names.values() for key in of_one} if sort == "property" else set[str]()
+            near = get_close_matches(missing[1], sorted(keys.union(names)), n=3, cutoff=0.5)
+            advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
+            return UnknownName(missing[1], sort, advice)
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if kind == "Buffer manager" or "bad_alloc" in message:

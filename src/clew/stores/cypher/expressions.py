@@ -194,11 +194,8 @@ class ExpressionParser:
             power = _BINARY.get(token.value, 0) if token.kind in ("word", "symbol") else 0
             if power <= least_power or (token.kind == "word") != token.value.isalpha():
                 return left
-            left = (
-                self._type_or_null_check(left, start)
-                if token.value == "IS"
-                else self._binary(left, start, power)
-            )
+            is_check = token.value == "IS"
+            left = self._null_check(left, start) if is_check else self._binary(left, start, power)
 
     def _binary(self, left: Expression, start: int, power: int) -> Expression:
         operator = self.token().value
@@ -210,32 +207,13 @@ class ExpressionParser:
             right = self._climb(power)
         return tree.Calculation(start, self.at, operator, (left, right))
 
-    def _type_or_null_check(self, left: Expression, start: int) -> Expression:
-        """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
+    def _null_check(self, left: Expression, start: int) -> Expression:
+        """`IS [NOT] NULL`; checks of types and normal forms are not read."""
         self.expect("IS")
         negated = "NOT " if self.take("NOT") else ""
-        if self.take("NULL"):
-            return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
-        form = self.at
-        self.at += self.is_next("NFC", "NFD", "NFKC", "NFKD")
-        if self.take("NORMALIZED"):
-            return tree.Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
-        if form == self.at and (self.take("::") or self.take("TYPED")):
-            self._type()
-            return tree.TypeCheck(start, self.at, left)
-        self.fail("expected NULL, NORMALIZED or a type after IS")
-
-    def _type(self) -> None:
-        start = self.at
-        while self.token().kind == "word" and not self.is_next(
-            "AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"
-        ):
-            self.at += 1
-            if self.take("<"):
-                self._type()
-                self.expect(">")
-        if self.at == start:
-            self.fail("expected a type")
+        if not self.take("NULL"):
+            self.fail("expected NULL after IS (valueType(x) tells a type)")
+        return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
 
     def _prefix_expression(self) -> Expression:
         start = self.at

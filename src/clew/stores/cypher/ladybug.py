@@ -899,8 +899,6 @@ def _operation(operation: tree.Calculation, out: LadybugText) -> str | None:
             return _contains(operation, out)
         case operator if operator in _COMPARISONS:
             return _comparison(operation, out)
-        case operator if "NORMALIZED" in operator:
-            refuse("IS NORMALIZED")
         case _:
             return None
 
@@ -1005,7 +1003,7 @@ _FORMS: Mapping[type[Syntax], Callable[[Any, LadybugText], str | None]] = {
     tree.PropertyAccess: _property, tree.Subquery: _subquery, tree.ListLiteral: _list,
     tree.MapLiteral: _check_keys, tree.PatternExpression: _pattern_expression,
     tree.Reduce: _refused("reduce"), tree.PatternComprehension: _refused("pattern comprehensions"),
-    tree.TypeCheck: _refused("checks of types"), tree.CallProcedure: _refused("CALL of procedures"),
+    tree.CallProcedure: _refused("CALL of procedures"),
     tree.Parenthesised: _refused("repeated parts of paths"),
 }  # fmt: skip
 """The text of a part of a kind, None where it stands as it is; raises QueryRefused."""

@@ -269,12 +269,6 @@ class LabelCheck(Expression, frozen=True):
     labels: LabelExpression
 
 
-class TypeCheck(Expression, frozen=True):
-    """`subject IS [NOT] :: TYPE`."""
-
-    subject: Expression
-
-
 class Call(Expression, frozen=True):
     """A function call; `name` with its namespace, `star` for `count(*)`."""
 
