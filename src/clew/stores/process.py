@@ -37,7 +37,6 @@ from clew.stores.errors import (
     QuerySyntaxError,
     StoreError,
     StoreTimeout,
-    UnknownName,
     check_text,
 )
 from clew.stores.store import Rows
@@ -203,7 +202,7 @@ class QueryProcesses:
         if kind == "memory":
             raise QueryError(TOO_LARGE)
         if kind is not None:
-            raise restored(_ERRORS[kind], (reply["message"],), reply["fields"])
+            raise restored(_ERRORS[kind], (reply["message"],), {})
         columns = tuple(reply["columns"])
         found = tuple(tuple(read(cell) for cell in row) for row in reply["rows"])
         sent = Guarded(reply["text"], reply["parameters"], columns, most)
@@ -306,7 +305,7 @@ class _Process:
                 cast("IO[bytes]", pipe).close()
 
 
-_ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError, UnknownName)}
+_ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError)}
 """The errors of queries, by the names that a process sends."""
 
 

@@ -37,7 +37,7 @@ def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
             error = QueryError("A number of the result has more than 64 bits")
         elif isinstance(fault, RecursionError):
             error = QueryRefused("Its parts are too deep within one another")
-        return {"error": type(error).__name__, "message": str(error), "fields": vars(error)}
+        return {"error": type(error).__name__, "message": str(error)}
 
 
 def main(language: str, folder: str, most: int) -> None:

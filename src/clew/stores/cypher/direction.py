@@ -23,7 +23,7 @@ from clew.stores.cypher.tree import (
     Syntax,
     render,
 )
-from clew.stores.errors import IllegalHop
+from clew.stores.errors import QueryError
 from clew.stores.store import GraphSchema, HopSearch, SchemaHop
 
 # The labels that an expression admits, and the pairs of labels that a hop may connect.
@@ -374,10 +374,10 @@ def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
 
 
 def require_legal(directions: Directions) -> None:
-    """Raise IllegalHop if neither direction makes a hop legal."""
+    """Raise QueryError if neither direction makes a hop legal."""
     if directions.illegal:
         lines = "; ".join(f"{hop}: {reason}" for hop, reason in directions.illegal)
-        raise IllegalHop(f"Illegal hop {lines}", tuple(hop for hop, _ in directions.illegal))
+        raise QueryError(f"Illegal hop {lines}")
 
 
 class _Solver:

@@ -14,7 +14,7 @@ import ladybug
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_forms import GraphFacts
-from clew.stores.errors import QueryError, StoreTimeout, UnknownName
+from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.process import packed
 
 _PARAMETER = re.compile(r"\$(\w+)")
@@ -81,7 +81,7 @@ def _failure(message: str, names: Mapping[str, Sequence[str]]) -> Exception:
             keys = {key for of_one in names.values() for key in of_one} if sort == "property" else set[str]()
             near = get_close_matches(missing[1], sorted(keys.union(names)), n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
-            return UnknownName(missing[1], sort, advice)
+            return QueryError(f"The graph has no {sort} {missing[1]}. {advice}")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if kind == "Buffer manager" or "bad_alloc" in message:

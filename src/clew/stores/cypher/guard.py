@@ -103,8 +103,8 @@ def guard(
     else:
         text = dialect(statement, edits, limits)
     last = statement.query.branches[0].clauses[-1]
-    is_known = isinstance(last, tree.Projection) and not last.star
-    columns = tuple(item.name for item in last.items) if is_known else None
+    items = last.items if isinstance(last, tree.Projection) and not last.star else None
+    columns = None if items is None else tuple(item.name for item in items)
     return Guarded(text, parameter_values | values, columns, rows)
 
 

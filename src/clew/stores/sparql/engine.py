@@ -10,7 +10,7 @@ from typing import Any
 
 import pyoxigraph
 
-from clew.stores.errors import QueryError, UnknownName
+from clew.stores.errors import QueryError
 from clew.stores.process import packed
 from clew.stores.sparql.endpoint import table_of
 from clew.stores.sparql.guard import guard_sparql, names_of, short_name, tokens_of, with_texts
@@ -58,4 +58,4 @@ class Engine:
             solutions: Any = self._store.query(_NAMES)
             near = get_close_matches(iri, [solution["x"].value for solution in solutions], n=3, cutoff=0.7)
             near_text = ", ".join(short_name(name, self._prefixes, f"<{name}>") for name in near)
-            raise UnknownName(written, advice=f"Near: {near_text}" if near else "")
+            raise QueryError(f"The graph has no {written}" + (f". Near: {near_text}" if near else ""))
