@@ -49,10 +49,10 @@ class ClewError(Exception):
         super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore_error, (type(self), self.args, self.__dict__)
+        return restored, (type(self), self.args, self.__dict__)
 
 
-def _restore_error(kind: type[ClewError], args: tuple[object, ...], state: dict[str, object]) -> ClewError:
+def restored(kind: type[ClewError], args: tuple[object, ...], state: dict[str, object]) -> ClewError:
     """Make an error of another process again, whatever its constructor takes."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)

@@ -201,15 +201,6 @@ class Entity:
     types: tuple[str, ...] = ()
 
 
-class AnswerEntityForm(TypedDict):
-    """One answer: its id, its name, how sure its reading is in [0, 1], and whether others have that name."""
-
-    entity: str
-    label: str
-    score: float
-    shared: NotRequired[bool]
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerEntity:
     """One answer: `entity` as the source names it, `label` for people, `score` in [0, 1].
@@ -227,12 +218,9 @@ class AnswerEntity:
         """The label, with the id beside it where it is shared: *Anna Keller (E08)*."""
         return f"{self.label} ({id_beside(self.label, self.entity)})" if self.shared else self.label
 
-    def as_json(self) -> AnswerEntityForm:
+    def as_json(self) -> dict[str, Any]:
         """`{"entity", "label", "score"}`, and `"shared": true` where others are called so too."""
-        form: AnswerEntityForm = {"entity": self.entity, "label": self.label, "score": self.score}
-        if self.shared:
-            form["shared"] = True
-        return form
+        return fields_json(self, "entity label score shared" if self.shared else "entity label score")
 
 
 PropertiesForm = list[dict[str, list[str]]]
@@ -337,13 +325,6 @@ class Usage:
     output_tokens: int = 0
 
 
-class StepForm(TypedDict):
-    """A step of a method: its name, and what came out of it."""
-
-    name: str
-    detail: dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """One unit of a method's work, for `--explain`: a name and what came out of it."""
@@ -359,7 +340,7 @@ class Step:
             watcher(step)
         return step
 
-    def as_json(self) -> StepForm:
+    def as_json(self) -> dict[str, Any]:
         """`{"name", "detail"}`."""
         return {"name": self.name, "detail": json_form(self.detail)}
 
@@ -427,12 +408,6 @@ Place = Literal["name", "relation", "type", "value", "operator", "frame", "unpla
 """What a word of a question is in the query graph that it is read as."""
 
 
-PlacedWordForm = TypedDict(
-    "PlacedWordForm", {"begin": int, "end": int, "text": str, "as": Place, "part": str}
-)
-"""A word of a question, and what it is in how the question was read."""
-
-
 @dataclass(frozen=True, slots=True)
 class PlacedWord:
     """A word of a question, its characters [begin, end), and what it is in how the question was read.
@@ -446,22 +421,18 @@ class PlacedWord:
     as_: Place
     part: str = ""
 
-    def as_json(self) -> PlacedWordForm:
+    def as_json(self) -> dict[str, Any]:
         """`{"begin", "end", "text", "as", "part"}`."""
         return {"begin": self.begin, "end": self.end, "text": self.text, "as": self.as_, "part": self.part}
-
-
-MOST_KEPT, MOST_EARLIER = 20, 4
-"""Ids of answers that a follow-up is told, and queries of the turns before the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thread(_Fields):
     """What a follow-up needs of the last question: the question as a whole, its query, and its answers.
 
-    `query` is in Clew's notation, None where it has none; `ids` are those of the first answers of `total`.
-    `earlier` are the queries of the turns before, the last one first. A question that was not answered has no
-    query and a `total` of 0.
+    `query` is in Clew's notation, None where it has none; `ids` are those of the first 20 of `total` answers.
+    `earlier` are the queries of four turns before, the last one first. A question that was not answered has
+    no query and a `total` of 0.
     """
 
     question: str
@@ -474,14 +445,14 @@ class Thread(_Fields):
     def after(cls, answer: Answer, question: str, query: str | None = None) -> Thread:
         """What an answer leaves for a follow-up."""
         ids = tuple(a.entity for a in answer.answers)
-        return cls(question, query, ids[:MOST_KEPT], len(ids) if answer.total is None else answer.total)
+        return cls(question, query, ids[:20], len(ids) if answer.total is None else answer.total)
 
     def behind(self, thread: Thread | None) -> Thread:
         """The thread of this turn behind another one."""
         if thread is None or thread is self:
             return self
         queries = thread.earlier if thread.query is None else (thread.query, *thread.earlier)
-        return replace(self, earlier=queries[:MOST_EARLIER])
+        return replace(self, earlier=queries[:4])
 
     @classmethod
     def of(cls, previous: object) -> Thread | None:

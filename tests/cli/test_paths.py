@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.cli.answer_view import draw_path, fill_lines, paths_of
+from clew.cli.answer_view import fill_lines, paths_of
 from clew.types import TripleText
 
 
 def draw(triples, answer):
     texts = [TripleText(*t.split()) for t in triples]
-    return [draw_path(path).plain.strip() for path in paths_of(texts, answer)]
+    return [path.plain.strip() for path in paths_of(texts, answer)]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,9 @@ node = st.sampled_from("ABCDX")
 def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
     found = []
     for path in paths_of([TripleText(*t) for t in triples], answer):
-        at = path.start
-        for hop in path.hops:
-            found.append((at, hop.relation, hop.node) if hop.forward else (hop.node, hop.relation, at))
-            at = hop.node
+        nodes, arrows = path.plain.split()[::2], path.plain.split()[1::2]
+        for at, arrow, end in zip(nodes[:-1], arrows, nodes[1:], strict=True):
+            found.append((at, arrow[1], end) if arrow.endswith("→") else (end, arrow[1], at))
     assert sorted(found) == sorted(triples)
 
 

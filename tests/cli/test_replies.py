@@ -1,9 +1,6 @@
 """`--stream`: what the model says is seen on stderr while it says it, and stdout stays as it is."""
 
 import json
-import os
-import pty
-import subprocess
 
 import pytest
 
@@ -74,19 +71,3 @@ def test_a_claim_is_streamed_too(run, films, server):
 def test_wrong_use_of_stream_is_exit_code_2(run, films, words, message):
     result = run(words[0], films, *words[1:])
     assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
-
-
-@pytest.mark.parametrize(("words", "seen"), [((), True), (("--no-stream",), False), (("--quiet",), False)])
-def test_on_a_terminal_a_reply_is_seen_unless_it_is_unwanted(
-    process, films, server, monkeypatch, words, seen
-):
-    monkeypatch.setenv("TERM", "xterm-256color")
-    ours, theirs = pty.openpty()
-    running = process("ask", films, "Capital?", *ASK, *words, stdout=subprocess.DEVNULL, stderr=theirs)
-    os.close(theirs)
-    assert running.wait(20) == 0
-    text = os.read(ours, 65536).decode() if seen else ""
-    os.close(ours)
-    assert [request.body.get("stream", False) for request in server] == [seen]
-    assert ("Oslo \\x1b[31m." in text) is seen
-    assert ("\x1b[2K" in text) is seen  # the lines are taken away again

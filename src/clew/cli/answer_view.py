@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len
@@ -18,60 +17,34 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@dataclass(frozen=True, slots=True)
-class ShownHop:
-    """One edge of a path; `forward` if it is drawn from its head to its tail."""
-
-    relation: str
-    forward: bool
-    node: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPath:
-    """A node and the hops that lead on from it."""
-
-    start: str
-    hops: tuple[ShownHop, ...]
-
-
-def paths_of(triples: Sequence[TripleText], answer: str) -> list[ShownPath]:
-    """Cut the triples of a citation into paths that lead to `answer`; each triple is in one of them.
+def paths_of(triples: Sequence[TripleText], answer: str) -> list[Text]:
+    """Draw the triples of a citation as paths that lead to `answer`; each triple is in one of them.
 
     Paths begin at loose ends, in the order of the triples, and stop at the answer or at a node that is
-    drawn already; what is left (a cycle, parallel edges) begins at a node that is drawn.
+    drawn already; what is left (a cycle, parallel edges) begins at a node that is drawn. Arrows have the
+    direction of the triples.
     """
-    remaining = list(triples)
-    drawn_nodes: set[str] = set()
-    paths: list[ShownPath] = []
+    remaining, drawn_nodes, paths = list(triples), set[str](), list[Text]()
     while remaining:
-        path = _walk(_start(remaining, answer, drawn_nodes), remaining, answer, drawn_nodes)
-        drawn_nodes |= {path.start, *(hop.node for hop in path.hops)}
+        ends = [end for triple in remaining for end in (triple.head, triple.tail)]
+        loose = [end for end in ends if ends.count(end) == 1 and end != answer]
+        fresh = [end for end in loose if end not in drawn_nodes]
+        at = next(iter([*fresh, *loose, *(end for end in ends if end != answer), *ends]))
+        distances, passed = _distances(remaining, answer), {at}
+        path = Text(f"  {escape(at)}")
+        while choices := [triple for triple in remaining if at in (triple.head, triple.tail)]:
+            triple = min(choices, key=lambda t: distances.get(_other_end(t, at), len(distances)))
+            remaining.remove(triple)
+            relation = escape(triple.relation)
+            path.append(f" ─{relation}→ " if triple.head == at else f" ←{relation}─ ", "cyan")
+            at = _other_end(triple, at)
+            path.append(escape(at))
+            passed.add(at)
+            if at == answer or at in drawn_nodes:
+                break
+        drawn_nodes |= passed
         paths.append(path)
     return paths
-
-
-def _start(remaining: Sequence[TripleText], answer: str, drawn_nodes: set[str]) -> str:
-    ends = [end for triple in remaining for end in (triple.head, triple.tail)]
-    loose = [end for end in ends if ends.count(end) == 1 and end != answer]
-    fresh = [end for end in loose if end not in drawn_nodes]
-    other_ends = [end for end in ends if end != answer]
-    return next(iter([*fresh, *loose, *other_ends, *ends]))
-
-
-def _walk(start: str, remaining: list[TripleText], answer: str, drawn_nodes: set[str]) -> ShownPath:
-    """Follow triples from `start`, those nearest to the answer first, taking them out of `remaining`."""
-    distances = _distances(remaining, answer)
-    at, hops = start, list[ShownHop]()
-    while choices := [t for t in remaining if at in (t.head, t.tail)]:
-        triple = min(choices, key=lambda t: distances.get(_other_end(t, at), len(distances)))
-        remaining.remove(triple)
-        forward = triple.head == at
-        at = _other_end(triple, at)
-        hops.append(ShownHop(triple.relation, forward, at))
-        if at == answer or at in drawn_nodes:
-            break
-    return ShownPath(start, tuple(hops))
 
 
 def _other_end(triple: TripleText, node: str) -> str:
@@ -88,16 +61,9 @@ def _distances(triples: Sequence[TripleText], answer: str) -> dict[str, int]:
     return distances
 
 
-SHOWN_CITATIONS = 10
-"""Citations shown on a terminal; --json has all."""
-MOST_PROPERTIES_SHOWN = 5
-"""So many edges of one triple are shown with their properties."""
-MOST_DRAWN_PATHS = 12
-"""So many paths of a citation are drawn on a terminal; the rest is counted."""
-MOST_LINK_ANSWERS, MOST_PROOFS, MOST_EVIDENCE, MOST_OF_LINK = 8, 3, 6, 300
-"""So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
-MOST_SHOWN_ITEMS = 10
-"""So many items of a list of a step are shown."""
+MOST, FEW = 10, 5
+"""So many citations, paths of one, or items of a list are shown on a terminal, and of what stands below one;
+the rest is counted, and --json has all."""
 NAME_SEPARATOR = " · "
 WIDEST_LINE = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
@@ -138,7 +104,7 @@ def print_verdict(result: Verification, limit: int = 5, *, explain: bool = False
         word, colour = _VERDICTS[part.verdict]
         put(console, Text("  ").append(f"{word}: ", colour).append(escape(part.text)))
         for path in paths_of(part.triples[:limit], ""):
-            put(console, Text("  ") + draw_path(path))
+            put(console, Text("  ") + path)
         omitted = len(part.triples) - limit
         if omitted > 0:
             put(console, f"    … and {counted(omitted, 'more triple')}; --json prints all", "dim")
@@ -176,11 +142,11 @@ def print_answer(console: Console, answer: Answer, choosing: str) -> None:
             put(console, line.append(f"   ({alternative.score:.0%})", "dim"))
         return
     width = min(console.width, WIDEST_LINE) if console.is_terminal else None
-    for line in [*_answer_lines(answer, width), *_citation_lines(answer.citations[:SHOWN_CITATIONS])]:
+    for line in [*_answer_lines(answer, width), *_citation_lines(answer.citations[:MOST])]:
         put(console, line)
     if answer.reading:
         put(console, f"  Read as: {escape(answer.reading)}", "dim")
-    omitted = len(answer.citations) - SHOWN_CITATIONS
+    omitted = len(answer.citations) - MOST
     if omitted > 0:
         put(console, f"  … and {counted(omitted, 'more citation')}; --json prints all", "dim")
     _print_notes(console, answer.notes)
@@ -245,10 +211,10 @@ def _citation_lines(citations: Sequence[Citation]) -> list[Text]:
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
         paths = paths_of(citation.triples, citation.label)
-        for i, path in enumerate(paths[:MOST_DRAWN_PATHS]):
-            rows.append((draw_path(path), f"[{number}]" if i == 0 else ""))
+        for i, path in enumerate(paths[:MOST]):
+            rows.append((path, f"[{number}]" if i == 0 else ""))
         rows += [(line, "") for line in _property_lines(citation)]
-        omitted = len(paths) - MOST_DRAWN_PATHS
+        omitted = len(paths) - MOST
         if omitted > 0:
             rows.append((Text(f"  … and {omitted:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST_LINE - 10)
@@ -263,23 +229,13 @@ def _property_lines(citation: Citation) -> Iterator[Text]:
     for triple in citation.triples:
         if triple.inferred:
             yield Text("      inferred: it follows from the ontology, and no source states it", "dim")
-        for statement in triple.properties[:MOST_PROPERTIES_SHOWN]:
+        for statement in triple.properties[:FEW]:
             yield Text(
                 "      " + ", ".join(f"{escape(key)} {escape(value)}" for key, value in statement), "dim"
             )
-        omitted = len(triple.properties) - MOST_PROPERTIES_SHOWN
+        omitted = len(triple.properties) - FEW
         if omitted > 0:
             yield Text(f"      … and {counted(omitted, 'more edge')}; --json prints all", "dim")
-
-
-def draw_path(path: ShownPath) -> Text:
-    """Draw a path with arrows in the direction of its triples."""
-    text = Text(f"  {escape(path.start)}")
-    for hop in path.hops:
-        relation = escape(hop.relation)
-        text.append(f" ─{relation}→ " if hop.forward else f" ←{relation}─ ", "cyan")
-        text.append(escape(hop.node))
-    return text
 
 
 def _print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
@@ -298,15 +254,15 @@ def _print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
 
 def _link_lines(link: SubAnswer, *, whole: bool) -> Iterator[Text]:
     """What is below a sub-question: its answer, and of each proof the end, which this link adds."""
-    reply = _one_line(link.text)[:MOST_OF_LINK]
-    names = NAME_SEPARATOR.join(map(escape, link.answers[:MOST_LINK_ANSWERS]))
+    reply = _one_line(link.text)[:300]
+    names = NAME_SEPARATOR.join(map(escape, link.answers[:MOST]))
     if link.answers:
-        yield Text(f"→ {names}{_omission(len(link.answers), MOST_LINK_ANSWERS)}", "bold")
+        yield Text(f"→ {names}{_omission(len(link.answers), MOST)}", "bold")
     else:
         yield Text(f"→ nothing that the evidence proves{f': {reply}' if link.text else ''}", "yellow")
-    for citation in link.citations[:MOST_PROOFS]:
-        yield from (draw_path(path) for path in paths_of(citation.triples[-1:], citation.label))
-    if omission := _omission(len(link.citations), MOST_PROOFS):
+    for citation in link.citations[:FEW]:
+        yield from paths_of(citation.triples[-1:], citation.label)
+    if omission := _omission(len(link.citations), FEW):
         yield Text(f" {omission}", "dim")
     if whole:
         if link.question != link.asked:
@@ -314,9 +270,9 @@ def _link_lines(link: SubAnswer, *, whole: bool) -> Iterator[Text]:
         if link.text and link.text != ", ".join(link.answers):
             yield Text(f"  said: {reply}", "dim")
         yield Text(f"  given {counted(len(link.evidence), 'triple')}, the most similar first:", "dim")
-        for triple in link.evidence[:MOST_EVIDENCE]:
+        for triple in link.evidence[:FEW]:
             yield Text(f"    {escape(triple.head)} ─{escape(triple.relation)}→ {escape(triple.tail)}", "dim")
-        if omission := _omission(len(link.evidence), MOST_EVIDENCE):
+        if omission := _omission(len(link.evidence), FEW):
             yield Text(f"   {omission}", "dim")
     yield from (Text(f"  note: {escape(note)}", "yellow") for note in link.notes)
 
@@ -334,55 +290,43 @@ def print_steps(console: Console, steps: Sequence[Step]) -> None:
     """Print each step's name and what came out of it."""
     for step in steps:
         put(console, step.name, "bold cyan")
-        for line in _mapping_lines(step.detail, "  "):
+        # A step with one list needs no title over it.
+        detail = cast("dict[str, object]", json_form(step.detail))
+        only = next(iter(detail.values())) if len(detail) == 1 else None
+        for line in _lines(only if isinstance(only, list) and only else detail, "  "):
             put(console, line)
 
 
-def _mapping_lines(detail: Mapping[str, object], indent: str) -> list[str]:
-    """One line for each single value, a block for each list."""
-    lines: list[str] = []
-    for key, value in cast("dict[str, object]", json_form(detail)).items():
-        if isinstance(value, list):
-            items = cast("list[object]", value)
-            if not items:
-                lines.append(f"{indent}{escape(key)}: none")
-                continue
-            # A step with one list needs no title over it.
-            inner = indent if len(detail) == 1 else indent + "  "
-            lines += [] if len(detail) == 1 else [f"{indent}{escape(key)}:"]
-            lines += [f"{inner}{_item_line(item)}" for item in items[:MOST_SHOWN_ITEMS]]
-            omitted = len(items) - MOST_SHOWN_ITEMS
-            lines += [f"{inner}… and {omitted:,} more; --json --explain prints all"] if omitted > 0 else []
-        elif isinstance(value, dict):
-            lines += [
-                f"{indent}{escape(key)}:",
-                *_mapping_lines(cast("dict[str, object]", value), indent + "  "),
-            ]
-        else:
-            lines.append(f"{indent}{escape(key)}: {_scalar(value)}")
-    return lines
-
-
-def _item_line(value: object) -> str:
-    """One item of a list, in one line."""
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        if len(items) == 3 and all(isinstance(item, str) for item in items):
-            head, relation, tail = (_scalar(item) for item in items)
-            return f"{head} ─{relation}→ {tail}"
-        return " · ".join(_item_line(item) for item in items)
+def _lines(value: object, indent: str) -> Iterator[str]:
+    """A mapping in lines by its keys, or the first items of a list."""
     if isinstance(value, dict):
-        parts = cast("dict[str, object]", value).items()
-        texts = (
-            _item_line(v) if isinstance(v, (str, list)) else f"{key} {_item_line(v)}" for key, v in parts
-        )
-        return "  ".join(filter(None, texts))
-    return _scalar(value)
+        for key, inner in cast("dict[str, object]", value).items():
+            if isinstance(inner, (dict, list)) and inner:
+                yield f"{indent}{escape(key)}:"
+                yield from _lines(inner, indent + "  ")
+            else:
+                yield f"{indent}{escape(key)}: {'none' if inner == [] else _line(inner)}"
+    else:
+        items = cast("list[object]", value)
+        yield from (f"{indent}{_line(item)}" for item in items[:MOST])
+        if len(items) > MOST:
+            yield f"{indent}… and {len(items) - MOST:,} more; --json --explain prints all"
 
 
-def _scalar(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else escape(str(value))
+def _line(value: object) -> str:
+    """A value in one line; a triple as an arrow."""
+    match value:
+        case [str() as head, str() as relation, str() as tail]:
+            return f"{escape(head)} ─{escape(relation)}→ {escape(tail)}"
+        case list():
+            return " · ".join(_line(item) for item in cast("list[object]", value))
+        case dict():
+            parts = cast("dict[str, object]", value).items()
+            texts = (_line(v) if isinstance(v, (str, list)) else f"{key} {_line(v)}" for key, v in parts)
+            return "  ".join(filter(None, texts))
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.3f}".rstrip("0").rstrip(".")
+        case _:
+            return "–" if value is None else escape(str(value))

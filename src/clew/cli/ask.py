@@ -51,59 +51,31 @@ if TYPE_CHECKING:
 MOST_NAMES_IN_CELL = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-NARROW = 72
-"""A table needs a terminal of so many columns."""
-FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
-
 
 def _print(rows: Sequence[MethodRow]) -> None:
-    """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
-    from rich.text import Text
-
-    console = out()
-    answered_rows = [row for row in rows if row.answer is not None]
-    if answered_rows and console.width >= NARROW:
-        console.print(_table(answered_rows))
-    for row in answered_rows if console.width < NARROW else ():
-        method, answer_text, abstained, *figures = _cells(row)
-        used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
-        console.print(Text(method, "bold cyan"), Text(abstained or answer_text), soft_wrap=True)
-        put(console, f"  {used}", "dim")
-    for row in rows:
-        if row.error is not None:
-            put(console, f"{row.method}: error: {escape(row.error)}", "yellow")
-
-
-def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
+    """Print a table with a row a method; what failed comes last."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold cyan")
+    console, table = out(), Table(box=None, pad_edge=False, header_style="bold cyan")
     table.add_column("method", no_wrap=True)
     table.add_column("answer", overflow="fold")
     table.add_column("abstained", no_wrap=True)
-    for title in FIGURES:
+    for title in ("evidence", "cited", "calls", "tokens", "ms"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in _cells(row)))
-    return table
-
-
-def _cells(row: MethodRow) -> list[str]:
-    answer = row.answer
-    if answer is None:
-        return []
-    used = answer.usage
-    return [
-        row.method,
-        _describe_answer(answer),
-        "" if answer.abstained is None else answer.abstained.reason,
-        f"{row.evidence:,}",
-        f"{row.cited:,}",
-        f"{used.calls:,}",
-        f"{used.input_tokens + used.output_tokens:,}",
-        f"{answer.timings_ms.get('total', 0.0):,.0f}",
-    ]
+        if (answer := row.answer) is not None:
+            used = answer.usage
+            milliseconds = answer.timings_ms.get("total", 0.0)
+            figures = (row.evidence, row.cited, used.calls, used.input_tokens + used.output_tokens)
+            reason = "" if answer.abstained is None else answer.abstained.reason
+            cells = [row.method, _describe_answer(answer), reason, *(f"{figure:,}" for figure in figures)]
+            table.add_row(*map(Text, [*cells, f"{milliseconds:,.0f}"]))
+    if table.row_count:
+        console.print(table)
+    for row in rows:
+        if row.error is not None:
+            put(console, f"{row.method}: error: {escape(row.error)}", "yellow")
 
 
 def _describe_answer(answer: Answer) -> str:

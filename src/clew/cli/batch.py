@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
@@ -38,39 +38,18 @@ _ADVICE = "Give another --out"
 
 
 class BatchKind(NamedTuple):
-    """What a batch is of: the fields of its results, and the words of its messages."""
+    """What a batch is of, a field of its results beside that, and the words of its messages."""
 
     item: Literal["question", "claim"]
-    """The field of the text too."""
     items: Literal["questions", "claims"]
     field: str
-    """A field that every result has beside it."""
     result: str
-    """What one is called; `a_result` with its article, `of_other` whose another one is."""
-    a_result: str
-    of_other: str
     doing: str
     done: str
 
 
-_QUESTIONS = BatchKind(
-    "question", "questions", "answers", "answer", "an answer", "to another question", "asking", "answered"
-)
-_CLAIMS = BatchKind(
-    "claim", "claims", "verdict", "verdict", "a verdict", "on another claim", "verifying", "verified"
-)
-
-
-@dataclass
-class _Counts:
-    """What a run did: outcomes in words, items that the budget stopped, and the first that failed."""
-
-    outcomes: Counter[str] = field(default_factory=Counter[str])
-    stopped: int = 0
-    stopped_by: str = ""
-    first_failure: str = ""
-
-
+_QUESTIONS = BatchKind("question", "questions", "answers", "answer", "asking", "answered")
+_CLAIMS = BatchKind("claim", "claims", "verdict", "verdict", "verifying", "verified")
 _FAILED = "failed"
 
 
@@ -125,18 +104,19 @@ class BatchRun:
         whole_lines = content[: content.rfind(b"\n") + 1]
         answered_ids: set[str] = set()
         advice = f"The file does not hold {kind.result}s of Clew. {_ADVICE}"
+        wrong = f"not {'an answer' if kind is _QUESTIONS else 'a verdict'} of Clew"
         for number, line in json_lines(whole_lines.split(b"\n"), str(path), advice):
             id = str(line.get("id"))
             if kind.item not in line or not (kind.field in line or isinstance(line.get("failure"), dict)):
-                raise ParseError(str(path), number, f"not {kind.a_result} of Clew", _ADVICE)
+                raise ParseError(str(path), number, wrong, _ADVICE)
             if id in texts and (line[kind.item], line.get("method")) != (texts[id], self.method):
-                reason = f"id {id!r} holds the {kind.result} {kind.of_other} or of another method"
+                reason = f"id {id!r} holds the {kind.result} on another {kind.item} or of another method"
                 raise ParseError(str(path), number, reason, _ADVICE)
             if line.get("failure") is None:
                 answered_ids.add(id)
         torn = content[len(whole_lines) :]
         if not (torn.startswith(_LINE_START) or _LINE_START.startswith(torn)):
-            raise ParseError(str(path), whole_lines.count(b"\n") + 1, f"not {kind.a_result} of Clew", _ADVICE)
+            raise ParseError(str(path), whole_lines.count(b"\n") + 1, wrong, _ADVICE)
         file.truncate(len(whole_lines))
         file.seek(len(whole_lines))
         return answered_ids & texts.keys()
@@ -166,51 +146,44 @@ class BatchRun:
         return opened.enter_context(self._asked())
 
     def _write_all(self, items: Sequence[EvalQuestion], file: BinaryIO | None) -> None:
-        """Write all results, and say what came of them."""
-        counts, kind = _Counts(), self.kind
+        """Write all results, and say what came of them; raises Stopped where some have no result."""
+        kind, total = self.kind, len(items)
+        outcomes, stopped, failures = Counter[str](), list[str](), list[str]()
         try:
             with (
-                self._outcomes(items) as outcomes,
+                self._outcomes(items) as found,
                 Bar(quiet=self.quiet) as bar,
                 explained_wait(waiting_note(self.asker.model), quiet=self.quiet),
             ):
-                for item, outcome in outcomes:
+                for item, outcome in found:
                     failure = outcome.failure
                     if outcome.stopped and file is not None:
-                        counts.stopped += 1
-                        counts.stopped_by = counts.stopped_by or outcome.stopped
+                        stopped.append(outcome.stopped)
                     elif failure is not None:
                         line = {"id": item.id, kind.item: item.text, "method": self.method}
                         self._write(line | {"failure": asdict(failure)}, file)
-                        counts.outcomes[_FAILED] += 1
-                        problem = f"id {item.id!r}: {failure.message}"
-                        counts.first_failure = counts.first_failure or problem
+                        outcomes[_FAILED] += 1
+                        failures.append(f"id {item.id!r}: {failure.message.rstrip('.')}")
                     elif outcome.reply is not None:
                         self._write(outcome.reply, file)
                         words = "with an answer" if outcome.reply.get("abstained") is None else "abstained"
                         verdict = str(outcome.reply.get("verdict", "")).replace("_", " ")
-                        counts.outcomes[verdict or words] += 1
-                    bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
+                        outcomes[verdict or words] += 1
+                    bar.update(kind.doing, outcomes.total(), total, kind.items)
         except KeyboardInterrupt as error:
             advice = "use --out FILE to be able to go on later"
             advice = advice if file is None else "the same command goes on from here"
-            progress = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
+            progress = f"{outcomes.total():,} of {total:,} {kind.done} now"
             raise Interrupted(f"interrupted: {progress}; {advice}") from error
-        self._tell(counts, len(items), file)
-
-    def _tell(self, counts: _Counts, total: int, file: BinaryIO | None) -> None:
-        """Say what was done; raises Stopped where some have no result."""
-        kind, failed = self.kind, counts.outcomes[_FAILED]
         if total and file is not None and not self.quiet:
-            outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
-            warn(f"{self.out}: {counted(total, kind.item)} {kind.done} now ({outcomes})")
+            counts = ", ".join(f"{count:,} {words}" for words, count in outcomes.most_common())
+            warn(f"{self.out}: {counted(total, kind.item)} {kind.done} now ({counts})")
         problems: list[str] = []
-        if counts.stopped:
-            stopped = counted(counts.stopped, kind.item)
-            problems.append(f"{stopped} of {total:,} not {kind.done}: {counts.stopped_by}")
-        if failed:
-            failure = counts.first_failure.rstrip(".")
-            problems.append(f"{counted(failed, kind.item)} of {total:,} failed, the first with {failure}")
+        if stopped:
+            problems.append(f"{counted(len(stopped), kind.item)} of {total:,} not {kind.done}: {stopped[0]}")
+        if failures:
+            failed = counted(len(failures), kind.item)
+            problems.append(f"{failed} of {total:,} failed, the first with {failures[0]}")
         if problems:
             from clew.workers import Stopped
 
@@ -271,16 +244,13 @@ def read_items(path: str, kind: BatchKind) -> list[EvalQuestion]:
             text = clean_question(text, field)
         except UsageError as error:
             raise ParseError(file, number, str(error)) from error
-        entities = _entities(value, file, number) if field == "question" else ()
-        batch_items.append(EvalQuestion(id, text, entities=entities))
+        entities = (value.get("entities") or []) if field == "question" else []
+        if not isinstance(entities, list) or not all(
+            isinstance(name, str) for name in cast("list[object]", entities)
+        ):
+            reason, advice = "field 'entities' is not a list of strings", 'Write "entities": ["…"]'
+            raise ParseError(file, number, reason, advice)
+        batch_items.append(EvalQuestion(id, text, entities=tuple(cast("list[str]", entities))))
     if not batch_items:
-        raise InputError(f'{file}: no {kind.items}. Write a line {{"id": "1", "{field}": "…"}} for each')
+        raise InputError(f'{file}: no {field}s. Write a line {{"id": "1", "{field}": "…"}} for each')
     return batch_items
-
-
-def _entities(value: dict[str, Any], file: str, number: int) -> tuple[str, ...]:
-    raw = value.get("entities")
-    names = cast("list[object]", raw) if isinstance(raw, list) else [] if raw is None else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise ParseError(file, number, "field 'entities' is not a list of strings", 'Write "entities": ["…"]')
-    return tuple(cast("list[str]", names))

@@ -131,6 +131,10 @@ def evaluate(
 
     if llm is not None and workers is not None:
         raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
+    try:
+        seeds = None if seed is None else tuple(dict.fromkeys(map(int, seed.split(","))))
+    except ValueError as error:
+        raise UsageError(f"--seed {seed}: not numbers. Write --seed 0 or --seed 0,1,2") from error
     request = RunRequest(
         targets=tuple(targets),
         dataset=dataset,
@@ -140,7 +144,7 @@ def evaluate(
         data=tuple(data or ()),
         methods=comma_names(method),
         limit=limit,
-        seeds=None if seed is None else _seeds(seed),
+        seeds=seeds,
         given_entities=given_entities,
         llm=llm,
         steps=steps,
@@ -171,13 +175,6 @@ def evaluate(
         write_report([request.out], report, json=False, quiet=quiet or json)
     if failed:
         raise typer.Exit(FAILED)
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
-    except ValueError as error:
-        raise UsageError(f"--seed {text}: not numbers. Write --seed 0 or --seed 0,1,2") from error
 
 
 def _run(

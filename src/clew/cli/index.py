@@ -31,7 +31,6 @@ from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
-    from clew.index.build import Built
     from clew.index.update.update import Updated, UpdateStage
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
     from clew.workers import Workers
@@ -196,13 +195,35 @@ def index(
     if vocabulary is not None:
         with Clew.open(out, embedder=reading.embedder) as clew:
             clew.set_vocabulary(vocabulary)
-    seconds = time.monotonic() - start
+    seconds, about = time.monotonic() - start, built.manifest.about
     if json:
-        write_json(_json(built, seconds))
+        from clew.index.info import report_json
+
+        write_json(
+            {
+                "index": str(built.path),
+                "bytes": built.manifest.bytes,
+                "seconds": round(seconds, 3),
+                "counts": dict(about.counts),
+                "embedder": None if about.embedder is None else asdict(about.embedder),
+                "sources": [asdict(source) for source in about.sources],
+                "report": report_json(about.report),
+            }
+        )
     elif not quiet:
-        for line in _lines(built, seconds):
-            write(escape(line))
-        for line in reading_notes(built.manifest.about.report):
+        counts = about.counts
+        write(
+            escape(
+                f"{built.path}: {describe_counts(counts)}, {counted(counts['relations'], 'relation')}; "
+                f"{byte_size(built.manifest.bytes)}, {seconds:.1f} s"
+            )
+        )
+        nouns = (("type", "types"), ("alias", "aliases"))
+        if side := [counted(counts[plural], one, plural) for one, plural in nouns if counts[plural]]:
+            write(", ".join(side))
+        if built.report.duplicates:
+            write(f"{counted(built.report.duplicates, 'duplicate triple')} merged")
+        for line in reading_notes(about.report):
             warn(line)
 
 
@@ -272,36 +293,6 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
     with closing(open_neo4j(source, neo4j_login(), seconds=300.0)) as store:
         export_neo4j(store, folder, tell)
     return folder
-
-
-def _json(built: Built, seconds: float) -> dict[str, object]:
-    """Make the stable JSON form (documented in docs/json.md)."""
-    from clew.index.info import report_json
-
-    about = built.manifest.about
-    return {
-        "index": str(built.path),
-        "bytes": built.manifest.bytes,
-        "seconds": round(seconds, 3),
-        "counts": dict(about.counts),
-        "embedder": None if about.embedder is None else asdict(about.embedder),
-        "sources": [asdict(source) for source in about.sources],
-        "report": report_json(about.report),
-    }
-
-
-def _lines(built: Built, seconds: float) -> list[str]:
-    counts, report = built.manifest.about.counts, built.report
-    lines = [
-        f"{built.path}: {describe_counts(counts)}, {counted(counts['relations'], 'relation')}; "
-        f"{byte_size(built.manifest.bytes)}, {seconds:.1f} s"
-    ]
-    nouns = (("type", "types"), ("alias", "aliases"))
-    if side := [counted(counts[plural], singular, plural) for singular, plural in nouns if counts[plural]]:
-        lines.append(", ".join(side))
-    if report.duplicates:
-        lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
-    return lines
 
 
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from clew.index.info import Info, RelationInfo, TypeShare
 
 
-MOST_SHOWN_RELATIONS = 40
-MOST_SHOWN_TYPES = 12
-
-
 @with_options
 def info(
     source: SourceArgument,
@@ -45,8 +41,20 @@ def info(
     json: Json = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
-    files = _verify(source) if verify else 0
-    description = _describe(source, reading)
+    from clew.index.info import info_of
+    from clew.index.store.directory import open_index
+    from clew.opening.graph_view import is_index
+
+    files, index = 0, Path(source)
+    if verify and not is_index(index):
+        raise UsageError(f"{source} is no index: --verify is for what clew index has written")
+    if is_index(index) and (verify or (reading.embedder is None and reading.format is None)):
+        # An index whose embedder is not at hand can be described too.
+        opened = open_index(index, verify=verify)
+        files, description = len(opened.manifest.files), info_of(opened)
+    else:
+        with open_source(source, reading) as clew:
+            description = clew.info()
     if json:
         write_json(description.as_json() | ({"verified_files": files} if verify else {}))
         return
@@ -60,50 +68,31 @@ def print_info(description: Info) -> None:
     console = out()
     for line in _facts(description):
         put(console, escape(line))
-    for relation in description.relations[:MOST_SHOWN_RELATIONS]:
+    for relation in description.relations[:40]:
         title, *details = _relation_lines(relation)
         console.print()
         put(console, escape(title), "bold")
         for line in details:
             put(console, escape(line))
-    omitted = len(description.relations) - MOST_SHOWN_RELATIONS
+    omitted = len(description.relations) - 40
     if omitted > 0:
         console.print(f"\n… and {counted(omitted, 'more relation')}; --json prints all")
-
-
-def _verify(source: str) -> int:
-    """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
-    from clew.index.store.directory import open_index
-    from clew.opening.graph_view import is_index
-
-    if not is_index(Path(source)):
-        raise UsageError(f"{source} is no index: --verify is for what clew index has written")
-    return len(open_index(Path(source), verify=True).manifest.files)
-
-
-def _describe(source: str, reading: SourceOptions) -> Info:
-    """Describe the source; an index whose embedder is not at hand can be described too."""
-    from clew.opening.graph_view import is_index
-
-    if reading.embedder is None and reading.format is None and is_index(Path(source)):
-        from clew.index.info import info_of
-        from clew.index.store.directory import open_index
-
-        return info_of(open_index(Path(source)))
-    with open_source(source, reading) as clew:
-        return clew.info()
 
 
 def _facts(description: Info) -> list[str]:
     counts, embedder = description.counts, description.embedder
     literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
+    names = [f"{name} {members:,}" for name, members in description.types.items()]
+    omitted = f" … and {len(names) - 12:,} more; --json prints all" if len(names) > 12 else ""
+    inferred = "none declared; those below are inferred from the relations of the entities"
+    types = ", ".join(names[:12]) + omitted if names else inferred
     lines = [
         f"{description.path}: {byte_size(description.bytes)}, "
         f"made {description.created} by Clew {description.clew}",
         f"triples    {counts['triples']:,}",
         f"entities   {counts['entities']:,}{literals}",
         f"relations  {counts['relations']:,}",
-        f"types      {_types(description)}",
+        f"types      {types}",
         f"aliases    {counts['aliases']:,}",
     ]
     if embedder is not None:
@@ -144,14 +133,6 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
         of, omitted = f"{cut:,} of {corpus['roots']:,} entities", f"{corpus['triples_left_out']:,}"
         notes.insert(0, f"           the cap cut the trees of {of}, and {omitted} of their own triples")
     return [f"corpus     {walk_kind}: {walks}", *notes]
-
-
-def _types(description: Info) -> str:
-    if not description.types:
-        return "none declared; those below are inferred from the relations of the entities"
-    names = [f"{name} {members:,}" for name, members in list(description.types.items())[:MOST_SHOWN_TYPES]]
-    omitted = len(description.types) - MOST_SHOWN_TYPES
-    return ", ".join(names) + (f" … and {omitted:,} more; --json prints all" if omitted > 0 else "")
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
@@ -274,8 +255,22 @@ def doctor(
         raise UsageError(
             "Nothing to check. Write: clew doctor --llm ollama/llama3.1, or --store neo4j://host:7687"
         )
-    checks = [] if llm is None else _model(llm)
-    checks += [] if address is None else _database(address)
+    checks: list[dict[str, str]] = []
+    if llm is not None:
+        from clew.llm import settings_from
+        from clew.llm.open import doctor as checked
+
+        with explained_wait("the model is asked"):
+            checks += [asdict(check) for check in checked(settings_from(os.environ, llm))]
+    if address is not None:
+        from clew.stores.doctor import check_store
+
+        if not is_address(address):
+            raise UsageError(
+                f"{address!r} is no address. Write neo4j://host:7687 or sparql+https://host/path"
+            )
+        with explained_wait("the database is asked"):
+            checks += [check._asdict() for check in check_store(address, neo4j_login())]
     failed = any(check["state"] == "failed" for check in checks)
     if json:
         address_text = None if address is None else shown_address(address)
@@ -285,21 +280,3 @@ def doctor(
             write(escape(f"{check['state']:<7}  {check['name']:<{LABEL_WIDTH}}  {check['detail']}"))
     if failed:
         raise typer.Exit(FAILED)
-
-
-def _model(llm: str) -> list[Mapping[str, str]]:
-    from clew.llm import settings_from
-    from clew.llm.open import doctor as checked
-
-    settings = settings_from(os.environ, llm)
-    with explained_wait("the model is asked"):
-        return [asdict(check) for check in checked(settings)]
-
-
-def _database(address: str) -> list[Mapping[str, str]]:
-    from clew.stores.doctor import check_store
-
-    if not is_address(address):
-        raise UsageError(f"{address!r} is no address. Write neo4j://host:7687 or sparql+https://host/path")
-    with explained_wait("the database is asked"):
-        return [check._asdict() for check in check_store(address, neo4j_login())]

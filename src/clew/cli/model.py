@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -19,9 +19,6 @@ from clew.errors import UsageError
 from clew.opening.environment import CALLS
 
 if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.text import Text
-
     from clew.llm.budget import Ledger, Limits
     from clew.llm.managed import Listener, ManagedModel
     from clew.llm.providers import Settings
@@ -29,80 +26,28 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def show_replies(stream: bool | None, llm: str | None, *, quiet: bool) -> Generator[Listener | None]:
-    """Show what the model `llm` says while the work inside is done; yields who hears it, None for nobody.
+def show_replies(stream: bool, llm: str | None) -> Generator[Listener | None]:
+    """Write what the model `llm` says on stderr while the work inside is done; yields who hears it, or None.
 
-    On a terminal the last lines of a reply are seen, and vanish in the end; elsewhere all of them are
-    written, if that is `stream`. None wants it on a terminal, unless `quiet`. UsageError without a model.
+    Each reply begins on a line of its own. Raises UsageError without a model.
     """
     if stream and llm is None:
         raise UsageError("--stream: for a chat model. Name one with --llm, or leave it out")
-    terminal = err().is_terminal
-    if llm is None or stream is False or (stream is None and (quiet or not terminal)):
-        yield None
-        return
-    view = _Window() if terminal else _Lines()
+    last_call, inside_line = 0, False
+
+    def hear(call: int, piece: str, /) -> None:
+        nonlocal last_call, inside_line
+        lines = re.split(r"\r\n|\r|\n", piece.replace("\t", "    "))
+        text = "\n".join(map(escape, lines))
+        start = "\n" if call != last_call and inside_line else ""
+        last_call, inside_line = call, not text.endswith("\n")
+        err().print(f"{start}{text}", end="", soft_wrap=True)
+
     try:
-        yield view
+        yield hear if stream else None
     finally:
-        view.close()
-
-
-class _Lines:
-    """All replies as they come, each from the start of a line."""
-
-    def __init__(self) -> None:
-        self._call = 0
-        self._inside_line = False
-
-    def __call__(self, call: int, piece: str, /) -> None:
-        text = _escape_lines(piece)
-        if call != self._call and self._inside_line:
-            text = f"\n{text}"
-        self._call, self._inside_line = call, not text.endswith("\n")
-        err().print(text, end="", soft_wrap=True)
-
-    def close(self) -> None:
-        """End the last line."""
-        if self._inside_line:
+        if inside_line:
             err().print()
-
-
-class _Window:
-    """The last lines of the reply that came last."""
-
-    def __init__(self) -> None:
-        self._call = 0
-        self._text = ""
-        self._live: Live | None = None
-
-    def __call__(self, call: int, piece: str, /) -> None:
-        from rich.live import Live
-
-        before = self._text if call == self._call else ""
-        self._call, self._text = call, (before + _escape_lines(piece))[-4_000:]
-        if self._live is None:
-            self._live = Live(
-                console=err(), transient=True, get_renderable=self._last_lines, refresh_per_second=8
-            )
-            self._live.start()
-
-    def _last_lines(self) -> Text:
-        from rich.text import Text
-
-        console = err()
-        lines = Text(self._text.strip(), "dim").wrap(console, console.width)
-        return Text("\n").join(lines[-6:])
-
-    def close(self) -> None:
-        """Take the window away."""
-        if self._live is not None:
-            self._live.stop()
-
-
-def _escape_lines(piece: str) -> str:
-    """Make a piece of a reply safe to show; its line ends stay."""
-    return "\n".join(escape(line) for line in re.split(r"\r\n|\r|\n", piece.replace("\t", "    ")))
 
 
 T = TypeVar("T")
@@ -181,9 +126,8 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
-        settings = replace(
-            self.settings(spec), per_question=Limits(calls=CALLS), per_run=self._shared_limits()
-        )
+        limits = self._shared_limits()
+        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=limits)
         return open_model(settings, hear_reply, run)
 
     def shared_ledger(self) -> Ledger:
@@ -194,17 +138,16 @@ class ModelOptions:
 
     def _shared_limits(self) -> Limits:
         """The limits of all requests to a server together."""
-        of_run = self.limits("--run-budget", self.run_budget)
-        of_question = self.limits("--budget", self.budget)
-        named = {f.name: getattr(of_question, f.name) for f in fields(of_question)}
+        of_run, named = (
+            self.limits("--run-budget", self.run_budget),
+            asdict(self.limits("--budget", self.budget)),
+        )
         return replace(of_run, **{name: value for name, value in named.items() if value is not None})
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
-        exempt = ("llm", "stream")  # of which other errors speak
-        changed = [
-            f.name for f in fields(self) if f.name not in exempt and getattr(self, f.name) != f.default
-        ]
+        others = (f for f in fields(self) if f.name not in ("llm", "stream"))  # of which other errors speak
+        changed = [f.name for f in others if getattr(self, f.name) != f.default]
         if changed:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in changed)
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
@@ -235,11 +178,8 @@ class AskedModelOptions(ManyOptions):
     """The model of a question or a claim, or of a file of them, and whether it is heard while it speaks."""
 
     llm: LlmSpec = None
-    stream: bool | None = option(
-        None,
-        "Show on stderr what --llm says, while it comes; by default on a terminal.",
-        None,
-        "--stream/--no-stream",
+    stream: bool = option(
+        False, "Show on stderr what --llm says, while it comes.", None, "--stream/--no-stream"
     )
 
     @contextmanager
@@ -248,10 +188,10 @@ class AskedModelOptions(ManyOptions):
     ) -> Generator[tuple[T, ManagedModel | None]]:
         """Open the model, and with `start` what is asked; a wait for either is explained."""
         with (
-            show_replies(self.stream, self.llm, quiet=quiet) as listener,
+            show_replies(self.stream, self.llm) as listener,
             opened_model(self.llm, self, listener) as model,
             start() as source,
-            explained_wait(waiting_note(model), quiet=quiet or bool(self.stream)),
+            explained_wait(waiting_note(model), quiet=quiet or self.stream),
         ):
             yield source, model
 

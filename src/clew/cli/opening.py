@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,8 +117,6 @@ def store_stdin() -> Path:
         new.unlink(missing_ok=True)
 
 
-MOST_ALIKE = 2
-"""Notes of one kind that are printed; the rest is counted."""
 SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
@@ -346,21 +344,17 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}"
         )
-    return lines + [f"note: {note}" for note in _shorten_notes(report.get("notes", ()))]
-
-
-def _shorten_notes(notes: Sequence[str]) -> Iterator[str]:
-    """Of notes that are alike but for their source and for numbers, the first and how many more there are."""
     groups: dict[str, list[str]] = {}
-    for note in notes:
+    for note in report.get("notes", ()):
+        # Alike are those that differ in their source and in numbers alone.
         groups.setdefault(re.sub(r"\d[\d,]*", "0", note.partition(": ")[2] or note), []).append(note)
     for group in groups.values():
-        yield from group[:MOST_ALIKE]
-        if len(group) > MOST_ALIKE:
-            yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"
+        lines += [f"note: {note}" for note in group[:2]]
+        if len(group) > 2:
+            lines.append(f"note: the same, but for numbers, of {counted(len(group) - 2, 'more source')}")
+    return lines
 
 
-_IF_NOT_OVER = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
 RayAddress = Annotated[
     str | None,
     typer.Option(
@@ -411,7 +405,8 @@ def _warn_if_ended(address: str) -> Generator[None]:
         f"error: {address}: the command was ended in mid-work, as by Ray where the cluster has ended. What "
         "was done is kept: give the same command where there is a cluster, and it goes on\n"
     )
-    command = [sys.executable, "-I", "-S", "-c", _IF_NOT_OVER, text]
+    code = "import sys; sys.stdin.read() or sys.stderr.write(sys.argv[1])"
+    command = [sys.executable, "-I", "-S", "-c", code, text]
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as watcher:  # noqa: S603
         try:
             yield

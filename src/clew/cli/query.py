@@ -31,7 +31,7 @@ from clew.text.normalise import counted
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.stores.store import CypherStore, Rows, SparqlStore
+    from clew.stores.store import Rows, Store
     from clew.types import MatchResult, Pattern
 
 
@@ -81,9 +81,7 @@ def query(
         raise typer.Exit(UNANSWERED)
 
 
-def _open(
-    source: str, text: str, reading: SourceOptions, seconds: float, rows: int
-) -> CypherStore | SparqlStore:
+def _open(source: str, text: str, reading: SourceOptions, seconds: float, rows: int) -> Store:
     sparql = is_sparql_query(text)
     if is_address(source):
         if sparql != is_sparql(source) and text.strip():
@@ -110,26 +108,16 @@ def print_rows(result: Rows) -> None:
 
 def _cell(value: object) -> str:
     """Write a value for people; a term of RDF as its text alone."""
+    from clew.stores.sparql.embedded import PREFIXES
+    from clew.stores.sparql.guard import short_name
     from clew.stores.store import StoredTerm, as_json
 
     if isinstance(value, StoredTerm):
-        return short_name(value.value) if value.kind == "uri" else value.value
+        own = {prefix: start for prefix, start in PREFIXES.items() if start.startswith("urn:clew:")}
+        return short_name(value.value, own, value.value) if value.kind == "uri" else value.value
     if value is None:
         return ""
     return value if isinstance(value, str) else json_line(as_json(value))
-
-
-def short_name(iri: str) -> str:
-    """Write an IRI of an index with its prefix, as it stands in queries."""
-    from clew.stores.sparql.embedded import PREFIXES
-
-    for prefix, start in PREFIXES.items():
-        if start.startswith("urn:clew:") and iri.startswith(start):
-            return f"{prefix}:{iri.removeprefix(start)}"
-    return iri
-
-
-MOST_SHOWN_MATCHES = 50
 
 
 @with_options
@@ -153,7 +141,7 @@ def match(
     """
     if (pattern is None) == (patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
-    pattern_lines = _read_single(pattern) if pattern is not None else _read_many(str(patterns))
+    pattern_lines = _read(pattern, patterns)
     single, has_match = pattern is not None, False
     with open_source(source, reading) as clew, Bar(quiet=reading.quiet or single) as bar:
         for done, (id, wanted) in enumerate(pattern_lines, 1):
@@ -171,48 +159,48 @@ def match(
         raise typer.Exit(UNANSWERED)
 
 
-def _read_single(path: str) -> list[tuple[str | None, Pattern]]:
+def _read(pattern: str | None, patterns: str | None) -> list[tuple[str | None, Pattern]]:
+    """Read a pattern, or all before the first search, so that a malformed line costs nothing."""
     from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
 
-    inline = path.lstrip().startswith(("{", "["))
-    file, advice = "PATTERN" if inline else source_name(path), f"A pattern is one object: {PATTERN_ADVICE}"
-    raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path, f"Check the path. {advice}")
+    if pattern is None:
+        path = str(patterns)
+        file = source_name(path)
+        lines = [
+            (id, pattern_from_json(value, f"{file}:{number}"))
+            for number, id, value in unique_ids(objects(path), file)
+        ]
+        if not lines:
+            raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
+        return [*lines]
+    inline = pattern.lstrip().startswith(("{", "["))
+    file, advice = "PATTERN" if inline else source_name(pattern), f"A pattern is one object: {PATTERN_ADVICE}"
+    if inline:
+        raw = pattern.encode("utf-8", "surrogateescape")
+    else:
+        raw = read_bytes(pattern, f"Check the path. {advice}")
     value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, advice)
     id = value.get("id")
     return [(None if id is None else str(id), pattern_from_json(value, file))]
-
-
-def _read_many(path: str) -> list[tuple[str | None, Pattern]]:
-    """Read all patterns before the first search, so that a malformed line costs nothing."""
-    from clew.graph.match.patterns import PATTERN_ADVICE, pattern_from_json
-
-    file = source_name(path)
-    pattern_lines: list[tuple[str | None, Pattern]] = [
-        (id, pattern_from_json(value, f"{file}:{number}"))
-        for number, id, value in unique_ids(objects(path), file)
-    ]
-    if not pattern_lines:
-        raise ParseError(file, 0, "no patterns", f"On each line, {PATTERN_ADVICE}")
-    return pattern_lines
 
 
 def _print(clew: Clew, result: MatchResult, elapsed: float) -> None:
     """Print matches as paths with their GSD, best first; `elapsed` in ms."""
     from rich.text import Text
 
-    from clew.cli.answer_view import draw_path, paths_of
+    from clew.cli.answer_view import paths_of
 
     console, count = out(), len(result.matches)
     put(console, Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"))
-    for graph_match in result.matches[:MOST_SHOWN_MATCHES]:
+    for graph_match in result.matches[:50]:
         misses = (
             f", {graph_match.direction_misses} against the direction" if graph_match.direction_misses else ""
         )
         put(console, f"gsd {graph_match.gsd:.4f}{misses}", "bold")
         for path in paths_of(graph_match.texts, ""):
-            put(console, draw_path(path))
-    if count > MOST_SHOWN_MATCHES:
-        put(console, f"… {count - MOST_SHOWN_MATCHES:,} more; --json prints all", "dim")
+            put(console, path)
+    if count > 50:
+        put(console, f"… {count - 50:,} more; --json prints all", "dim")
     if not result.complete:
         bound = f"{result.bound:.4f}"
         note = f"The search stopped early; no match that is missing has a smaller GSD than {bound}."

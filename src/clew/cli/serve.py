@@ -40,8 +40,6 @@ ModelSpecs = Annotated[
         "--llm", metavar="PROVIDER/MODEL", help="A chat model that may be asked; repeat it for more."
     ),
 ]
-LEAST_TOKEN = 16
-"""Characters of the shortest token that is taken."""
 
 
 @with_options
@@ -130,17 +128,15 @@ def _application(
     """Put the application together, in the process that serves it: of the graphs as they are now."""
     from clew.serve.app import make_app
 
+    def mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
+        from clew.serve.mcp import mounted  # it takes as long as all else of a start
+
+        return mounted(service, work)
+
     for graph in graphs:
         graph.reload()
     models = {spec: calling.shared_model(spec, run) for spec, run in spent.items()}
-    return make_app(graphs, models, settings, mcp=None if find_spec("mcp") is None else _mounted)
-
-
-def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
-    """Make the application for /mcp; its imports take as long as all else of a start."""
-    from clew.serve.mcp import mounted
-
-    return mounted(service, work)
+    return make_app(graphs, models, settings, mcp=mounted if find_spec("mcp") else None)
 
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
@@ -173,9 +169,9 @@ def _read_tokens(path: Path) -> tuple[str, ...]:
     if not tokens:
         raise InputError(f"{path}: no token in it. Write one a line")
     for number, token in enumerate(tokens, 1):
-        if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
             raise InputError(
-                f"{path}: token {number} is not one of at least {LEAST_TOKEN} plain characters. Make one "
+                f"{path}: token {number} is not one of at least 16 plain characters. Make one "
                 "with: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
     return tokens

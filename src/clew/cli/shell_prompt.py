@@ -19,9 +19,6 @@ from clew.opening.environment import users_data
 if TYPE_CHECKING:
     from clew.engine import Clew
 
-MOST_OFFERED = 30
-"""Names that are offered."""
-
 
 class ShellPrompt:
     """Reads lines that a person types."""
@@ -55,7 +52,7 @@ class NameCompleter(Completer):
             for name in SHELL_COMMANDS:
                 if name.startswith(before.lower()):
                     yield Completion(name, -len(before))
-        yield from islice(self._names(before), MOST_OFFERED)
+        yield from islice(self._names(before), 30)
 
     def _names(self, before: str) -> Iterable[Completion]:
         """Names that begin with, or have a word that begins with, as many of the last words as may be."""
@@ -64,7 +61,7 @@ class NameCompleter(Completer):
             typed = " ".join(words[-count:]).lstrip("\"'")
             if not typed.strip():
                 continue
-            hits = self._clew.find_entities(typed, limit=MOST_OFFERED, typos=False)
+            hits = self._clew.find_entities(typed, limit=30, typos=False)
             types = {hit.label: ", ".join(hit.types) for hit in hits}
             for label, type_names in types.items():
                 if escape(label) == label:

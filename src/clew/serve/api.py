@@ -21,8 +21,6 @@ from clew.serve.work import Gone, Hear, Work
 # Server-sent events: what a model says and which steps a method takes, while the answer is made.
 
 STREAM_MEDIA = "text/event-stream"
-KEEP_ALIVE = 15.0
-"""Seconds without an event after which a comment is sent, so that nobody on the way hangs up."""
 
 
 async def event_stream(
@@ -39,7 +37,7 @@ async def event_stream(
     try:
         while True:
             try:
-                async with asyncio.timeout(KEEP_ALIVE):
+                async with asyncio.timeout(15):  # or somebody on the way hangs up
                     event = await events.get()
             except TimeoutError:
                 yield b": waiting\n\n"

@@ -38,7 +38,6 @@ log = logging.getLogger("clew.serve")
 
 GRACE = 20.0
 """Seconds that answers in progress have at the end."""
-MEMORY_SECONDS = 0.25
 
 
 Mounted = tuple[ASGIApp, AbstractAsyncContextManager[Any]]
@@ -185,7 +184,7 @@ async def _watch_graphs(
 
     async def watch() -> None:
         while True:
-            await asyncio.sleep(MEMORY_SECONDS)
+            await asyncio.sleep(0.25)
             work.watch_memory()
             counts.running.set(work.jobs)
 

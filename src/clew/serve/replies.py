@@ -32,7 +32,16 @@ import typing_extensions
 from clew.index.explore import EntityHit
 from clew.index.info import Info, RelationInfo, ReportForm
 from clew.query.table import Column, ColumnKind, FacetsForm, PageForm
-from clew.types import ANSWER_JSON, VERIFICATION_JSON, Answer, Step, Verification
+from clew.types import (
+    ANSWER_JSON,
+    VERIFICATION_JSON,
+    Answer,
+    AnswerEntity,
+    Place,
+    PlacedWord,
+    Step,
+    Verification,
+)
 
 JsonValue = str | int | float | bool | list[Any] | dict[str, Any] | None
 """What a row of a query holds."""
@@ -169,12 +178,15 @@ _NAMES = {
     Answer: ANSWER_JSON,
     Verification: VERIFICATION_JSON,
     Info: "clew created bytes counts embedder types relations vectors corpus updates",
+    PlacedWord: "begin end text part",
 }
 """The fields that are in the JSON of a class, where not all are."""
 _BESIDE: Mapping[type, Mapping[str, Any]] = {
     Answer: {"total": int, "steps": NotRequired[list[Step]]},
     Verification: {"steps": NotRequired[list[Step]]},
     RelationInfo: {"example_ids": NotRequired[list[str]]},
+    AnswerEntity: {"shared": NotRequired[bool]},
+    PlacedWord: {"as": Place},
     Info: {"index": str, "generation": int, "report": ReportForm, "sources": list[SourceForm]},
 }
 """What is in the JSON of a class beside its fields, or of another type."""

@@ -27,8 +27,6 @@ from clew.workers import end_with_parent
 
 HEAD_SECONDS = 10.0
 """Time in which a connection, or the rest of a head that has begun, has to come."""
-IDLE_SECONDS = 20
-"""Time that a connection is kept after a response."""
 MOST_CONNECTIONS = 1_000
 """Open connections of a process."""
 MOST_OF_CLIENT = 256
@@ -100,8 +98,6 @@ class Connection(HttpToolsProtocol):
 
 
 BACKLOG = 512
-_RESTART_SECONDS = 0.5
-"""A worker that ends sooner after its start than this waits as long, so that a fault is no storm."""
 _REFUSED = 100
 """Added by a worker to the exit code of an error that the next one would meet too."""
 
@@ -171,7 +167,7 @@ def _serve_one(make: Callable[[], ASGIApp], opened: socket.socket) -> int:
         date_header=True,
         http=Connection,
         backlog=BACKLOG,
-        timeout_keep_alive=IDLE_SECONDS,
+        timeout_keep_alive=20,
         timeout_graceful_shutdown=round(GRACE),
         ws="none",
         proxy_headers=False,
@@ -258,7 +254,8 @@ class _Workers:
             self._code = code - _REFUSED
             self._end()
             return
-        time.sleep(max(0.0, _RESTART_SECONDS - (time.monotonic() - begun)))
+        # One that ends at once is started a little later, so that a fault is no storm.
+        time.sleep(max(0.0, 0.5 - (time.monotonic() - begun)))
         if not self._ending:
             self._start(place)
 

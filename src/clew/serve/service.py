@@ -218,24 +218,14 @@ def named_sources(sources: Iterable[str]) -> Mapping[str, str]:
     for source in sources:
         name, separator, location = source.partition("=")
         if not (separator and re.fullmatch(r"[\w.-]+", name)):
-            name, location = _stem(source), source
+            stem = Path(source).name.split(".")[0]
+            name, location = re.sub(r"[^\w.-]+", "-", stem) or "graph", source
         if name in sources_by_name:
             raise UsageError(f'Two graphs would be called "{name}". Give one another name: NAME={location}')
         sources_by_name[name] = location
     if not sources_by_name:
         raise UsageError("No graph given. Write: clew serve films.tsv")
     return sources_by_name
-
-
-def _stem(source: str) -> str:
-    stem = Path(source).name.split(".")[0]
-    return re.sub(r"[^\w.-]+", "-", stem) or "graph"
-
-
-SHOWN_COLUMNS = 5
-"""Columns of a table where a client names none."""
-MOST_QUERY_ROWS = 200
-"""Rows of a query that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +370,7 @@ class Service:
     def query(self, graph: forms.GraphName, form: forms.QueryForm) -> QueryRowsForm:
         """Run a reading query of Cypher or SPARQL; whatever else it may do is refused."""
         seconds = min(10.0, self.limits.seconds)
-        result = self._engine(graph).query(form.query, seconds=seconds, rows=MOST_QUERY_ROWS)
+        result = self._engine(graph).query(form.query, seconds=seconds, rows=200)
         return {
             "columns": list(result.columns),
             "rows": [
@@ -451,7 +441,7 @@ class Service:
         """A page of entities with columns, sorted and filtered; `available` describes all columns."""
         table, filters = self._table(graph, form)
         described = [] if form.columns is not None else table.columns()
-        columns = form.columns or [column.name for column in described[:SHOWN_COLUMNS]]
+        columns = form.columns or [column.name for column in described[:5]]
         page = form.model_dump(include={"sort", "descending", "offset", "limit"})
         reply = table.page(columns, filters=filters, **page)
         return {**reply, "available": [column.as_json() for column in described]}

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -21,12 +20,6 @@ from clew.serve.settings import Problem, ServerLimits
 from clew.types import watch_steps
 
 T = TypeVar("T")
-RETRY_SECONDS = 0.01
-REQUESTS_AT_ONCE = 1
-"""Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
-TURN_SECONDS = 0.05
-"""How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
-
 
 ENDED_IN = ("clew.",)
 """Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
@@ -140,7 +133,8 @@ class Work:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
-        self._turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
+        # Threads share one interpreter: several that compute at once only change places.
+        self._turns = asyncio.Semaphore(1)
         self._jobs: set[Job] = set()
         self._mean = 0.05
         self._resident = resident_bytes()
@@ -169,7 +163,12 @@ class Work:
             raise Problem(429, "too-busy", "Too many requests", detail, retry_after=str(wait))
         job = Job()
         self._jobs.add(job)
-        future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, hear)))
+
+        def watched() -> T:
+            with _report_events(hear), waiting_checked(job.check):
+                return job.run(work)
+
+        future = asyncio.ensure_future(self._in_turn(watched))
         try:
             return await self._wait_for(job, future, gone, None if endless else self._limits.seconds)
         finally:
@@ -190,7 +189,8 @@ class Work:
             while turn:
                 turn.pop().release()
 
-        ending = loop.call_later(TURN_SECONDS, leave)
+        # Who takes longer, or waits for a chat model, goes on beside the next.
+        ending = loop.call_later(0.05, leave)
         try:
             # In the context of the request, so that spans of its calls are its own.
             return await loop.run_in_executor(self._threads, copy_context().run, work)
@@ -216,7 +216,7 @@ class Work:
     def _stop(self, job: Job, problem: Problem | None = None) -> None:
         """Stop a job, as soon as that can be done."""
         if not job.stop(problem):
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._stop, job, problem)
+            asyncio.get_running_loop().call_later(0.01, self._stop, job, problem)
 
     def _ended(self, job: Job, future: asyncio.Future[T]) -> None:
         self._jobs.discard(job)
@@ -243,11 +243,6 @@ class Work:
         for job in list(self._jobs):
             self._stop(job)
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _watched(job: Job, work: Callable[[], T], hear: Hear | None) -> T:
-    with _report_events(hear), waiting_checked(job.check):
-        return job.run(work)
 
 
 @contextmanager

@@ -15,10 +15,9 @@ class QueryError(UsageError):
 
 
 class QuerySyntaxError(QueryError):
-    """A query that cannot be read: `reason`, and the `offset` in its text where reading stopped."""
+    """A query that cannot be read, for a `reason`, from an `offset` in its text on."""
 
     def __init__(self, reason: str, text: str, offset: int) -> None:
-        self.reason, self.offset = reason, offset
         before = text[:offset]
         line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
         super().__init__(f"The query cannot be read at line {line}, column {column}: {reason}")
@@ -32,23 +31,6 @@ def check_text(text: str) -> None:
 
 class QueryRefused(QueryError):
     """A query that is more than a harmless read; nothing of it was run."""
-
-
-class UnknownName(QueryError):
-    """A query that names a label, relation or property that the graph lacks: its `name`, and its `kind`."""
-
-    def __init__(self, name: str, kind: str = "", advice: str = "") -> None:
-        self.name, self.kind, self.advice = name, kind, advice
-        named = f"{kind} {name}".lstrip()
-        super().__init__(f"The graph has no {named}" + (f". {advice}" if advice else ""))
-
-
-class IllegalHop(QueryError):
-    """A hop that the schema allows in neither direction; `hops` are their texts."""
-
-    def __init__(self, message: str, hops: tuple[str, ...]) -> None:
-        self.hops = hops
-        super().__init__(message)
 
 
 class StoreError(ClewError):

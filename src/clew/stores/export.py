@@ -27,8 +27,6 @@ ImportProgress = Callable[[str, int, int], None]
 # by one. Properties of edges are columns of the table of edges.
 
 LISTED_NODES = 1_000
-MOST_KEYS = 1_000
-"""Most keys of properties of edges; each is a column."""
 _OF_LIST = f"{{delimiter:{ITEM_SEPARATOR}}}"
 """Behind the header of a column of lists."""
 _LAST = f"CASE WHEN start + {LISTED_NODES} > $high THEN $high ELSE start + {LISTED_NODES - 1} END"
@@ -67,7 +65,7 @@ def export_neo4j(
         )
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = 0
-    keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
+    keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=1_000)[1]]
     for low in range(0, last + 1, shard_ids):
         bounds = {"low": low, "high": low + shard_ids - 1, "hub": hub}
         for count in _read_rows(store, folder, f"{low:012}", bounds, keys):
@@ -166,8 +164,6 @@ def _cell(value: Any, type_: str = "") -> str:  # noqa: ANN401
 
 EXPORT_SECONDS = 300.0
 """Longest wait for a reply, and between two parts of it."""
-BLOCK = 1 << 20
-_MOST_RELATIONS = 1_000_000
 _BLANK = "(isBlank(?s) || isBlank(?o))"
 BLANK = "_:"
 """The shard of triples with blank nodes."""
@@ -223,7 +219,7 @@ def _value(term: object) -> str:
 
 
 def _select(address: Address, query: str) -> tuple[tuple[object, ...], ...]:
-    sent = Guarded(query, {}, None, _MOST_RELATIONS)
+    sent = Guarded(query, {}, None, 1_000_000)
     with opened_reply(address, query, EXPORT_SECONDS, total=False) as reply:
         return rows_of(reply, sent).rows
 
@@ -271,7 +267,7 @@ def _lines(reply: HttpReply) -> Iterator[bytes]:
             yield f"{quad.triple} .\n".encode()
         return
     line_start, checked = b"", False
-    while data := reply.read(BLOCK):
+    while data := reply.read(1 << 20):
         whole_lines, newline, tail = data.rpartition(b"\n")
         if newline:
             lines, line_start = line_start + whole_lines + newline, tail

@@ -7,8 +7,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -38,14 +36,12 @@ from clew.stores.cypher.ladybug_forms import (
     without_dots,
 )
 from clew.stores.cypher.tree import quote_text
-from clew.stores.errors import StoreError, UnknownName
-from clew.stores.process import QueryProcesses
+from clew.stores.process import EmbeddedStore, QueryProcesses
 from clew.stores.store import (
     ITEM_SEPARATOR,
     LONGEST_EXAMPLE,
     GraphSchema,
     HopSearch,
-    Rows,
     SchemaHop,
     StoredEdge,
     StoredNode,
@@ -88,6 +84,15 @@ class _Column:
     """Whether its values are what nodes are called, and no literals."""
     values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
     """Of a table of nodes: node → literal nodes."""
+
+    def cell(self, values: Iterable[tuple[str, float]]) -> str:
+        """A cell of the files that tables are filled from, of texts and their numbers; empty for no value."""
+        is_name = self.kind == "DATE" and self.of_nodes
+        kind = "STRING" if is_name else self.kind.removesuffix("[]")
+        texts = [written_as(kind, text, number) for text, number in values]
+        if self.kind == "STRING[]":
+            return joined(texts)
+        return f"[{','.join(texts)}]" if self.kind.endswith("[]") and texts else (texts or [""])[0]
 
 
 class TableLayout:
@@ -134,18 +139,11 @@ class TableLayout:
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
 
-    def _node_columns(self) -> dict[str, list[_Column]]:
-        """The columns of each label but for the name."""
-        return {self.labels[table]: list(self.columns[table].values()) for table in self.used_tables}
-
-    def _edge_columns(self) -> dict[str, list[_Column]]:
-        """The columns of each relation that has edges."""
-        relations = self.graph.relations
-        return {relations[r]: list(self.edges.columns.get(r, {}).values()) for r in self.pairs}
-
     def schema(self) -> GraphSchema:
         """Return the schema of the tables."""
-        relations, nodes, edges = self.graph.relations, self._node_columns(), self._edge_columns()
+        relations = self.graph.relations
+        nodes = {self.labels[table]: list(self.columns[table].values()) for table in self.used_tables}
+        edges = {relations[r]: list(self.edges.columns.get(r, {}).values()) for r in self.pairs}
         return GraphSchema(
             tuple(
                 SchemaHop(self.labels[head], relations[relation], self.labels[tail])
@@ -161,12 +159,10 @@ class TableLayout:
 
     def facts(self, schema: GraphSchema) -> dict[str, object]:
         """What `GraphFacts` says of the tables."""
-        columns = [
-            c for of_one in (*self.columns.values(), *self.edges.columns.values()) for c in of_one.values()
-        ]
         kinds: dict[str, set[str]] = defaultdict(set, {_NAME: {"STRING"}})
-        for column in columns:
-            kinds[column.name].add(column.kind)
+        for of_one in (*self.columns.values(), *self.edges.columns.values()):
+            for column in of_one.values():
+                kinds[column.name].add(column.kind)
         properties = {**schema.label_properties, **schema.type_properties}
         return {
             "loops": sorted(self.loops),
@@ -236,21 +232,18 @@ class TableLayout:
         return kind + "[]" * is_list
 
     def _node_rows(self, table: int, columns: Sequence[_Column]) -> Iterable[Sequence[object]]:
-        graph = self.graph
+        labels, values = self.graph.labels, self.graph.values.value
         for node in np.flatnonzero(self.table == table).tolist():
-            row: list[object] = [node, graph.labels[node]]
-            row += (self._cell(column, column.values.get(node, [])) for column in columns)
+            row: list[object] = [node, labels[node]]
+            row += (
+                column.cell((labels[each], float(values[each])) for each in column.values.get(node, ()))
+                for column in columns
+            )
             if table == 0 and self.kinds:
-                row += _value_cells(graph.labels[node])
+                kind = kind_of_text(labels[node])
+                own = ("INT64", "DOUBLE") if kind == "INT64" else (kind,)
+                row += (labels[node] if column in own else "" for column in VALUE_COLUMNS)
             yield row
-
-    def _cell(self, column: _Column, literals: Sequence[int]) -> str:
-        """What stands in the column of a node with some literals."""
-        kind, texts = column.kind.removesuffix("[]"), [self.graph.labels[node] for node in literals]
-        if not (kind == "DATE" and column.of_nodes):
-            values = self.graph.values.value[literals].tolist()
-            texts = [written_as(kind, text, value) for text, value in zip(texts, values, strict=True)]
-        return _cell_text(texts, column.kind)
 
 
 class _EdgeTables:
@@ -285,12 +278,10 @@ class _EdgeTables:
         """The cells of each edge that the source has of a triple; one without any where it says no more."""
         columns = self.columns.get(relation, {})
         for values in self._statements.get((head, relation, tail), [{}]):
-            yield [_cell_of(values.get(key, []), column.kind) for key, column in columns.items()]
-
-
-def _cell_of(values: Sequence[_Value], kind: str) -> str:
-    single = kind.removesuffix("[]")
-    return _cell_text([written_as(single, text, value) for text, _, value in values], kind)
+            yield [
+                column.cell((text, n) for text, _, n in values.get(key, ()))
+                for key, column in columns.items()
+            ]
 
 
 def _declared(columns: Iterable[_Column]) -> str:
@@ -310,13 +301,6 @@ def _kinds_with_examples(columns: Iterable[_Column]) -> dict[str, str]:
     }
 
 
-def _value_cells(text: str) -> list[str]:
-    """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
-    kind = kind_of_text(text)
-    kinds = ("INT64", "DOUBLE") if kind == "INT64" else (kind,)
-    return [text if column in kinds else "" for column in VALUE_COLUMNS]
-
-
 def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
     """Names of node tables that are not those of others."""
     taken_names = {relation.lower() for relation in relations}
@@ -328,13 +312,6 @@ def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
         taken_names.add(label.lower())
         labels.append(label)
     return labels
-
-
-def _cell_text(texts: Sequence[str], kind: str) -> str:
-    """A cell of the files that tables are filled from; empty for no value."""
-    if kind == "STRING[]":
-        return joined(texts)
-    return f"[{','.join(texts)}]" if kind.endswith("[]") and texts else (texts or [""])[0]
 
 
 def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
@@ -357,19 +334,18 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
 # The embedded Cypher store: an index in ladybug, in typed tables, in processes of its own.
 
 
-class _LoadedGraph:
-    """A graph in a database, which all stores of the graph share; it ends with the last one."""
+class _LoadedGraph(QueryProcesses):
+    """A graph in a database, which all stores of the graph share."""
 
     def __init__(self, graph: Graph) -> None:
         """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
         require("ladybug", "ladybug")
         layout = TableLayout(graph)
         self.schema = layout.schema()
-        facts = layout.facts(self.schema)
         with tempfile.TemporaryDirectory() as folder:
             statements = list(layout.statements(Path(folder)))
             store = tempfile.TemporaryDirectory(prefix="clew-cypher-")
-            self.processes = QueryProcesses("cypher", store, facts, statements)
+            super().__init__("cypher", store, layout.facts(self.schema), statements)
 
 
 # Stores of the same graph share one database, since filling it takes longer than most queries. The values are
@@ -378,14 +354,8 @@ _LOADED: WeakValueDictionary[Graph, _LoadedGraph] = WeakValueDictionary()
 _LOADING = Lock()
 
 
-class LadybugStore:
-    """An index in ladybug; made with `of_graph`. Threads may share it."""
-
-    name = "embedded"
-
-    def __init__(self, loaded_graph: _LoadedGraph, *, seconds: float, rows: int) -> None:
-        self._graph: _LoadedGraph | None = loaded_graph
-        self._seconds, self._rows = seconds, rows
+class LadybugStore(EmbeddedStore):
+    """An index in ladybug; made with `of_graph`."""
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> LadybugStore:
@@ -397,46 +367,19 @@ class LadybugStore:
             loaded_graph = _LOADED[graph] = _LOADED.get(graph) or _LoadedGraph(graph)
         return cls(loaded_graph, seconds=seconds, rows=rows)
 
-    @property
-    def _loaded_graph(self) -> _LoadedGraph:
-        if self._graph is None:
-            raise StoreError("The embedded store is closed")
-        return self._graph
-
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
-        return self._loaded_graph.schema
+        return cast("_LoadedGraph", self.processes()).schema
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
         del search
         return ()
 
-    def run(
-        self,
-        query: str,
-        parameters: Mapping[str, object] | None = None,
-        *,
-        seconds: float | None = None,
-        rows: int | None = None,
-    ) -> Rows:
-        """Run a query in a process, in the store's limits unless others are given; as `CypherStore.run`."""
-        ask = self._loaded_graph.processes.rows
-        try:
-            return ask(query, parameters or {}, seconds or self._seconds, rows or self._rows, _value)
-        except UnknownName as error:
-            schema = self.schema()
-            names = [*schema.labels, *schema.types]
-            if error.kind == "property":
-                properties = chain(schema.label_properties.values(), schema.type_properties.values())
-                names = sorted({name for of_one in properties for name in of_one} | set(schema.types))
-            near = get_close_matches(error.name, names, n=3, cutoff=0.5)
-            advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
-            raise UnknownName(error.name, error.kind, advice) from error
-
-    def close(self) -> None:
-        """Take no more queries; the processes end with the last store of their graph."""
-        self._graph = None
+    @staticmethod
+    def read(value: object) -> object:
+        """Turn a value of ladybug into one of a row."""
+        return _value(value)
 
 
 def _value(value: object) -> object:

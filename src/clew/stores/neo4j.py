@@ -35,14 +35,6 @@ from clew.stores.store import (
 SAMPLED_EDGES = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
-SEARCH_SECONDS = 2.0
-"""For a hop that the sample may have missed."""
-PORT = 7687
-"""The port of an address that names none."""
-OLDEST = 5
-"""First major version of the server that is supported."""
-MOST_WAITING = 32
-"""Queries at a time; one that is over its time keeps its place until the server ends it."""
 
 T = TypeVar("T")
 Parameters = Mapping[str, object] | None
@@ -83,7 +75,8 @@ class Neo4jStore:
         self.name = self.address = address
         self.database, self.user, self._seconds = database, user, seconds
         self._rows = rows
-        self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
+        # A query that is over its time keeps its place until the server ends it.
+        self._workers = ThreadPoolExecutor(32, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
                 address, auth=(user, password), connection_timeout=5.0, max_transaction_retry_time=0.0
@@ -92,21 +85,16 @@ class Neo4jStore:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
         try:
             with self._translated_errors():
-                self.version = self._server_version()
+                agent = str(self._driver.get_server_info().agent)
+            version = agent.partition("/")[2]
+            if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < 5:
+                needed = "Clew needs Neo4j 5 or newer. Upgrade the server"
+                raise StoreError(f"{address} is Neo4j {version}; {needed}")
+            self.version = agent.replace("/", " ")
             self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
         except BaseException:
             self.close()
             raise
-
-    def _server_version(self) -> str:
-        """Return what the server calls itself; StoreError if it is too old."""
-        agent = str(self._driver.get_server_info().agent)
-        version = agent.partition("/")[2]
-        if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < OLDEST:
-            raise StoreError(
-                f"{self.address} is Neo4j {version}; Clew needs Neo4j {OLDEST} or newer. Upgrade the server"
-            )
-        return agent.replace("/", " ")
 
     def counts(self) -> tuple[int, int]:
         """Return how many nodes and edges there are that the user may read; raises as `run`."""
@@ -115,7 +103,7 @@ class Neo4jStore:
         return int(nodes), int(edges)
 
     def run(self, query: str, parameters: Parameters = None) -> Rows:
-        """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
+        """Guard a query, let the server explain it, and run it; raises as `Store.run`."""
         sent = guard(query, self._rows, parameters)
         work = self._workers.submit(self._explain_and_read, sent)
         try:
@@ -128,14 +116,11 @@ class Neo4jStore:
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
 
     def _explain_and_read(self, sent: Guarded) -> ReadRows:
-        if self._explain(sent.text, sent.parameters) != "r":
+        with self._transaction(self._seconds) as transaction:
+            explained = transaction.run("EXPLAIN " + sent.text, dict(sent.parameters)).consume()
+        if explained.query_type != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
         return self.read(sent.text, sent.parameters, most=sent.rows + 1)
-
-    def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
-        """Return what the server says that a query does: `r` reads, `w` writes."""
-        with self._transaction(self._seconds) as transaction:
-            return str(transaction.run("EXPLAIN " + text, dict(parameters)).consume().query_type)
 
     def read(
         self, text: str, parameters: Parameters = None, *, most: int, seconds: float | None = None
@@ -234,7 +219,7 @@ class Neo4jStore:
             return ()
         text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
         try:
-            rows = self.read(text, most=1, seconds=SEARCH_SECONDS)[1]
+            rows = self.read(text, most=1, seconds=2.0)[1]
         except StoreTimeout:
             return ()
         return tuple(
@@ -348,7 +333,7 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
         # The driver hides why a server that routes is not reached.
         parts = urlsplit(address)
         try:
-            socket.create_connection((parts.hostname or "localhost", parts.port or PORT), timeout=5.0).close()
+            socket.create_connection((parts.hostname or "localhost", parts.port or 7687), timeout=5.0).close()
         except OSError as fault:
             causes.append(fault)
     for cause in causes:

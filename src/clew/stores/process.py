@@ -29,6 +29,7 @@ from typing import IO, Any, Literal, cast
 
 import msgspec
 
+from clew.errors import restored
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import (
     QueryError,
@@ -36,7 +37,6 @@ from clew.stores.errors import (
     QuerySyntaxError,
     StoreError,
     StoreTimeout,
-    UnknownName,
     check_text,
 )
 from clew.stores.store import Rows
@@ -114,10 +114,6 @@ def packed(rows: Iterable[Sequence[object]], most: int) -> list[msgspec.Raw]:
 
 
 _WORKER = Path(__file__).with_name("worker.py")
-MOST_PROCESSES = 4
-"""Queries of a graph that run at the same time; the others wait, which counts as their time."""
-MOST_IDLE = 2
-"""Processes of a graph that are kept for the next queries."""
 QUERY_MEMORY = 2 * 2**30
 """Bytes that a process may take beyond those of its store."""
 TOO_LARGE = f"The query needs more than {QUERY_MEMORY >> 30} GiB of memory and was stopped. Ask for less"
@@ -130,7 +126,7 @@ _KEPT_ENVIRONMENT = (
 
 
 class QueryProcesses:
-    """The processes of one store; they end when nothing refers to it any more, or by `close`."""
+    """The processes of one store; they end, and its folder goes, when nothing refers to it any more."""
 
     def __init__(
         self,
@@ -146,8 +142,9 @@ class QueryProcesses:
         self.folder = Path(folder.name)
         self._language, self._setup = language, msgspec.msgpack.encode(dict(setup))
         self._idle: list[_Process] = []
-        self._lock, self._free, self.closed = Lock(), BoundedSemaphore(MOST_PROCESSES), False
-        self._give_back = weakref.finalize(self, _give_back, self._idle, folder)
+        # Four queries of a graph run at the same time; the others wait, which counts as their time.
+        self._lock, self._free = Lock(), BoundedSemaphore(4)
+        weakref.finalize(self, _give_back, self._idle, folder)
         self._idle.append(self._start(statements))
 
     def _start(self, statements: Sequence[str]) -> _Process:
@@ -183,8 +180,6 @@ class QueryProcesses:
             raise StoreTimeout(f"Other queries took all of its {seconds:g} s. Ask again, or fewer at a time")
         try:
             with self._lock:
-                if self.closed:
-                    raise StoreError("The embedded store is closed")
                 process = self._idle.pop() if self._idle else None
             process = process or self._start([])
             is_used = process.used
@@ -195,7 +190,7 @@ class QueryProcesses:
                 reply = process.ask(request, deadline - monotonic(), seconds)
             with self._lock:
                 is_whole = not (process.killed or "worn" in reply)
-                is_kept = is_whole and not self.closed and len(self._idle) < MOST_IDLE
+                is_kept = is_whole and len(self._idle) < 2
                 if is_kept:
                     self._idle.append(process)
             if not is_kept:
@@ -207,17 +202,48 @@ class QueryProcesses:
         if kind == "memory":
             raise QueryError(TOO_LARGE)
         if kind is not None:
-            raise _ERRORS[kind](*reply["details"])
+            raise restored(_ERRORS[kind], (reply["message"],), {})
         columns = tuple(reply["columns"])
         found = tuple(tuple(read(cell) for cell in row) for row in reply["rows"])
         sent = Guarded(reply["text"], reply["parameters"], columns, most)
         return Rows(columns, found[:most], len(found) <= most, sent)
 
+
+class EmbeddedStore:
+    """A graph in a store that is asked in processes of its own; threads may share it."""
+
+    name = "embedded"
+
+    def __init__(self, processes: QueryProcesses, *, seconds: float, rows: int) -> None:
+        self._processes: QueryProcesses | None = processes
+        self._seconds, self._rows = seconds, rows
+
+    def run(
+        self,
+        query: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        seconds: float | None = None,
+        rows: int | None = None,
+    ) -> Rows:
+        """Run a query in a process, in the store's limits unless others are given; as `Store.run`."""
+        ask, most = self.processes().rows, rows or self._rows
+        return ask(query, parameters or {}, seconds or self._seconds, most, self.read)
+
+    def processes(self) -> QueryProcesses:
+        """What the store is asked by; StoreError if it is closed."""
+        if self._processes is None:
+            raise StoreError("The embedded store is closed")
+        return self._processes
+
+    @staticmethod
+    def read(value: object) -> object:
+        """Make a cell of a row of what a process has sent."""
+        return value
+
     def close(self) -> None:
-        """End the processes and remove the folder."""
-        with self._lock:
-            self.closed = True
-        self._give_back()
+        """Take no more queries; the processes end with the last store that has them."""
+        self._processes = None
 
 
 class _Process:
@@ -279,7 +305,7 @@ class _Process:
                 cast("IO[bytes]", pipe).close()
 
 
-_ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError, UnknownName)}
+_ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, QueryError)}
 """The errors of queries, by the names that a process sends."""
 
 

@@ -27,10 +27,6 @@ _NAME = re.compile(r"name$", re.IGNORECASE)
 _KEY = re.compile(r"(?:^|_)(?:id|key|code|number|uuid|iri|uri)$|(?:ID|Id|Key|Code|Number)$")
 _PARTS = (("firstname", "lastname"), ("givenname", "familyname"), ("first_name", "last_name"))
 """Properties that are a name together."""
-LEAST_DISTINCT = 0.8
-"""Least share of different values of a property that is a name, and no *Sales Representative*."""
-PRESENT = 0.9
-"""Least share of nodes that have the property."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +63,13 @@ def naming_property(properties: Iterable[str]) -> str | None:
 
 
 def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int) -> Naming:
-    """How `nodes` nodes of a label are called, by the properties of these."""
-    present = {key: p for key, p in properties.items() if p.nodes >= PRESENT * nodes}
+    """How `nodes` nodes of a label are called, by the properties of these.
+
+    A name is of nine nodes in ten, and four of five of its values differ: no *Sales Representative*.
+    """
+    present = {key: p for key, p in properties.items() if p.nodes >= 0.9 * nodes}
     distinct_keys = {
-        k for k, p in present.items() if isinstance(p.example, str) and p.values >= LEAST_DISTINCT * p.nodes
+        k for k, p in present.items() if isinstance(p.example, str) and p.values >= 0.8 * p.nodes
     }
     unique = {
         k for k, p in present.items() if p.nodes == nodes == p.values and not isinstance(p.example, float)
@@ -227,6 +226,14 @@ class Store(Protocol):
     name: str
     """What the store is called in messages."""
 
+    def run(self, query: str) -> Rows:
+        """Guard a query and run it. Rows of SPARQL hold `StoredTerm`s, and True or False in `ask` for ASK.
+
+        Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
+        what the database or the way to it makes of it.
+        """
+        ...
+
     def close(self) -> None:
         """Let go of the connection."""
         ...
@@ -240,29 +247,13 @@ class CypherStore(Store, Protocol):
         ...
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
-        """Guard a query and run it.
-
-        Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
-        what the database or the way to it makes of it.
-        """
+        """As any store, with values of the query's parameters."""
         ...
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Find hops that the schema lacks because it was read from a sample; none where it is complete.
 
         Raises StoreError where the database fails; one that is too slow has none.
-        """
-        ...
-
-
-class SparqlStore(Store, Protocol):
-    """An RDF store that is asked in SPARQL."""
-
-    def run(self, query: str) -> Rows:
-        """Guard a query and run it; raises as `CypherStore.run`.
-
-        Rows hold `StoredTerm`s, None where a variable has no value; True or False in the column `ask` for
-        ASK.
         """
         ...
 

@@ -17,12 +17,8 @@ from typing import Any
 import msgspec
 
 from clew.foundation.system import address_bytes, limit_memory
-from clew.stores.errors import QueryError, QuerySyntaxError, StoreTimeout, UnknownName
+from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.stores.process import read_message, write_message
-
-WORN = 0.25
-"""A process is replaced once this share of its memory stays taken between queries."""
-
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 """Runs a query and returns its columns and rows; raises a ClewError if it refuses or fails."""
@@ -31,20 +27,17 @@ Run = Callable[[dict[str, Any]], dict[str, Any]]
 def _answer(run: Run, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return run(request)
-    except QuerySyntaxError as error:
-        return {"error": "QuerySyntaxError", "details": [error.reason, request["query"], error.offset]}
     except StoreTimeout:
         return {"error": "timeout"}
-    except UnknownName as error:
-        return {"error": "UnknownName", "details": [error.name, error.kind, error.advice]}
-    except QueryError as error:
-        return {"error": type(error).__name__, "details": [str(error)]}
     except MemoryError:
         return {"error": "memory"}
-    except OverflowError:
-        return {"error": "QueryError", "details": ["A number of the result has more than 64 bits"]}
-    except RecursionError:
-        return {"error": "QueryRefused", "details": ["Its parts are too deep within one another"]}
+    except (QueryError, OverflowError, RecursionError) as fault:
+        error = fault
+        if isinstance(fault, OverflowError):
+            error = QueryError("A number of the result has more than 64 bits")
+        elif isinstance(fault, RecursionError):
+            error = QueryRefused("Its parts are too deep within one another")
+        return {"error": type(error).__name__, "message": str(error)}
 
 
 def main(language: str, folder: str, most: int) -> None:
@@ -69,7 +62,8 @@ def main(language: str, folder: str, most: int) -> None:
         # The parent kills a process that is late. Should the parent be gone, this alarm does.
         _set_alarm(2 * request["seconds"] + 1)
         reply = _answer(run, request)
-        if reply.get("error") == "memory" or address_bytes() - fresh > WORN * most:
+        # A process is replaced once a quarter of its memory stays taken between queries.
+        if reply.get("error") == "memory" or address_bytes() - fresh > most / 4:
             reply["worn"] = True
         message = msgspec.msgpack.encode(reply)
         _set_alarm(0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clew.stores.cypher.direction import correct_directions, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tree import render
-from clew.stores.errors import IllegalHop
+from clew.stores.errors import QueryError
 from clew.stores.store import schema_of
 
 CASES = table("directions")
@@ -44,16 +44,16 @@ def test_a_forbidden_hop_is_turned(before, after):
 
 @pytest.mark.parametrize(("statement", "hop"), CASES["illegal"])
 def test_a_hop_that_no_direction_makes_legal_is_named(statement, hop):
-    with pytest.raises(IllegalHop) as raised:
+    with pytest.raises(QueryError) as raised:
         fix(statement, FORMS)
-    assert raised.value.hops == (hop,)
+    assert str(raised.value).startswith(f"Illegal hop {hop}: ")
     assert hop in str(raised.value)
 
 
 def test_all_illegal_hops_are_named():
-    with pytest.raises(IllegalHop) as raised:
+    with pytest.raises(QueryError) as raised:
         fix("MATCH (a:City)-[:KNOWS]->(b:Movie), (b)-[:WORKS_AT]->(:City) RETURN a", FORMS)
-    assert len(raised.value.hops) == 2
+    assert str(raised.value).count(": the schema") == 2
 
 
 def test_a_correction_says_what_the_schema_has():
@@ -103,7 +103,7 @@ def test_paths_agree_with_trying_all_labels(data):
     turns = sorted((sum(a != b for a, b in zip(c, written, strict=True)), c) for c in choices if is_legal(c))
     try:
         fixed = fix(text(written), schema_of(hops)).text
-    except IllegalHop:
+    except QueryError:
         assert not turns
         return
     if not turns:  # every hop is legal by itself, but not all together: it stays, labels may be unknown
@@ -123,7 +123,7 @@ def test_an_undirected_path_is_legal_where_its_steps_are(data):
     def legal(path):
         try:
             fix(f"MATCH (a:{first}){path}(b:{last}) RETURN 1", schema)
-        except IllegalHop:
+        except QueryError:
             return False
         return True
 

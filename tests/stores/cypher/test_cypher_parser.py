@@ -43,7 +43,6 @@ FORMS = [
     "MATCH (a) ((x)-[:R]->(y) WHERE x.v < y.v){1,5} (b) RETURN a",
     "MATCH (n) WHERE n.x IN [1, 2] AND NOT n.y IS NULL XOR n.z STARTS WITH 'a' OR n.w =~ 'b.*' RETURN n",
     "MATCH (n) WHERE 1 < n.x <= 3 RETURN n",
-    "MATCH (n) WHERE n.x IS :: INTEGER NOT NULL RETURN n",
     "MATCH (n) RETURN -n.x ^ 2 + 3 * (4 - n.y) % 5 AS v, 1.5e3, .5, 0x1F, 1_000",
     "MATCH (n) RETURN CASE n.x WHEN 1 THEN 'a' WHEN 2, 3 THEN 'b' ELSE 'c' END, CASE WHEN n.x THEN 1 END",
     "MATCH (n) RETURN n {.name, .*, x: 1, n} AS m, {a: [1, {b: 2}]} AS q",

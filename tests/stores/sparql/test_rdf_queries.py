@@ -6,7 +6,7 @@ import pyoxigraph
 import pytest
 
 from clew import Clew
-from clew.stores.errors import UnknownName
+from clew.stores.errors import QueryError
 from clew.stores.sparql.embedded import statements
 
 CITIES = (Path(__file__).parents[2] / "data" / "stores" / "cities.trig").read_text("utf-8")
@@ -105,7 +105,7 @@ def test_an_update_changes_what_is_asked(tmp_path):
             ("Köln",),
         ]
         assert rows(clew, "SELECT ?p { GRAPH ?g { ?s ex:population ?p } }") == []
-        with pytest.raises(UnknownName, match="The graph has no skos:prefLabel"):
+        with pytest.raises(QueryError, match="The graph has no skos:prefLabel"):
             rows(clew, "SELECT ?l { ?s skos:prefLabel ?l }")
     with Clew.open(tmp_path / "cities.clew") as clew:
         assert rows(clew, 'SELECT ?s { ?s rdfs:label "Berlino"@it }') == [("berlin",)]
@@ -126,7 +126,7 @@ def test_an_entity_that_is_removed_leaves_no_label(tmp_path):
     (tmp_path / "gone.txt").write_text("http://example.org/bremen\n", "utf-8")
     with Clew.index([tmp_path / "cities.trig"], tmp_path / "cities.clew") as clew:
         clew.update(remove_entities=tmp_path / "gone.txt")
-        with pytest.raises(UnknownName):
+        with pytest.raises(QueryError):
             rows(clew, "SELECT ?l { ex:bremen rdfs:label ?l }")
         assert ("bremen",) not in rows(clew, "SELECT ?s { ?s a ex:City }")
 

@@ -23,7 +23,7 @@ from clew.stores.cypher.tree import (
     Syntax,
     render,
 )
-from clew.stores.errors import IllegalHop
+from clew.stores.errors import QueryError
 from clew.stores.store import GraphSchema, HopSearch, SchemaHop
 
 # The labels that an expression admits, and the pairs of labels that a hop may connect.
@@ -290,6 +290,7 @@ def terms(expression: Expression, operator: str) -> list[Expression]:
 
 def _label_condition(part: Expression) -> tuple[str, LabelExpression] | None:
     """Read a condition as labels or types of a variable: *p:A*, *type(r) = 'X'*; None for any other."""
+    texts: Sequence[Expression]
     match part:
         case tree.LabelCheck(subject=tree.Variable(name=name), labels=labels):
             return name.text, labels
@@ -301,38 +302,27 @@ def _label_condition(part: Expression) -> tuple[str, LabelExpression] | None:
             )
         case tree.Calculation(operator="OR"):
             conditions = [_label_condition(term) for term in terms(part, "OR")]
-            label_conditions = [condition for condition in conditions if condition is not None]
-            if len(label_conditions) < len(conditions) or len({name for name, _ in label_conditions}) > 1:
+            known = [condition for condition in conditions if condition is not None]
+            if len(known) < len(conditions) or len({name for name, _ in known}) > 1:
                 return None
-            return label_conditions[0][0], _any_of(part, [labels for _, labels in label_conditions])
-        case tree.Calculation(operator="IN", operands=(tree.LiteralValue(value=str(value)), right)):
-            name = _argument(right, "labels")
-            return None if name is None else (name, _label(part, value))
-        case tree.Calculation(operator="=" | "IN", operands=(left, right)):
-            # `type(r) = 'X'`, `'X' = type(r)`, `type(r) IN ['X', 'Y']`
-            if _argument(left, "type") is None:
-                left, right = right, left
-            name = _argument(left, "type")
-            values = right.items if isinstance(right, tree.ListLiteral) else (right,)
-            texts = [v.value for v in values if isinstance(v, tree.LiteralValue) and isinstance(v.value, str)]
-            if name is None or not texts or len(texts) < len(values):
-                return None
-            return name, _any_of(part, [_label(part, text) for text in texts])
+            return known[0][0], _any_of(part, [labels for _, labels in known])
+        case tree.Calculation(
+            operator="IN", operands=(text, tree.Call(name=function, arguments=(tree.Variable(name=name),)))
+        ) if function.lower() == "labels":
+            texts = [text]
+        case tree.Calculation(
+            operator="=" | "IN",
+            operands=(tree.Call(name=function, arguments=(tree.Variable(name=name),)), right),
+        ) if function.lower() == "type":
+            texts = right.items if isinstance(right, tree.ListLiteral) else [right]
         case _:
             return None
-
-
-def _argument(call: Expression, function: str) -> str | None:
-    """The variable that is the only argument of a call of `function` (lower case); None for any other."""
-    match call:
-        case tree.Call(name=name, arguments=(tree.Variable(name=variable),)) if name.lower() == function:
-            return variable.text
-        case _:
-            return None
-
-
-def _label(part: Syntax, text: str) -> LabelExpression:
-    return LabelExpression(part.start, part.stop, "label", tree.Name(part.start, part.stop, text), ())
+    values = [text.value for text in texts if isinstance(text, tree.LiteralValue)]
+    names = [tree.Name(part.start, part.stop, value) for value in values if isinstance(value, str)]
+    if not names or len(names) < len(texts):
+        return None
+    labels = [LabelExpression(each.start, each.stop, "label", each, ()) for each in names]
+    return name.text, _any_of(part, labels)
 
 
 def _any_of(part: Syntax, labels: Sequence[LabelExpression]) -> LabelExpression:
@@ -384,10 +374,10 @@ def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
 
 
 def require_legal(directions: Directions) -> None:
-    """Raise IllegalHop if neither direction makes a hop legal."""
+    """Raise QueryError if neither direction makes a hop legal."""
     if directions.illegal:
         lines = "; ".join(f"{hop}: {reason}" for hop, reason in directions.illegal)
-        raise IllegalHop(f"Illegal hop {lines}", tuple(hop for hop, _ in directions.illegal))
+        raise QueryError(f"Illegal hop {lines}")
 
 
 class _Solver:

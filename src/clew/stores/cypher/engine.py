@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,9 @@ import ladybug
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_forms import GraphFacts
-from clew.stores.errors import QueryError, StoreTimeout, UnknownName
+from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.process import packed
 
-POOL = 2**30
-"""Bytes of the database that are kept in memory."""
-MOST_ADDRESSES = 2**38
-"""Bytes of addresses that a database reserves, a power of two; left to itself it takes 8 TiB."""
-GRACE = 0.95
-"""Share of its time after which the database is asked to stop, so that its process need not be killed."""
 _PARAMETER = re.compile(r"\$(\w+)")
 _LACKING = re.compile(r"Table (.+) does not exist\.")
 _LACKING_PROPERTY = re.compile(r"Cannot find property (.+) for \S+\.")
@@ -32,7 +28,8 @@ class Engine:
 
     def __init__(self, folder: Path, setup: dict[str, Any], statements: Sequence[str]) -> None:
         path = str(folder / "graph")
-        sizes: dict[str, Any] = {"buffer_pool_size": POOL, "max_db_size": MOST_ADDRESSES}
+        # Bytes in memory, and of addresses that are reserved, a power of two; left to itself it takes 8 TiB.
+        sizes: dict[str, Any] = {"buffer_pool_size": 2**30, "max_db_size": 2**38}
         if statements:
             database = ladybug.Database(path, auto_checkpoint=False, **sizes)
             connection = ladybug.Connection(database)
@@ -47,22 +44,23 @@ class Engine:
         self._facts = GraphFacts(**setup)
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
+        """Guard a query, write it in ladybug's Cypher and run it; raises as `Store.run`."""
         sent = guard(
             request["query"],
             request["rows"],
             request["parameters"],
-            lambda statement, texts: to_ladybug(statement, texts, self._facts, request["parameters"]),
+            partial(to_ladybug, facts=self._facts, parameters=request["parameters"]),
         )
         used_names = set(_PARAMETER.findall(sent.text))
         parameters = {name: value for name, value in sent.parameters.items() if name in used_names}
-        self._connection.set_query_timeout(max(int(request["seconds"] * GRACE * 1000), 1))
+        # A little before its time is over, so that the process need not be killed.
+        self._connection.set_query_timeout(max(int(request["seconds"] * 950), 1))
         try:
             result: Any = self._connection.execute(sent.text, parameters)
             rows, names = packed(_rows(result), sent.rows + 1), result.get_column_names()
             result.close()
         except RuntimeError as error:
-            raise _failure(str(error)) from error
+            raise _failure(str(error), self._facts.properties) from error
         columns = list(sent.columns or names)
         return {"columns": columns, "rows": rows, "text": sent.text, "parameters": dict(sent.parameters)}
 
@@ -72,16 +70,18 @@ def _rows(result: Any) -> Iterator[list[object]]:  # noqa: ANN401
         yield result.get_next()
 
 
-def _failure(message: str) -> Exception:
+def _failure(message: str, names: Mapping[str, Sequence[str]]) -> Exception:
     if "Interrupted" in message:
         return StoreTimeout()
     kind, _, reason = message.partition(" exception: ")
     if reason.startswith("Regex match group"):
         reason = "it has a pattern (=~) that it cannot read, as those that look ahead, behind or back"
-    if missing_table := _LACKING.search(reason):
-        return UnknownName(missing_table[1], "label or relation")
-    if missing_property := _LACKING_PROPERTY.search(reason):
-        return UnknownName(missing_property[1], "property")
+    for pattern, sort in ((_LACKING, "label or relation"), (_LACKING_PROPERTY, "property")):
+        if missing := pattern.search(reason):
+            keys = {key for of_one in names.values() for key in of_one} if sort == "property" else set[str]()
+            near = get_close_matches(missing[1], sorted(keys.union(names)), n=3, cutoff=0.5)
+            advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
+            return QueryError(f"The graph has no {sort} {missing[1]}. {advice}")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
     if kind == "Buffer manager" or "bad_alloc" in message:

@@ -34,7 +34,6 @@ _BINARY = {
     "STARTS": 6, "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
 }  # fmt: skip
 """How tightly a binary operator (by its first word) holds its operands."""
-_NOT = 4
 _LABELLED = (tree.Variable, tree.PropertyAccess, tree.Subscript, tree.Call, tree.Parameter)
 """What may have labels behind it."""
 _QUANTIFIERS = frozenset(("ALL", "ANY", "NONE", "SINGLE"))
@@ -195,11 +194,8 @@ class ExpressionParser:
             power = _BINARY.get(token.value, 0) if token.kind in ("word", "symbol") else 0
             if power <= least_power or (token.kind == "word") != token.value.isalpha():
                 return left
-            left = (
-                self._type_or_null_check(left, start)
-                if token.value == "IS"
-                else self._binary(left, start, power)
-            )
+            is_check = token.value == "IS"
+            left = self._null_check(left, start) if is_check else self._binary(left, start, power)
 
     def _binary(self, left: Expression, start: int, power: int) -> Expression:
         operator = self.token().value
@@ -211,39 +207,20 @@ class ExpressionParser:
             right = self._climb(power)
         return tree.Calculation(start, self.at, operator, (left, right))
 
-    def _type_or_null_check(self, left: Expression, start: int) -> Expression:
-        """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
+    def _null_check(self, left: Expression, start: int) -> Expression:
+        """`IS [NOT] NULL`; checks of types and normal forms are not read."""
         self.expect("IS")
         negated = "NOT " if self.take("NOT") else ""
-        if self.take("NULL"):
-            return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
-        form = self.at
-        self.at += self.is_next("NFC", "NFD", "NFKC", "NFKD")
-        if self.take("NORMALIZED"):
-            return tree.Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
-        if form == self.at and (self.take("::") or self.take("TYPED")):
-            self._type()
-            return tree.TypeCheck(start, self.at, left)
-        self.fail("expected NULL, NORMALIZED or a type after IS")
-
-    def _type(self) -> None:
-        start = self.at
-        while self.token().kind == "word" and not self.is_next(
-            "AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"
-        ):
-            self.at += 1
-            if self.take("<"):
-                self._type()
-                self.expect(">")
-        if self.at == start:
-            self.fail("expected a type")
+        if not self.take("NULL"):
+            self.fail("expected NULL after IS (valueType(x) tells a type)")
+        return tree.Calculation(start, self.at, f"IS {negated}NULL", (left,))
 
     def _prefix_expression(self) -> Expression:
         start = self.at
         if self.is_next("NOT") and not self.is_next(".", ahead=1):
             self.at += 1
             with self.deeper():
-                operand = self._climb(_NOT - 1)
+                operand = self._climb(_BINARY["AND"])
             return tree.Calculation(start, self.at, "NOT", (operand,))
         if self.is_next("-", "+"):
             sign = "NEG" if self.is_next("-") else "POS"

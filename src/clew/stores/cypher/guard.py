@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import Statement, Syntax, TokenEdits, render
+from clew.stores.cypher.tree import Statement, Syntax, render
 from clew.stores.errors import QueryRefused
 
 # What a guarded query may call: functions and procedures of Cypher 5 that only read or compute.
@@ -72,8 +72,11 @@ class Guarded:
     rows: int
 
 
-Dialect = Callable[[Statement, dict[int, str]], None]
-"""Changes new texts of tokens so that a statement means to a database what it means to Neo4j."""
+Dialect = Callable[[Statement, dict[int, str], Mapping[int, str]], str]
+"""Writes a statement so that it means to a database what it means to Neo4j.
+
+It is given new texts of tokens, and texts that stand before a token (or the end), where a limit belongs.
+"""
 
 
 def guard(
@@ -91,12 +94,18 @@ def guard(
     _check_calls(statement.query)
     _check_parameters(statement.query, parameter_values)
     edits, values = _bind(statement)
-    if dialect is not None:
-        dialect(statement, edits)
-    _limit(statement, rows, parameter_values, edits)
-    tokens = statement.tokens[: statement.query.stop]
-    text = render(tokens, edits, comments=False).strip()
-    return Guarded(text, parameter_values | values, _columns(statement), rows)
+    limits = _limits(statement, rows, parameter_values, edits)
+    if dialect is None:
+        tokens = statement.tokens[: statement.query.stop]
+        for token, limit in limits.items():
+            edits[token - 1] = edits.get(token - 1, tokens[token - 1].text) + limit
+        text = render(tokens, edits, comments=False).strip()
+    else:
+        text = dialect(statement, edits, limits)
+    last = statement.query.branches[0].clauses[-1]
+    items = last.items if isinstance(last, tree.Projection) and not last.star else None
+    columns = None if items is None else tuple(item.name for item in items)
+    return Guarded(text, parameter_values | values, columns, rows)
 
 
 def _check_calls(query: tree.CypherQuery) -> None:
@@ -154,18 +163,20 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
     return edits, {name: value for (_, value), name in names.items()}
 
 
-def _limit(
+def _limits(
     statement: Statement, rows: int, parameter_values: Mapping[str, object], edits: dict[int, str]
-) -> None:
-    """Give every final RETURN a limit of one row more than `rows`, or less where it has one."""
+) -> dict[int, str]:
+    """Give every final RETURN a limit of one row more than `rows`, or less where it has one.
+
+    Returns the limits that are new, by the token where each belongs.
+    """
+    limits = dict[int, str]()
     for branch in statement.query.branches:
         last = branch.clauses[-1]
         if not isinstance(last, tree.Projection):
             continue
         if last.limit is None:
-            token_before = last.limit_at - 1
-            text = edits.get(token_before, statement.tokens[token_before].text)
-            edits[token_before] = f"{text} LIMIT {rows + 1}"
+            limits[last.limit_at] = f" LIMIT {rows + 1}"
             continue
         bound = last.limit.value if isinstance(last.limit, tree.LiteralValue) else None
         if isinstance(last.limit, tree.Parameter):
@@ -174,13 +185,7 @@ def _limit(
             raise QueryRefused("LIMIT must be a whole number that is written out")
         if bound > rows + 1:
             edits[last.limit.start] = str(rows + 1)
-
-
-def _columns(statement: Statement) -> tuple[str, ...] | None:
-    last = statement.query.branches[0].clauses[-1]
-    if not isinstance(last, tree.Projection) or last.star:
-        return None
-    return tuple(item.name for item in last.items)
+    return limits
 
 
 # A statement rewritten so that each row also returns the paths that it matched: what its answers rest on.
@@ -235,35 +240,36 @@ def is_evidence(column: str) -> bool:
 
 
 def _branch(statement: Statement, branch: tree.Branch, most: int | None = None) -> str:
-    edits, paths, stop = TokenEdits(statement), dict[str, str](), branch.stop
+    edits, paths, stop = dict[int, str](), dict[str, str](), branch.stop
     for clause in branch.clauses:
         if isinstance(clause, tree.MatchClause):
             for path in clause.paths:
                 column = f"{PATH_COLUMNS}{len(paths)}"
                 if path.variable is None:
-                    edits.before(path.start, f"{column} = ")
+                    edits[path.start] = f"{column} = {statement.tokens[path.start].text}"
                 paths[column] = column if path.variable is None else statement.source(path.variable)
         elif isinstance(clause, tree.Projection):
             if most is not None and (groups(clause) or clause.keyword == "RETURN"):
                 stop = clause.start
                 break
             if paths and not (clause.star and clause.keyword == "WITH"):
-                _hand_on(clause, paths, edits)
+                edits |= _hand_on(statement, clause, paths)
                 paths = {column: column for column in paths}
-    own_edits = {token - branch.start: text for token, text in edits.texts.items()}
+    own_edits = {token - branch.start: text for token, text in edits.items()}
     text = render(statement.tokens[branch.start : stop], own_edits, comments=False).strip()
     if most is None:
         return text
     return f"{text} RETURN {', '.join(_returned_columns(paths, collect=False))} LIMIT {most}"
 
 
-def _hand_on(clause: tree.Projection, paths: Mapping[str, str], edits: TokenEdits) -> None:
-    """Have a WITH or RETURN return the paths in sight (by column) too."""
-    if clause.distinct and not clause.star:
-        edits.put(clause.start + 1, "")
+def _hand_on(statement: Statement, clause: tree.Projection, paths: Mapping[str, str]) -> dict[int, str]:
+    """The texts of tokens that have a WITH or RETURN return the paths in sight (by column) too."""
+    edits = {clause.start + 1: ""} if clause.distinct and not clause.star else dict[int, str]()
     if clause.items:
         columns = _returned_columns(paths, collect=groups(clause) and not clause.star)
-        edits.behind(clause.items[-1].stop - 1, f", {', '.join(columns)}")
+        last = clause.items[-1].stop - 1
+        edits[last] = ", ".join([statement.tokens[last].text, *columns])
+    return edits
 
 
 def _returned_columns(paths: Mapping[str, str], *, collect: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isinf
 from typing import Literal, TypeVar, cast
 
@@ -24,7 +24,6 @@ from clew.stores.errors import QueryRefused, QuerySyntaxError, check_text
 
 TokenKind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
 
-LONGEST_NUMBER = 400
 LONGEST_STATEMENT = 50_000
 """A longer statement is not a question's query."""
 
@@ -139,8 +138,15 @@ def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
         case "word":
             return written.upper() if written.isascii() else written
         case "integer" | "float":
-            _check_number(kind, written, text, at)
-            return written.replace("_", "")
+            stop, number = at + len(written), written.replace("_", "")
+            if len(written) > 400:
+                reason = f"a number of {len(written):,} characters, which no database reads"
+                raise QuerySyntaxError(reason, text, at)
+            if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
+                raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
+            if kind == "float" and isinf(float(number)):
+                raise QuerySyntaxError(f"the number {written} is too large", text, at)
+            return number
         case "string":
             return _decode_string(written[1:-1], text, at)
         case "name" | "parameter":
@@ -151,16 +157,6 @@ def _value(kind: TokenKind, written: str, text: str, at: int) -> str:
             return name[1:-1].replace("``", "`") if name[0] == "`" else name
         case _:
             return written
-
-
-def _check_number(kind: TokenKind, written: str, text: str, at: int) -> None:
-    stop = at + len(written)
-    if len(written) > LONGEST_NUMBER:
-        raise QuerySyntaxError(f"a number of {len(written):,} characters, which no database reads", text, at)
-    if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
-        raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
-    if kind == "float" and isinf(float(written.replace("_", ""))):
-        raise QuerySyntaxError(f"the number {written} is too large", text, at)
 
 
 def _decode_string(body: str, text: str, at: int) -> str:
@@ -271,12 +267,6 @@ class LabelCheck(Expression, frozen=True):
 
     subject: Expression
     labels: LabelExpression
-
-
-class TypeCheck(Expression, frozen=True):
-    """`subject IS [NOT] :: TYPE`."""
-
-    subject: Expression
 
 
 class Call(Expression, frozen=True):
@@ -521,46 +511,3 @@ class Statement:
         """Return the text of a part, without the space before it."""
         first, last = self.tokens[part.start], self.tokens[part.stop - 1]
         return self.text[first.offset : last.offset + len(last.text)]
-
-
-@dataclass(slots=True)
-class TokenEdits:
-    """New texts of tokens, and texts before and behind them.
-
-    Outer parts are rewritten before those in them, whose texts stand nearer to the token.
-    """
-
-    statement: Statement
-    texts: dict[int, str] = field(default_factory=dict[int, str])
-    _token_parts: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
-
-    def put(self, token: int, text: str) -> None:
-        """Replace a token."""
-        self._write(token, middle=text)
-
-    def before(self, token: int, text: str) -> None:
-        """Put a text before a token."""
-        self._write(token, before=text)
-
-    def behind(self, token: int, text: str) -> None:
-        """Put a text behind a token."""
-        self._write(token, behind=text)
-
-    def around(self, part: Syntax, before: str, behind: str) -> None:
-        """Put a text before a part, and one behind it."""
-        self._write(part.start, before=before)
-        self._write(part.stop - 1, behind=behind)
-
-    def drop(self, tokens: Iterable[int]) -> None:
-        """Leave tokens out."""
-        for token in tokens:
-            self._write(token, middle="")
-
-    def text(self, token: int) -> str:
-        """Get the text of a token as it is now."""
-        return self.texts.get(token, self.statement.tokens[token].text)
-
-    def _write(self, token: int, *, before: str = "", middle: str | None = None, behind: str = "") -> None:
-        outer, text, inner = self._token_parts.get(token, ("", self.text(token), ""))
-        parts = (outer + before, text if middle is None else middle, behind + inner)
-        self._token_parts[token], self.texts[token] = parts, "".join(parts)

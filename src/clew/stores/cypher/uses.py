@@ -66,107 +66,85 @@ class Uses:
 
 def uses_of(statement: Statement) -> Uses:
     """Find the names and values that a statement uses."""
-    finder = _UseFinder(statement)
-    names = sorted(finder.names(), key=lambda use: use.token)
-    values = sorted(finder.values(), key=lambda use: use.token)
-    return Uses(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(values)))
+    names, values = list[NameUse](), list[ValueUse]()
+    finder = _UseFinder(list(statement.query.walk()))
+    for part in finder.parts:
+        names += finder.names(part)
+        values += finder.values(part)
+    in_order = (sorted(dict.fromkeys(uses), key=lambda use: use.token) for uses in (names, values))
+    return Uses(*map(tuple, in_order))  # pyright: ignore[reportArgumentType]
 
 
 class _UseFinder:
     """Knows which variables are nodes and which relations, and the labels that the statement gives each."""
 
-    def __init__(self, statement: Statement) -> None:
-        self._parts = list(statement.query.walk())
+    def __init__(self, parts: list[Syntax]) -> None:
+        self.parts = parts
         self._owners: dict[str, Owner] = {}
         self._labels: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for part in self._parts:
-            self._note(part)
-        for part in self._parts:
+        for part in parts:
+            match part:
+                case tree.NodePattern(variable=Name(text=name)) | Relationship(variable=Name(text=name)):
+                    self._owners[name] = _owner(part)
+                    self._labels[name].update(dict.fromkeys(_possible_labels(labels_of(part))))
+                case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
+                    self._labels[name].update(dict.fromkeys(_possible_labels(labels)))
+                case _:
+                    pass
+        for part in parts:
             # `WITH p AS q`: q has the owner and labels of p.
-            if (
-                isinstance(part, tree.ReturnItem)
-                and part.alias
-                and (name := self._graph_variable(part.expression))
-            ):
-                self._owners.setdefault(part.alias.text, self._owners[name])
-                self._labels[part.alias.text].update(self._labels[name])
-
-    def _note(self, part: Syntax) -> None:
-        match part:
-            case tree.NodePattern(variable=Name(text=name)) | Relationship(variable=Name(text=name)):
-                self._owners[name] = _owner(part)
-                self._add_labels(name, labels_of(part))
-            case tree.LabelCheck(subject=tree.Variable(name=Name(text=name)), labels=labels):
-                self._add_labels(name, labels)
-            case _:
-                pass
+            alias = part.alias if isinstance(part, tree.ReturnItem) else None
+            if alias and (name := self._graph_variable(cast("tree.ReturnItem", part).expression)):
+                self._owners.setdefault(alias.text, self._owners[name])
+                self._labels[alias.text].update(self._labels[name])
 
     def _graph_variable(self, expression: Expression) -> str:
         """The variable that an expression is, if it is a node or relation; empty for anything else."""
         name = expression.name.text if isinstance(expression, tree.Variable) else ""
         return name if name in self._owners else ""
 
-    def _add_labels(self, name: str, labels: LabelExpression | None) -> None:
-        self._labels[name].update(dict.fromkeys(_possible_labels(labels)))
+    def _element(self, part: tree.NodePattern | Relationship) -> tuple[Owner, tuple[str, ...], str]:
+        """What a node or relation of a pattern is, the labels or types that it has anywhere, its variable."""
+        name = part.variable.text if part.variable is not None else ""
+        return _owner(part), tuple(self._labels[name]) if name else _possible_labels(labels_of(part)), name
 
-    def names(self) -> Iterator[NameUse]:
-        """Yield the names, in no order."""
-        for part in self._parts:
-            labels, is_relation = None, False
-            match part:
-                case tree.NodePattern() | Relationship():
-                    labels, is_relation = labels_of(part), isinstance(part, Relationship)
-                case tree.LabelCheck(subject=tree.Variable(name=Name(text=name))):
-                    labels, is_relation = part.labels, self._owners.get(name) == "relation"
-                case _:
-                    pass
-            kind: NameKind = "relation" if is_relation else "label"
-            yield from (NameUse(kind, n.text, n.start) for n in (labels.names if labels else ()))
-            yield from self._properties(part)
+    def names(self, part: Syntax) -> Iterator[NameUse]:
+        """Yield the names that a part uses itself."""
+        labels, is_relation = None, False
+        match part:
+            case tree.NodePattern() | Relationship():
+                labels, is_relation = labels_of(part), isinstance(part, Relationship)
+                if isinstance(part.properties, tree.MapLiteral):
+                    for entry in part.properties.entries:
+                        yield NameUse("property", entry.key.text, entry.key.start, *self._element(part))
+            case tree.LabelCheck(subject=tree.Variable(name=Name(text=name))):
+                labels, is_relation = part.labels, self._owners.get(name) == "relation"
+            case tree.PropertyAccess() | tree.MapProjection() if name := self._graph_variable(part.subject):
+                for key in [part.key] if isinstance(part, tree.PropertyAccess) else part.selected:
+                    owner, of = self._owners[name], tuple(self._labels[name])
+                    yield NameUse("property", key.text, key.start, owner, of, name)
+            case _:
+                pass
+        kind: NameKind = "relation" if is_relation else "label"
+        yield from (NameUse(kind, n.text, n.start) for n in (labels.names if labels else ()))
 
-    def _properties(self, part: Syntax) -> Iterator[NameUse]:
+    def values(self, part: Syntax) -> Iterator[ValueUse]:
+        """Yield the values that a part compares with properties."""
         match part:
             case tree.NodePattern() | Relationship() if isinstance(part.properties, tree.MapLiteral):
-                keys, variable = [entry.key for entry in part.properties.entries], _variable(part)
-                owner, labels = _owner(part), self._element_labels(part)
-            case tree.PropertyAccess() | tree.MapProjection() if variable := self._graph_variable(
-                part.subject
-            ):
-                keys = [part.key] if isinstance(part, tree.PropertyAccess) else part.selected
-                owner, labels = self._owners[variable], self.labels_of(variable)
+                owner, of, variable = self._element(part)
+                for entry in part.properties.entries:
+                    for literal in _values(entry.value):
+                        yield ValueUse(*literal, entry.key.text, of, "=", "", variable, owner)
+            case tree.Calculation(operator="IN", operands=(left, tree.ListLiteral(items=items))):
+                for item in items:
+                    yield from self._compared_values(left, item, "=")
+            case tree.Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
+                yield from self._compared_values(left, right, operator)
+                if operator == "=":
+                    yield from self._compared_values(right, left, operator)
             case _:
-                return
-        for key in keys:
-            yield NameUse("property", key.text, key.start, owner, labels, variable)
-
-    def _element_labels(self, part: tree.NodePattern | Relationship) -> tuple[str, ...]:
-        """Return the labels or types that the statement gives a node or relation of a pattern, anywhere."""
-        if part.variable is not None:
-            return self.labels_of(part.variable.text)
-        return _possible_labels(labels_of(part))
-
-    def labels_of(self, name: str) -> tuple[str, ...]:
-        """Return the labels or types that the statement gives a variable."""
-        return tuple(self._labels[name])
-
-    def values(self) -> Iterator[ValueUse]:
-        """Yield the values, in no order."""
-        for part in self._parts:
-            match part:
-                case tree.NodePattern() | Relationship() if isinstance(part.properties, tree.MapLiteral):
-                    of, owner, variable = self._element_labels(part), _owner(part), _variable(part)
-                    for entry in part.properties.entries:
-                        for value, token in _values(entry.value):
-                            yield ValueUse(value, token, entry.key.text, of, "=", "", variable, owner)
-                case tree.Calculation(operator="IN", operands=(left, tree.ListLiteral(items=items))):
-                    for item in items:
-                        yield from self._compared_values(left, item, "=")
-                case tree.Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
-                    yield from self._compared_values(left, right, operator)
-                    if operator == "=":
-                        yield from self._compared_values(right, left, operator)
-                case _:
-                    pass
+                pass
 
     def _compared_values(self, subject: Expression, value: Expression, operator: str) -> Iterator[ValueUse]:
         function = ""
@@ -174,9 +152,9 @@ class _UseFinder:
             inner = subject.arguments[0] if len(subject.arguments) == 1 else subject
             subject, function = inner, subject.name
         if isinstance(subject, tree.PropertyAccess) and (name := self._graph_variable(subject.subject)):
-            key, owner = subject.key.text, self._owners[name]
+            key, owner, of = subject.key.text, self._owners[name], tuple(self._labels[name])
             for literal in _values(value):
-                yield ValueUse(*literal, key, self.labels_of(name), operator, function, name, owner)
+                yield ValueUse(*literal, key, of, operator, function, name, owner)
 
 
 def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
@@ -187,10 +165,6 @@ def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
 
 def _owner(part: tree.NodePattern | Relationship) -> Owner:
     return "node" if isinstance(part, tree.NodePattern) else "relation"
-
-
-def _variable(part: tree.NodePattern | Relationship) -> str:
-    return part.variable.text if part.variable is not None else ""
 
 
 def _possible_labels(labels: LabelExpression | None) -> tuple[str, ...]:

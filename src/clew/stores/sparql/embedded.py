@@ -27,8 +27,8 @@ from clew.graph.schema import kind_of_values, value_relations, written_as
 from clew.graph.values import as_xsd
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.errors import StoreError
-from clew.stores.process import QueryProcesses
-from clew.stores.store import Rows, StoredTerm
+from clew.stores.process import EmbeddedStore, QueryProcesses
+from clew.stores.store import StoredTerm
 
 # Terms of RDF as text of N-Triples and SPARQL, which write them the same way.
 
@@ -55,13 +55,8 @@ _ESCAPED = re.compile(r"[^\w.:-]")
 _DATATYPES = {"INT64": "integer", "DOUBLE": "decimal", "DATE": "date", "BOOLEAN": "boolean"}
 
 
-class EmbeddedSparql:
-    """An index in pyoxigraph; made with `of_graph`. One that nobody holds any more closes itself."""
-
-    name = "embedded"
-
-    def __init__(self, processes: QueryProcesses, *, seconds: float, rows: int) -> None:
-        self._processes, self._seconds, self._rows = processes, seconds, rows
+class EmbeddedSparql(EmbeddedStore):
+    """An index in pyoxigraph; made with `of_graph`."""
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rows: int = USUAL_ROWS) -> EmbeddedSparql:
@@ -84,17 +79,10 @@ class EmbeddedSparql:
         processes = QueryProcesses("sparql", folder, {"prefixes": PREFIXES})
         return cls(processes, seconds=seconds, rows=rows)
 
-    def run(self, query: str, *, seconds: float | None = None, rows: int | None = None) -> Rows:
-        """Run a query in a process, in the store's limits unless others are given; as `SparqlStore.run`."""
-        return self._processes.rows(query, {}, seconds or self._seconds, rows or self._rows, _cell)
-
-    def close(self) -> None:
-        """End the processes and remove the folder."""
-        self._processes.close()
-
-
-def _cell(value: object) -> object:
-    return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
+    @staticmethod
+    def read(value: object) -> object:
+        """Make a term of its parts."""
+        return StoredTerm(*cast("list[str]", value)) if isinstance(value, list) else value
 
 
 def statements(graph: Graph) -> Iterator[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import http.client
 import socket
-import ssl
 from base64 import b64encode
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
@@ -31,13 +30,8 @@ if TYPE_CHECKING:
 # slowly it drips. Redirections are followed within the host only, so that a name and password go nowhere
 # else.
 
-CONNECT_SECONDS = 5.0
-LONGEST_GET = 2_000
-"""Characters of an address; a longer query is sent by POST."""
-MOST_HOPS = 5
 MOST_SPARQL_BYTES = 512 * 2**20
 """Of a reply whose rows are limited."""
-_REDIRECTS = (301, 302, 303, 307, 308)
 _PREFIX = "sparql+"
 
 
@@ -74,176 +68,152 @@ def address_of(text: str) -> Address:
 
 
 class HttpReply:
-    """The body of a reply, as it comes; reading raises StoreError where it breaks off or takes too long."""
+    """A request to an endpoint, and the body of its reply as it comes.
 
-    def __init__(self, response: http.client.HTTPResponse, clock: _RequestClock, most: int | None) -> None:
-        self.media = (response.headers.get_content_type() or "").lower()
-        self.status = response.status
-        self.failure: StoreError | None = None
-        self.public_address = clock.public_address
-        self._response, self._clock, self._most, self._count = response, clock, most, 0
+    `seconds` are for all of it, or (`total` False) between two parts of it. What fails raises StoreError with
+    what to check, StoreTimeout; a `read` that failed fails again.
+    """
+
+    def __init__(self, address: Address, seconds: float, *, total: bool) -> None:
+        self.public_address = address.public_address
+        self.media, self.failure = "", cast("StoreError | None", None)
+        self._seconds, self._total, self._end = seconds, total, monotonic() + seconds
+        self._socket: socket.socket | None = None
+        self._response: http.client.HTTPResponse | None = None
+        self._count = 0
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, fewer where fewer have come; none at the end."""
-        if self.failure is None:
-            try:
-                return self._read(size)
-            except StoreError as error:
-                self.failure = error
-        raise self.failure
-
-    def _read(self, size: int) -> bytes:
-        if self._response.isclosed():
+        response, at = self._response, self.public_address
+        if self.failure is not None:
+            raise self.failure
+        if response is None or response.isclosed():
             return b""
-        with self._clock.watch("broke off the connection in mid-reply"):
-            data = self._response.read1(size if size > 0 else 1 << 16)
-            bytes_left = self._response.length
-        self._count += len(data)
-        if not data and bytes_left:
-            raise StoreError(
-                f"{self.public_address} broke off the connection in mid-reply. Ask again; ask for less if it "
-                "happens again"
-            )
-        if self._most is not None and self._count > self._most:
-            raise StoreError(f"{self.public_address} sends more than {self._most >> 20} MiB. Ask for less")
+        try:
+            with self._watch("broke off the connection in mid-reply"):
+                data = response.read1(size if size > 0 else 1 << 16)
+            self._count += len(data)
+            if not data and response.length:
+                again = "Ask again; ask for less if it happens again"
+                raise StoreError(f"{at} broke off the connection in mid-reply. {again}")
+            if self._total and self._count > MOST_SPARQL_BYTES:
+                raise StoreError(f"{at} sends more than {MOST_SPARQL_BYTES >> 20} MiB. Ask for less")
+        except StoreError as error:
+            self.failure = error
+            raise
         return data
 
-
-class _RequestClock:
-    """The time that a request has, and what its failures are called."""
-
-    def __init__(self, public_address: str, seconds: float, *, total: bool) -> None:
-        self.public_address, self._seconds, self._total = public_address, seconds, total
-        self._end = monotonic() + seconds
-        self.socket: socket.socket | None = None
-
-    def seconds_left(self) -> float:
-        if not self._total:
-            return self._seconds
-        seconds_left = self._end - monotonic()
-        if seconds_left <= 0:
-            raise TimeoutError
-        return seconds_left
-
     @contextmanager
-    def watch(self, broken: str) -> Generator[None]:
+    def _watch(self, broken: str) -> Generator[None]:
         """Set the time of the socket; turn what fails into one line that says what to check."""
         try:
-            if self.socket is not None:
-                self.socket.settimeout(self.seconds_left())
+            if self._socket is not None:
+                self._socket.settimeout(self._seconds_left())
             yield
         except TimeoutError as error:
             raise StoreTimeout(
                 f"{self.public_address}: no result within {self._seconds:g} s; stopped. Ask for less, "
                 "or allow more time"
             ) from error
+        except (http.client.BadStatusLine, http.client.LineTooLong) as error:
+            raise StoreError(
+                f"{self.public_address} closed the connection, or answered something that is not HTTP. Check "
+                "that the port is that of HTTP, and whether it is HTTPS (sparql+https://)"
+            ) from error
         except (http.client.HTTPException, OSError) as error:
-            raise StoreError(f"{self.public_address} {_fault(error, broken)}") from error
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            fault = connection_fault(error, "sparql+http://")
+            fault = fault or f"{broken} ({reason}). Check that the server still runs"
+            raise StoreError(f"{self.public_address} {fault}") from error
 
+    def _seconds_left(self) -> float:
+        seconds_left = self._end - monotonic() if self._total else self._seconds
+        if seconds_left <= 0:
+            raise TimeoutError
+        return seconds_left
 
-def _fault(error: Exception, broken: str) -> str:
-    """Say what failed, `broken` if nothing better is known, and what to check."""
-    if isinstance(error, (http.client.BadStatusLine, http.client.LineTooLong)):
-        return (
-            "closed the connection, or answered something that is not HTTP. Check that the port is that of "
-            "HTTP, and whether it is HTTPS (sparql+https://)"
-        )
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    known_fault = connection_fault(error, "sparql+http://")
-    return known_fault or f"{broken} ({reason}). Check that the server still runs"
+    @contextmanager
+    def asking(self, url: SplitResult, query: str, headers: Mapping[str, str]) -> Generator[None]:
+        """Ask, by GET, which no server takes for an update; by POST if the query is too long for it."""
+        is_secure = url.scheme == "https"
+        kind = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
+        seconds, self._socket = min(5.0, self._seconds_left()), None
+        connection = kind(url.hostname or "", url.port, timeout=seconds)
+        form = urlencode({"query": query})
+        path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~") + (f"?{url.query}" if url.query else "")
+        whole_path = f"{path}{'&' if url.query else '?'}{form}"
+        with closing(connection):
+            try:
+                with self._watch("cannot be reached"):
+                    connection.connect()
+            except StoreTimeout as error:
+                secure = ", and that it speaks TLS there" if is_secure else ""
+                raise StoreError(
+                    f"{self.public_address}: no connection within {seconds:g} s. "
+                    f"Check host, port and firewall{secure}"
+                ) from error
+            self._socket = connection.sock
+            with self._watch("cannot be asked"):
+                if len(whole_path) <= 2_000:
+                    connection.request("GET", whole_path, headers=dict(headers))
+                else:
+                    form_kind = {"Content-Type": "application/x-www-form-urlencoded"}
+                    connection.request(
+                        "POST", path, body=form.encode("ascii"), headers={**headers, **form_kind}
+                    )
+                self._response = connection.getresponse()
+            with closing(self._response):
+                self.media = (self._response.headers.get_content_type() or "").lower()
+                yield
 
+    def redirection(self, address: Address, url: SplitResult) -> SplitResult | None:
+        """Where the reply sends on to, within the host; None if it does not."""
+        response = self._response
+        if response is None or response.status not in (301, 302, 303, 307, 308):
+            return None
+        target = urlsplit(urljoin(url.geturl(), response.headers.get("location") or ""))
+        target = target._replace(query=address.url.query, fragment="")
+        is_weaker = url.scheme == "https" and target.scheme != "https"
+        if target.hostname != address.url.hostname or is_weaker:
+            raise StoreError(
+                f"{self.public_address} sends on to {target.geturl()}. "
+                "If you trust that address, write it instead"
+            )
+        return target
 
-def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnection:
-    clock.socket = None
-    seconds = min(CONNECT_SECONDS, clock.seconds_left())
-    if url.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(
-            url.hostname or "", url.port, timeout=seconds, context=context
-        )
-    else:
-        connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=seconds)
-    try:
-        with clock.watch("cannot be reached"):
-            connection.connect()
-    except StoreTimeout as error:
-        secure = ", and that it speaks TLS there" if url.scheme == "https" else ""
-        raise StoreError(
-            f"{clock.public_address}: no connection within {seconds:g} s. "
-            f"Check host, port and firewall{secure}"
-        ) from error
-    clock.socket = connection.sock
-    return connection
-
-
-def _ask(
-    connection: http.client.HTTPConnection,
-    url: SplitResult,
-    query: str,
-    headers: Mapping[str, str],
-    clock: _RequestClock,
-) -> http.client.HTTPResponse:
-    """Ask by GET, which no server takes for an update; by POST if the query is too long for it."""
-    form = urlencode({"query": query})
-    path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~") + (f"?{url.query}" if url.query else "")
-    whole_path = f"{path}{'&' if url.query else '?'}{form}"
-    with clock.watch("cannot be asked"):
-        if len(whole_path) <= LONGEST_GET:
-            connection.request("GET", whole_path, headers=dict(headers))
-        else:
-            kind = {"Content-Type": "application/x-www-form-urlencoded"}
-            connection.request("POST", path, body=form.encode("ascii"), headers={**headers, **kind})
-        return connection.getresponse()
-
-
-def _redirect_target(address: Address, url: SplitResult, location: str) -> SplitResult:
-    new_url = urlsplit(urljoin(url.geturl(), location))
-    target_url = new_url._replace(query=address.url.query, fragment="")
-    if target_url.hostname != address.url.hostname or (
-        url.scheme == "https" and target_url.scheme != "https"
-    ):
-        raise StoreError(
-            f"{address.public_address} sends on to {target_url.geturl()}. "
-            "If you trust that address, write it instead"
-        )
-    return target_url
-
-
-def _check_status(reply: HttpReply) -> None:
-    """Raise what a reply that holds no result means."""
-    at, status = reply.public_address, reply.status
-    if status == 200 and "html" not in reply.media:
-        return
-    if status == 200:
-        raise StoreError(
-            f"{at} answers with a web page, not with results. Check the path: endpoints often end in "
-            "/sparql or /query"
-        )
-    text = "" if "html" in reply.media else _first_line(reply)
-    reason = f" ({text})" if text else ""
-    if status in (400, 422):
-        raise QueryError(f"{at} cannot run the query{reason}")
-    if status in (401, 403):
-        raise StoreError(
-            f"{at} lets nobody read without the right user and password (HTTP {status}). Write "
-            "sparql+https://user:password@host/…, and check both"
-        )
-    if status in (404, 405, 410):
-        raise StoreError(f"{at}: there is no endpoint at that path (HTTP {status}). Check the path")
-    if status in (408, 504):
-        raise StoreTimeout(f"{at} stopped the query after its own time{reason}. Ask for less")
-    if status == 429:
-        raise StoreError(f"{at} gets too many requests (HTTP 429). Wait, then ask again")
-    raise StoreError(f"{at} failed with HTTP {status}{reason}. Check the server, or ask for less")
-
-
-def _first_line(reply: HttpReply) -> str:
-    try:
-        text = reply.read(4_000).decode("utf-8", "replace")
-    except StoreError:
-        return ""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line[:200]
+    def check_status(self) -> None:
+        """Raise what a reply that holds no result means."""
+        at, is_page = self.public_address, "html" in self.media
+        status = 0 if self._response is None else self._response.status
+        if status == 200:
+            if is_page:
+                raise StoreError(
+                    f"{at} answers with a web page, not with results. Check the path: endpoints often end in "
+                    "/sparql or /query"
+                )
+            return
+        text = ""
+        with suppress(StoreError):
+            text = "" if is_page else self.read(4_000).decode("utf-8", "replace")
+        line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        reason = f" ({line[:200]})" if line else ""
+        match status:
+            case 400 | 422:
+                raise QueryError(f"{at} cannot run the query{reason}")
+            case 401 | 403:
+                raise StoreError(
+                    f"{at} lets nobody read without the right user and password (HTTP {status}). Write "
+                    "sparql+https://user:password@host/…, and check both"
+                )
+            case 404 | 405 | 410:
+                raise StoreError(f"{at}: there is no endpoint at that path (HTTP {status}). Check the path")
+            case 408 | 504:
+                raise StoreTimeout(f"{at} stopped the query after its own time{reason}. Ask for less")
+            case 429:
+                raise StoreError(f"{at} gets too many requests (HTTP 429). Wait, then ask again")
+            case _:
+                advice = "Check the server, or ask for less"
+                raise StoreError(f"{at} failed with HTTP {status}{reason}. {advice}")
 
 
 # Results of SPARQL as rows, whether an endpoint or the embedded store has them.
@@ -332,29 +302,25 @@ def opened_reply(
     understand the query.
     """
     accept, known_media = (_ACCEPT_GRAPH, GRAPHS) if graph else (_ACCEPT_ROWS, RESULTS)
-    clock, at = _RequestClock(address.public_address, seconds, total=total), address.public_address
+    reply, at, target = HttpReply(address, seconds, total=total), address.public_address, address.url
     headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
     if address.authorization is not None:
         headers["Authorization"] = address.authorization
-    target = address.url
-    for _ in range(MOST_HOPS):
-        with (
-            closing(_connect(target, clock)) as connection,
-            closing(_ask(connection, target, query, headers, clock)) as response,
-        ):
-            if response.status in _REDIRECTS:
-                target = _redirect_target(address, target, response.headers.get("location") or "")
+    for _ in range(5):
+        with reply.asking(target, query, headers):
+            if (further := reply.redirection(address, target)) is not None:
+                target = further
                 continue
-            reply = HttpReply(response, clock, MOST_SPARQL_BYTES if total else None)
-            _check_status(reply)
-            media = reply.media
-            if media not in known_media:
-                raise StoreError(f"{at} answers with {media} that is no result of SPARQL. Check the path")
+            reply.check_status()
+            if reply.media not in known_media:
+                raise StoreError(
+                    f"{at} answers with {reply.media} that is no result of SPARQL. Check the path"
+                )
             try:
                 yield reply
             except (SyntaxError, ValueError, OSError, StoreError) as error:
                 advice = "It may have been cut short; ask again"
-                reason = f"{at} sends what cannot be read as {media} ({error}). {advice}"
+                reason = f"{at} sends what cannot be read as {reply.media} ({error}). {advice}"
                 raise reply.failure or StoreError(reason) from error
             return
     raise StoreError(f"{at} sends from one address to the next without end. Check the path")
@@ -380,7 +346,7 @@ class SparqlEndpoint:
         self._seconds, self._rows = seconds, rows
 
     def run(self, query: str) -> Rows:
-        """Guard a query and run it; raises as `SparqlStore.run`."""
+        """Guard a query and run it; raises as `Store.run`."""
         sent = guard_sparql(query, self._rows)
         graph = form_of(sent.text) in ("CONSTRUCT", "DESCRIBE")
         with opened_reply(self.address, sent.text, self._seconds, graph=graph) as reply:

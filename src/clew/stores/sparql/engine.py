@@ -10,14 +10,16 @@ from typing import Any
 
 import pyoxigraph
 
-from clew.stores.errors import QueryError, UnknownName
+from clew.stores.errors import QueryError
 from clew.stores.process import packed
 from clew.stores.sparql.endpoint import table_of
-from clew.stores.sparql.guard import guard_sparql, names_of, tokens_of, with_texts
+from clew.stores.sparql.guard import guard_sparql, names_of, short_name, tokens_of, with_texts
 from clew.stores.store import StoredTerm
 
-MOST_NAMES = 100_000
-"""Names that one which the graph lacks is compared with."""
+_NAMES = """
+SELECT DISTINCT ?x { { ?s ?x ?o } UNION { ?s a ?x } UNION { ?x ?p ?o } FILTER(isIRI(?x)) } LIMIT 100000
+"""
+"""Relations and classes, and further names, with which one that the graph lacks is compared."""
 
 
 class Engine:
@@ -29,13 +31,15 @@ class Engine:
         self._prefixes: dict[str, str] = setup["prefixes"]
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Guard a query and run it; raises as `SparqlStore.run`."""
+        """Guard a query and run it; raises as `Store.run`."""
         query, rows = request["query"], request["rows"]
         sent = guard_sparql(query, rows, self._prefixes)
         try:
             results = self._store.query(with_texts(sent.text), prefixes=self._prefixes)
             columns, found = table_of(results)
-            messages = packed(([_parts(cell) for cell in row] for row in found), rows + 1)
+            messages = packed(
+                ([astuple(c) if isinstance(c, StoredTerm) else c for c in row] for row in found), rows + 1
+            )
         except (SyntaxError, ValueError, OSError) as error:
             reason = (str(error).splitlines() or [""])[0]
             raise QueryError(f"The embedded store cannot run the query: {reason[:200]}") from error
@@ -46,33 +50,12 @@ class Engine:
     def _check_names(self, query: str) -> None:
         """Raise QueryError, with near ones, for a name in a query without rows that the graph lacks."""
         for iri, written in names_of(tokens_of(query), self._prefixes).items():
-            node = pyoxigraph.NamedNode(iri)
+            node: Any = pyoxigraph.NamedNode(iri)
             places = ((node, None, None), (None, node, None), (None, None, node))
-            if any(self._has(*place) for place in places) or self._store.contains_named_graph(node):
+            found = (self._store.quads_for_pattern(*place, None) for place in places)
+            if any(next(iter(quads), None) for quads in found) or self._store.contains_named_graph(node):
                 continue
-            near = get_close_matches(iri, self._names(), n=3, cutoff=0.7)
-            near_text = ", ".join(self._short(name) for name in near)
-            raise UnknownName(written, advice=f"Near: {near_text}" if near else "")
-
-    def _has(self, subject: Any, predicate: Any, object_: Any) -> bool:  # noqa: ANN401
-        quads = self._store.quads_for_pattern(subject, predicate, object_, None)
-        return next(iter(quads), None) is not None
-
-    def _names(self) -> list[str]:
-        """Relations and classes, and further names as far as `MOST_NAMES`."""
-        query = (
-            "SELECT DISTINCT ?x { { ?s ?x ?o } UNION { ?s a ?x } UNION { ?x ?p ?o } FILTER(isIRI(?x)) } "
-            f"LIMIT {MOST_NAMES}"
-        )
-        return [solution["x"].value for solution in self._store.query(query)]  # pyright: ignore
-
-    def _short(self, iri: str) -> str:
-        for prefix, start in self._prefixes.items():
-            if iri.startswith(start):
-                return f"{prefix}:{iri.removeprefix(start)}"
-        return f"<{iri}>"
-
-
-def _parts(cell: object) -> object:
-    """A term as `[kind, value, datatype, language]`."""
-    return astuple(cell) if isinstance(cell, StoredTerm) else cell
+            solutions: Any = self._store.query(_NAMES)
+            near = get_close_matches(iri, [solution["x"].value for solution in solutions], n=3, cutoff=0.7)
+            near_text = ", ".join(short_name(name, self._prefixes, f"<{name}>") for name in near)
+            raise QueryError(f"The graph has no {written}" + (f". Near: {near_text}" if near else ""))

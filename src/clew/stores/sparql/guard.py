@@ -142,6 +142,12 @@ def names_of(tokens: list[SparqlToken], prefixes: Mapping[str, str]) -> dict[str
     return names
 
 
+def short_name(iri: str, prefixes: Mapping[str, str], otherwise: str) -> str:
+    """Write an IRI with its prefix; one that has none is `otherwise`."""
+    known = ((prefix, start) for prefix, start in prefixes.items() if iri.startswith(start))
+    return next((f"{prefix}:{iri.removeprefix(start)}" for prefix, start in known), otherwise)
+
+
 def _names(
     parts: Sequence[SparqlToken], prefixes: Mapping[str, str]
 ) -> Iterator[tuple[int, str, str | None]]:
@@ -252,11 +258,9 @@ def _limit_rows(tokens: list[SparqlToken], outside: list[int], rows: int, query:
     for number, token in enumerate(tokens):
         if number in values and not limits:
             yield f"LIMIT {rows + 1} "
-        yield str(min(_count(token.text), rows + 1)) if number in limits else token.text
+        if number in limits:  # Python limits the digits that it reads
+            yield str(min(int(token.text), rows + 1) if len(token.text) < 19 else rows + 1)
+        else:
+            yield token.text
     if not limits and not values:
         yield f" LIMIT {rows + 1}"
-
-
-def _count(digits: str) -> int:
-    """The number that digits write; a huge one is cut, since Python limits the digits that it reads."""
-    return int(digits) if len(digits) < 19 else 10**18
