@@ -17,7 +17,7 @@ from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
 from clew.foundation.forms import fields_json
-from clew.llm.managed import ManagedModel, Prompt, data_line, prompt_named, run_sync
+from clew.llm.managed import ManagedModel, Prompt, Talk, data_line, prompt_named, run_sync
 from clew.llm.reply import without_thoughts
 from clew.llm.types import BudgetReached, ask
 from clew.text.embedders import OnnxEmbedder
@@ -124,7 +124,7 @@ def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudg
     def reply(system: str, user: str) -> str:
         request = ask(user, system, temperature=0.0, max_tokens=200)
         try:
-            return run_sync(model.for_question().complete(request)).text
+            return run_sync(Talk(model, None).complete(request)).text
         except BudgetReached as error:
             if error.scope == "run":
                 raise Stopped(f"{error}. The judgements are kept; the same command goes on") from error
