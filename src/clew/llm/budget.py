@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import sqlite3
 import struct
@@ -17,10 +18,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from operator import add, sub
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+import msgspec
 
 from clew.errors import InputError
-from clew.foundation.forms import json_line
+from clew.foundation.forms import converted, json_line
 from clew.llm.types import (
     BudgetReached,
     ContextOverflow,
@@ -78,23 +81,14 @@ def read_prices(path: Path) -> Prices:
         raise InputError(f"{path}: the prices cannot be read ({error.strerror or error}).") from error
     except ValueError as error:
         raise InputError(f"{path}: the prices file is not valid TOML ({error}).") from error
-    table = data.get("models")
-    if not isinstance(table, dict):
-        raise InputError(f'{path}: there is no model. Write [models."provider/model"] with input and output.')
-    models = {
-        name: Price(_amount(path, name, row, "input"), _amount(path, name, row, "output"))
-        for name, row in cast("dict[str, Any]", table).items()
-    }
+    advice = 'Each [models."provider/model"] needs input and output, prices that are not negative.'
+    try:
+        models = converted(data.get("models"), dict[str, Price])
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: {error}. {advice}") from error
+    if not all(0 <= amount < math.inf for price in models.values() for amount in astuple(price)):
+        raise InputError(f"{path}: {advice}")
     return Prices(models, str(data.get("currency", "USD")))
-
-
-def _amount(path: Path, name: str, row: Any, side: str) -> float:  # noqa: ANN401
-    value = cast("dict[str, Any]", row).get(side) if isinstance(row, dict) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise InputError(
-            f'{path}: models."{name}" needs {side}, a price of a million tokens that is not negative.'
-        )
-    return float(value)
 
 
 # Hard limits on calls, tokens and money, for a question and for a run.

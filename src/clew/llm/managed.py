@@ -1,6 +1,6 @@
 """A chat model under management: cache, budgets, concurrency limit, timeouts, retries, cost, traces.
 
-It wraps any chat model that makes single attempts. `for_question` gives it a budget for one question.
+It wraps any chat model that makes single attempts. A `Talk` with it has a budget for one question.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from clew.foundation.forms import shorten
 from clew.foundation.redaction import redacted
 from clew.llm.adapter import PerLoop
 from clew.llm.budget import Ledger, ReplyCache, Reservation, TraceFile
 from clew.llm.providers import Policy
-from clew.llm.reply import FORM, LONGEST_SHOWN, TypedReplies, clean
+from clew.llm.reply import FORM, LONGEST_SHOWN, ChatModel, clean
 from clew.llm.types import (
-    ChatModel,
     ContextOverflow,
     Hear,
     Message,
@@ -147,7 +147,7 @@ class SingleAttempts(Protocol):
         ...
 
 
-class ManagedModel(TypedReplies):
+class ManagedModel(ChatModel):
     """A chat model that keeps to a policy. Ready objects come in; `close` closes them."""
 
     def __init__(
@@ -169,7 +169,7 @@ class ManagedModel(TypedReplies):
         self._reached = Event()
         self._cache, self._trace, self._listener, self._calls = cache, trace, listener, count(1)
         self._sleep: Callable[[float], Awaitable[None]] = sleep
-        self._alone = QuestionModel(self, None)
+        self._alone = Ledger("question", policy.per_question)
         self.reopen: Callable[[], ManagedModel] | None = None
         """Opens the same model in another process, where that can be."""
 
@@ -178,19 +178,19 @@ class ManagedModel(TypedReplies):
             raise TypeError(f"{self.name} was opened for this process alone")
         return self.reopen, ()
 
-    def for_question(self, label: str | None = None) -> QuestionModel:
-        """The same model with a fresh budget for one question; `label` (its id) goes into the trace."""
-        return QuestionModel(self, label)
+    async def complete(
+        self, request: Request, question: Ledger | None = None, label: str | None = None
+    ) -> Reply:
+        """Reply to a request, from the cache if it is there, within the budget of a `question`.
 
-    async def complete(self, request: Request, question: QuestionModel | None = None) -> Reply:
-        """Reply to a request, from the cache if it is there; all without a `question` are one together.
+        All without one are one question together. `label` is that of the question in the trace.
 
         Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
         the request was never recorded), ContextOverflow (the request is too long, or was when it was
         recorded), LlmError (the last attempt's error).
         """
-        request, question = replace(request, model=self.name), question or self._alone
-        ledgers, start_time = (question.ledger, self.run), perf_counter()
+        request, start_time = replace(request, model=self.name), perf_counter()
+        ledgers = (question or self._alone, self.run)
         returned: Reply | None = None
         failure: dict[str, str] | None = None
         try:
@@ -209,7 +209,7 @@ class ManagedModel(TypedReplies):
             if self._trace is not None:
                 self._trace.write(
                     {
-                        "question": question.label,
+                        "question": label,
                         "model": self.name,
                         "request": request.as_json(),
                         "reply": None if returned is None else asdict(returned),
@@ -321,22 +321,6 @@ class ManagedModel(TypedReplies):
             raise ModelTimeout(message) from error
 
 
-class QuestionModel(TypedReplies):
-    """A managed model with a budget of its own for one question."""
-
-    def __init__(self, model: ManagedModel, label: str | None) -> None:
-        super().__init__(model.name, model.refused)
-        self.label, self.ledger = label, Ledger("question", model.policy.per_question)
-        self._model = model
-
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request; raises as the model."""
-        return await self._model.complete(request, self)
-
-    async def close(self) -> None:
-        """Leave the model open: others ask it."""
-
-
 def _asked_wait(state: RetryCallState) -> float | None:
     """Seconds that the server asks to wait for."""
     error = state.outcome and state.outcome.exception()
@@ -390,13 +374,12 @@ def prompt_named(package: str, name: str) -> Prompt:
 
 def data_lines(lines: Iterable[str]) -> str:
     """Lines of data for a prompt: one line each, cut where too long, and no tag that could end the block."""
-    return "\n".join(data_line(line) for line in lines)
+    return "\n".join(map(data_line, lines))
 
 
 def data_line(text: str, longest: int = LONGEST_LINE) -> str:
     """One line of data: as in `data_lines`."""
-    line = as_data(text)
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return shorten(as_data(text), longest)
 
 
 def as_data(text: str) -> str:
@@ -420,19 +403,7 @@ def short(text: str, longest: int = 200) -> str:
     return text if len(text) <= longest else text[:longest] + " …"
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How a model samples, by fields of `Request`; None leaves it to the server."""
-
-    temperature: float | None = None
-    top_k: int | None = None
-    min_p: float | None = None
-    max_tokens: int | None = None
-    repeat_penalty: float | None = None
-    seed: int | None = None
-
-
-class Talk(TypedReplies):
+class Talk(ChatModel):
     """The calls for one question: asks a model and keeps what was spent, for the answer and its trace.
 
     Forms that the model has refused are not tried again, whoever asks it.
@@ -440,37 +411,43 @@ class Talk(TypedReplies):
 
     def __init__(self, model: ChatModel, label: str | None) -> None:
         """`label` is of the question, which has a budget of its own where the model has budgets."""
-        super().__init__(model.name, model.refused if isinstance(model, TypedReplies) else None)
-        self.model = model.for_question(label) if isinstance(model, ManagedModel) else model
+        super().__init__(model.name, model.refused)
+        self.model, self.label = model, label
         self.replies: list[Reply] = []
         self.steps: list[Step] = []
+        self._ledger = Ledger(
+            "question", model.policy.per_question if isinstance(model, ManagedModel) else None
+        )
 
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, as the model does."""
-        reply = await self.model.complete(request)
+        model = self.model
+        managed = isinstance(model, ManagedModel)
+        reply = await (
+            model.complete(request, self._ledger, self.label) if managed else model.complete(request)
+        )
         self.replies.append(reply)
         return reply
 
-    async def close(self) -> None:
-        """Leave the model open: it is the caller's."""
+    def ask(self, prompt: Prompt, sampling: Request, *, stop: tuple[str, ...] = (), **values: str) -> str:
+        """Complete a prompt: the reply without thoughts and what follows a stop. Raises LlmError.
 
-    def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
-        """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
+        `sampling` is a request without messages.
+        """
         return self._ask(prompt, prompt.messages(**values), sampling, stop)
 
     def ask_again(
-        self, prompt: Prompt, sampling: Sampling, reply: str, problem: str, values: Mapping[str, str]
+        self, prompt: Prompt, sampling: Request, reply: str, problem: str, values: Mapping[str, str]
     ) -> str:
         """Show the model its own reply to a prompt, and what is wrong with it. Raises LlmError."""
         turns = (Message("assistant", reply[:LONGEST_SHOWN]), Message("user", problem))
         return self._ask(prompt, (*prompt.messages(**values), *turns), sampling, ())
 
     def _ask(
-        self, prompt: Prompt, messages: tuple[Message, ...], sampling: Sampling, stop: tuple[str, ...]
+        self, prompt: Prompt, messages: tuple[Message, ...], sampling: Request, stop: tuple[str, ...]
     ) -> str:
-        request = Request(messages, stop=stop, **asdict(sampling))
-        reply = run_sync(self.complete(request))
-        text = clean(reply.text, request.messages, stop)
+        reply = run_sync(self.complete(replace(sampling, messages=messages, stop=stop)))
+        text = clean(reply.text, stop)
         detail = {"prompt": prompt.name, "version": prompt.version, "reply": text, "notes": list(reply.notes)}
         self.note("model", detail)
         return text
