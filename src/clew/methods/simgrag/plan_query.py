@@ -26,13 +26,12 @@ from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
 from clew.methods.simgrag.find_subgraphs import (
     FITTING_GSD,
-    Misfit,
     find_subgraphs,
     same_names,
     same_relations,
     unfit,
 )
-from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
+from clew.methods.simgrag.write_pattern import Misfit, Operation, PatternPlan, counted_name
 from clew.query.execute import Executor, OverBudget
 from clew.query.prove import prove
 from clew.query.tree import (
