@@ -415,17 +415,15 @@ class Talk(ChatModel):
         self.model, self.label = model, label
         self.replies: list[Reply] = []
         self.steps: list[Step] = []
-        self._ledger = Ledger(
-            "question", model.policy.per_question if isinstance(model, ManagedModel) else None
-        )
+        limits = model.policy.per_question if isinstance(model, ManagedModel) else None
+        self._ledger = Ledger("question", limits)
 
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, as the model does."""
-        model = self.model
-        managed = isinstance(model, ManagedModel)
-        reply = await (
-            model.complete(request, self._ledger, self.label) if managed else model.complete(request)
-        )
+        if isinstance(self.model, ManagedModel):
+            reply = await self.model.complete(request, self._ledger, self.label)
+        else:
+            reply = await self.model.complete(request)
         self.replies.append(reply)
         return reply
 
