@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from clew.foundation.forms import shorten
 from clew.foundation.redaction import redacted
 from clew.llm.adapter import PerLoop
-from clew.llm.budget import Ledger, ReplyCache, Reservation, TraceFile
+from clew.llm.budget import Ledger, ReplyCache, TraceFile, estimate, reserve, settle, taken
 from clew.llm.providers import Policy
 from clew.llm.reply import FORM, LONGEST_SHOWN, ChatModel, clean
 from clew.llm.types import (
@@ -191,8 +191,7 @@ class ManagedModel(ChatModel):
         """
         request, start_time = replace(request, model=self.name), perf_counter()
         ledgers = (question or self._alone, self.run)
-        returned: Reply | None = None
-        failure: dict[str, str] | None = None
+        outcome: dict[str, Any] = {"reply": None, "error": None}
         try:
             reply = self._recall(request, ledgers)
             if reply is None:
@@ -200,23 +199,16 @@ class ManagedModel(ChatModel):
                     reply = await self._call_with_retries(request, ledgers)
                 if self._cache is not None:
                     self._cache.store(request, reply)
-            returned = reply
+            outcome["reply"] = asdict(reply)
             return reply
         except BaseException as error:
-            failure = {"type": type(error).__name__, "message": str(error)}
+            outcome["error"] = {"type": type(error).__name__, "message": str(error)}
             raise
         finally:
             if self._trace is not None:
-                self._trace.write(
-                    {
-                        "question": label,
-                        "model": self.name,
-                        "request": request.as_json(),
-                        "reply": None if returned is None else asdict(returned),
-                        "error": failure,
-                        "ms": round((perf_counter() - start_time) * 1000, 3),
-                    }
-                )
+                about = {"question": label, "model": self.name, "request": request.as_json()}
+                ms = round((perf_counter() - start_time) * 1000, 3)
+                self._trace.write({**about, **outcome, "ms": ms})
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""
@@ -228,23 +220,20 @@ class ManagedModel(ChatModel):
 
     def _recall(self, request: Request, ledgers: Sequence[Ledger]) -> Reply | None:
         """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
-        reservation = Reservation(ledgers, request, self.policy.price) if self.policy.replay else None
-        reply = None if self._cache is None else self._cache.find(request)
-        if reservation is None:
-            return reply
-        too_long = None if self._cache is None or reply else self._cache.find_too_long(request)
-        if too_long is not None:
-            reservation.settle_failure(too_long)
-            raise too_long
-        if reply is None:
-            missing = ReplayMissing(
-                f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
-                " Run without replay to record it."
-            )
-            reservation.settle_failure(missing)
-            raise missing
-        reservation.settle_reply(reply)
-        return reply
+        cache, price = self._cache, self.policy.price
+        if not self.policy.replay:
+            return None if cache is None else cache.find(request)
+        charge = estimate(request, price)
+        reserve(ledgers, charge)
+        found = None if cache is None else cache.find(request) or cache.find_too_long(request)
+        found = found or ReplayMissing(
+            f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
+            " Run without replay to record it."
+        )
+        settle(ledgers, charge, taken(found, charge, price))
+        if isinstance(found, Reply):
+            return found
+        raise found
 
     async def _call_with_retries(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception, wait_exponential, wait_random
@@ -287,19 +276,20 @@ class ManagedModel(ChatModel):
         return isinstance(error, (ModelUnreachable, ModelTimeout)) and self._reached.is_set()
 
     async def _once(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
-        reservation = Reservation(ledgers, request, self.policy.price)
+        price = self.policy.price
+        charge = estimate(request, price)
+        reserve(ledgers, charge)
         try:
             reply = await self._heard(request)
         except BaseException as error:
             if isinstance(error, (ModelRefused, ModelFailed)):
                 self._reached.set()
-            reservation.settle_failure(error)
+            settle(ledgers, charge, taken(error, charge, price))
             raise
         self._reached.set()
-        price = self.policy.price
         # Servers echo what they are sent; nothing after this may hold a key.
         reply = replace(reply, text=redacted(reply.text), cost=price.of(reply.usage) if price else reply.cost)
-        reservation.settle_reply(reply)
+        settle(ledgers, charge, taken(reply, charge, price))
         return reply
 
     async def _heard(self, request: Request) -> Reply:
