@@ -35,8 +35,8 @@ from clew.engine import Clew
 from clew.errors import LlmError
 from clew.llm.open import open_model
 from clew.llm.providers import settings_from
-from clew.llm.reply import TypedReplies
-from clew.llm.types import ChatModel, ContextOverflow, Hear, Reply, Request
+from clew.llm.reply import ChatModel
+from clew.llm.types import ContextOverflow, Hear, Reply, Request
 from clew.types import Answer, Usage
 
 sys.path.insert(0, str(DATA.parent))
@@ -51,7 +51,7 @@ HEADER = """| model | method | questions | right | wrong | left open | failed | 
 |---|---|---|---|---|---|---|---|---|---|"""
 
 
-class Recording(TypedReplies):
+class Recording(ChatModel):
     """A chat model whose replies are kept in a file; what is not there is asked of `model`, if given."""
 
     def __init__(self, path: Path, model: ChatModel | None) -> None:

@@ -14,7 +14,7 @@ from clew.text.normalise import clean, clean_question
 from clew.types import Answer
 
 if TYPE_CHECKING:
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.stores.neo4j import Neo4jStore
     from clew.text.embedders import Embedder

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clew.index.store.writing import Progress
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Updated
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory, Verifier
     from clew.text.embedders import Embedder

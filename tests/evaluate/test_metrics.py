@@ -11,7 +11,7 @@ from made import record, row
 from clew.errors import UsageError
 from clew.evaluate import metrics
 from clew.evaluate.metrics import METRICS, QUESTION_METRICS, metric_named
-from clew.evaluate.report.summary import bootstrap, figures, score, shape_of
+from clew.evaluate.report.summary import SummaryCell, bootstrap, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
 checked = settings(max_examples=60)
@@ -49,7 +49,7 @@ def test_every_metric_keeps_its_range(given_names, gold):
     for metric in QUESTION_METRICS:
         value = metric.score(got)
         assert value is None or metric.low <= value <= metric.high
-    for figure in figures([score(got)]):
+    for figure in SummaryCell("part", "method", [score(got)]).figures.values():
         about = METRICS[figure.metric]
         assert about.low <= figure.value <= about.high
         assert figure.interval is None or figure.interval[0] <= figure.value <= figure.interval[1]

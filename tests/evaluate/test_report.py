@@ -11,14 +11,14 @@ from made import ROOT
 
 from clew.errors import InputError
 from clew.evaluate.report.build import Section, page
-from clew.evaluate.report.charts import (
+from clew.evaluate.report.views import (
     Chart,
     ChartTable,
     TableCell,
     inline_svg,
 )
 from clew.evaluate.run.asking import option_names
-from clew.evaluate.run.experiments import experiment_of, read_experiment
+from clew.evaluate.run.plans import experiment_of, read_experiment
 from clew.methods.registry import METHODS
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from made import ROOT
 
-from clew.evaluate.run.experiments import read_experiment
+from clew.evaluate.run.plans import read_experiment
 from servers.recorded_replies import FOLDER, METHODS, replaying_server, traces
 
 pytest.importorskip("openai")

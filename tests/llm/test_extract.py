@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.llm.reply import LONGEST_JSON_REPLY, build, clean, read_value
-from clew.llm.types import Message, ReplyInvalid
+from clew.llm.types import ReplyInvalid
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,12 @@ class Person:
     tags: tuple[str, ...] = ()
 
 
-def read(text: str, messages: tuple[Message, ...] = (), stop: tuple[str, ...] = ()) -> Person:
-    return read_value(clean(text, messages, stop), lambda value: build(Person, value))
+def read(text: str, stop: tuple[str, ...] = ()) -> Person:
+    return read_value(clean(text, stop), lambda value: build(Person, value))
 
 
 ADA = Person("Ada", 36)
 JSON = '{"name": "Ada", "age": 36}'
-PROMPT = (
-    Message("system", 'Answer like {"name": "Bob", "age": 7}.'),
-    Message("user", "Who wrote the first program?"),
-)
 
 GOOD = {
     "plain": JSON,
@@ -52,9 +48,6 @@ GOOD = {
     "stop token": f"{JSON}<|im_end|>",
     "stop token and more": f'{JSON}<|im_end|>\n<|im_start|>user\n{{"name": "Eve", "age": 2}}',
     "stop token before": f"<|im_start|>{JSON}</s>",
-    "echoed prompt": f"{PROMPT[0].text}\n{PROMPT[1].text}\n{JSON}",
-    "echoed question": f"{PROMPT[1].text} {JSON}",
-    "echo with roles": f"system\n{PROMPT[0].text}\nuser\n{PROMPT[1].text}\nassistant\n{JSON}",
     "braces in prose": f"The set {{x}} is [not] what {{you}} want: {JSON}",
     "more members than asked": '{"name": "Ada", "age": 36, "mood": null}',
     "another language": f"Voilà la réponse demandée : {JSON} 以上です。 وهذا كل شيء",
@@ -104,14 +97,14 @@ BAD = {
 
 @pytest.mark.parametrize("case", GOOD)
 def test_the_value_is_found(case: str):
-    assert read(GOOD[case], PROMPT, ("###",)) == ADA
+    assert read(GOOD[case], ("###",)) == ADA
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_no_value_is_made_up(case: str):
     began = time.process_time()
     with pytest.raises(ReplyInvalid) as caught:
-        read(BAD[case], PROMPT)
+        read(BAD[case])
     assert caught.value.reason
     assert len(str(caught.value)) < 400
     assert time.process_time() - began < 3

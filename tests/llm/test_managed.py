@@ -11,7 +11,7 @@ import pytest
 from clew.errors import InputError, LlmError
 from clew.llm import Reply, Request, ask, run_sync
 from clew.llm.budget import Limits, ReplyCache, TraceFile
-from clew.llm.managed import ManagedModel, Policy
+from clew.llm.managed import ManagedModel, Policy, Talk
 from clew.llm.testing import ScriptedLine, ScriptedModel
 from clew.llm.types import (
     BudgetReached,
@@ -196,7 +196,7 @@ def test_a_replay_meets_the_same_budget(tmp_path: Path):
     outcomes: list[list[str]] = []
     for replay in (False, True):
         model, _ = cached(tmp_path / "c.sqlite", lambda _: "yes", replay=replay, per_question=Limits(calls=1))
-        view, seen = model.for_question(), list[str]()
+        view, seen = Talk(model, None), list[str]()
         for text in ("one", "two"):
             try:
                 seen.append(run_sync(view.complete(ask(text))).text)
@@ -238,7 +238,7 @@ def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
     path = tmp_path / "trace.jsonl"
     script: list[ScriptedLine] = ["yes\n", KeyRefused("wrong key", 401)]
     model = ManagedModel(ScriptedModel(script), trace=TraceFile(path))
-    view = model.for_question("q7")
+    view = Talk(model, "q7")
     run_sync(view.complete(REQUEST))
     with pytest.raises(KeyRefused):
         run_sync(view.complete(REQUEST))

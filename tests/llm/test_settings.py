@@ -173,14 +173,14 @@ def test_prices_are_those_of_the_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "there is no model"),
+        ("", "needs input"),
         ("[models", "not valid TOML"),
-        ('[models."a/b"]\ninput = 1\n', "needs output"),
+        ('[models."a/b"]\ninput = 1\n', "field `output`"),
         ('[models."a/b"]\ninput = -1\noutput = 1\n', "not negative"),
         ('[models."a/b"]\ninput = "1"\noutput = 1\n', "needs input"),
         ('[models."a/b"]\ninput = nan\noutput = 1\n', "needs input"),
         ('[models."a/b"]\ninput = true\noutput = 1\n', "needs input"),
-        ("models = 3\n", "there is no model"),
+        ("models = 3\n", "needs input"),
         ('[models]\n"a/b" = 3\n', "needs input"),
     ],
 )

@@ -55,7 +55,7 @@ def test_claims_have_settings_of_their_own() -> None:
         ),
         *((method, "k=0") for method in ("kaping", "triple-rag", "vector-rag", "kg-gpt", "walk-retrieve")),
         *(("simgrag", text) for text in ("shots=-1", "candidates=0", "candidate_types=4")),
-        *(("synaptiqa", text) for text in ("repairs=-1", "chooser=dice", "without=names,rules")),
+        *(("synaptiqa", text) for text in ("repairs=-1", "clean=never", "without=names,rules")),
     ],
 )
 def test_what_sets_nothing_is_said(method: str, text: str) -> None:

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
+from clew.llm.reply import ChatModel
 from clew.llm.testing import ScriptedModel
-from clew.llm.types import ChatModel, Request
+from clew.llm.types import Request
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "trades" / "dev" / "football"
 MOST_WRONG = 1.5

@@ -18,7 +18,7 @@ import httpx
 import uvicorn
 
 from clew import Clew
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 from clew.serve.app import make_app
 from clew.serve.run import Connection
 from clew.serve.service import Graphs, ServedGraph

@@ -32,7 +32,8 @@ from clew.text.normalise import byte_size, counted
 
 if TYPE_CHECKING:
     from clew.index.update.update import Updated, UpdateStage
-    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
+    from clew.llm.budget import Charge
+    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
     from clew.workers import Workers
 
 
@@ -91,8 +92,8 @@ def opened_verbaliser(
                 warn(_describe_result(verbaliser))
 
 
-def _describe_estimate(name: str, estimate: VerbaliseEstimate) -> str:
-    money = "" if estimate.money is None else f", at most {estimate.money:,.2f} of money"
+def _describe_estimate(name: str, estimate: Charge) -> str:
+    money = f", at most {estimate.money:,.2f} of money" if estimate.money else ""
     return (
         f"{name} is to say about {counted(estimate.calls, 'walk')}, a call each: about "
         f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. "

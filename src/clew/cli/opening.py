@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.graph.readers.hints import Hints
     from clew.index.store.writing import Progress, Stage
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.workers import Workers
 
 

@@ -19,7 +19,7 @@ from clew.text.normalise import counted
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.index.explore import Neighbourhood
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.types import Answer, Verification
 
 

@@ -8,5 +8,5 @@ are handed on. Tasks come back in their order from processes or threads, so
 that a run writes the same file each time. A method may name walks to be asked over (`corpus`): each part
 then has one more index for each corpus. Scores are never stored: they are computed from the records, and a
 row keeps of a record only what figures need, so that a run of any length fits into memory. Charts are data
-(`report/charts.py`), drawn as SVG with the extra `report`, and written as CSV.
+(`report/views.py`), drawn as SVG with the extra `report`, and written as CSV.
 """

@@ -13,7 +13,7 @@ from clew.types import Answer
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
 
 _READ = frozenset(("evidence", "match", "retrieve"))
 """Steps that show the triples which were read."""

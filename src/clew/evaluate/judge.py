@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -17,8 +15,8 @@ from clew.evaluate.run.asking import in_threads
 from clew.evaluate.run.rundir import BERT, JUDGEMENTS, LineFile, RunDirectory, key_of
 from clew.foundation.arrays import Float32
 from clew.foundation.forms import fields_json
-from clew.llm.managed import ManagedModel, Prompt, data_line, prompt_named, run_sync
-from clew.llm.reply import without_thoughts
+from clew.llm.managed import ManagedModel, Prompt, Talk, data_line, prompt_named, run_sync
+from clew.llm.reply import values, without_thoughts
 from clew.llm.types import BudgetReached, ask
 from clew.text.embedders import OnnxEmbedder
 from clew.workers import Stopped
@@ -33,7 +31,6 @@ JudgeCall = Callable[[str, str], str]
 """A chat model as a function of the system text and the user text; raises LlmError."""
 JudgeForm = Literal["three-way", "match"]
 _VERDICTS: dict[JudgeForm, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
-_OBJECT = re.compile(r"\{[^{}]*\}")
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
 
@@ -86,16 +83,12 @@ def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
 
     What a model said to itself before it replied has none.
     """
-    verdict: str | None = None
-    for match in _OBJECT.finditer(without_thoughts(text)):
-        try:
-            value = json.loads(match[0])
-        except (json.JSONDecodeError, RecursionError):
-            continue
-        candidate = cast("dict[str, object]", value).get("verdict")
-        if isinstance(candidate, str) and candidate.strip().lower() in verdicts:
-            verdict = candidate.strip().lower()
-    return verdict
+    said = [
+        str(cast("dict[str, object]", value).get("verdict")).strip().lower()
+        for value, _ in values(without_thoughts(text))
+        if isinstance(value, dict)
+    ]
+    return next((verdict for verdict in reversed(said) if verdict in verdicts), None)
 
 
 def prompt_of(form: JudgeForm) -> Prompt:
@@ -124,7 +117,7 @@ def judge_of(spec: str, open_model: Callable[[str], ManagedModel]) -> AnswerJudg
     def reply(system: str, user: str) -> str:
         request = ask(user, system, temperature=0.0, max_tokens=200)
         try:
-            return run_sync(model.for_question().complete(request)).text
+            return run_sync(Talk(model, None).complete(request)).text
         except BudgetReached as error:
             if error.scope == "run":
                 raise Stopped(f"{error}. The judgements are kept; the same command goes on") from error

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, SkipValidation
 
 from clew.engine import Clew
 from clew.integrations import answer_text, passages_of
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 
 
 class ClewRetriever(BaseRetriever):

@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from clew.engine import Clew
 from clew.integrations import answer_text, passages_of
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 from clew.types import Answer
 
 

@@ -7,7 +7,8 @@ reply = run_sync(model.complete(ask("What is the capital of Norway?")))
 from clew.llm.managed import run_sync
 from clew.llm.open import open_model
 from clew.llm.providers import Settings, settings_from
-from clew.llm.types import ChatModel, Message, Reply, Request, Typed, ask
+from clew.llm.reply import ChatModel
+from clew.llm.types import Message, Reply, Request, Typed, ask
 
 __all__ = [
     "ChatModel",

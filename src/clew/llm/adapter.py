@@ -16,7 +16,7 @@ from clew.errors import ClewError, LlmError
 from clew.foundation.bounded_http import refused
 from clew.llm import types
 from clew.llm.providers import SERVERS, LocalServer, OpenedModel, split_name
-from clew.llm.reply import TypedReplies
+from clew.llm.reply import ChatModel
 from clew.llm.types import Hear, Message, Reply, Request
 from clew.types import Usage
 
@@ -53,7 +53,7 @@ class PerLoop(Generic[T]):
         return self._objects.pop(asyncio.get_running_loop(), None)
 
 
-class PydanticModel(TypedReplies):
+class PydanticModel(ChatModel):
     """A chat model of any provider that pydantic-ai has."""
 
     def __init__(

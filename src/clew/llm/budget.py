@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import sqlite3
 import struct
@@ -17,10 +18,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from operator import add, sub
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+import msgspec
 
 from clew.errors import InputError
-from clew.foundation.forms import json_line
+from clew.foundation.forms import converted, json_line
 from clew.llm.types import (
     BudgetReached,
     ContextOverflow,
@@ -78,23 +81,14 @@ def read_prices(path: Path) -> Prices:
         raise InputError(f"{path}: the prices cannot be read ({error.strerror or error}).") from error
     except ValueError as error:
         raise InputError(f"{path}: the prices file is not valid TOML ({error}).") from error
-    table = data.get("models")
-    if not isinstance(table, dict):
-        raise InputError(f'{path}: there is no model. Write [models."provider/model"] with input and output.')
-    models = {
-        name: Price(_amount(path, name, row, "input"), _amount(path, name, row, "output"))
-        for name, row in cast("dict[str, Any]", table).items()
-    }
+    advice = 'Each [models."provider/model"] needs input and output, prices that are not negative.'
+    try:
+        models = converted(data.get("models"), dict[str, Price])
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: {error}. {advice}") from error
+    if not all(0 <= amount < math.inf for price in models.values() for amount in astuple(price)):
+        raise InputError(f"{path}: {advice}")
     return Prices(models, str(data.get("currency", "USD")))
-
-
-def _amount(path: Path, name: str, row: Any, side: str) -> float:  # noqa: ANN401
-    value = cast("dict[str, Any]", row).get(side) if isinstance(row, dict) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise InputError(
-            f'{path}: models."{name}" needs {side}, a price of a million tokens that is not negative.'
-        )
-    return float(value)
 
 
 # Hard limits on calls, tokens and money, for a question and for a run.
@@ -214,46 +208,36 @@ class SharedLedger(Ledger):
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
 
 
-class Reservation:
-    """What one attempt of a call has set aside in several ledgers, until it is settled.
+def reserve(ledgers: Sequence[Ledger], charge: Charge) -> None:
+    """Set aside in all ledgers what one attempt of a call may take.
 
     Raises BudgetReached: it could pass a limit of one of them; then nothing is set aside.
     """
-
-    def __init__(self, ledgers: Sequence[Ledger], request: Request, price: Price | None) -> None:
-        self._charge = estimate(request, price)
-        self._price = price
-        self._ledgers: list[Ledger] = []
+    for at, ledger in enumerate(ledgers):
         try:
-            for ledger in ledgers:
-                ledger.reserve(self._charge)
-                self._ledgers.append(ledger)
+            ledger.reserve(charge)
         except BudgetReached:
-            self._settle(Charge())
+            settle(ledgers[:at], charge, Charge())
             raise
 
-    def settle_reply(self, reply: Reply) -> None:
-        """Settle with what the reply took; one that says nothing of its tokens took what was thought."""
-        usage = reply.usage
-        if usage.input_tokens + usage.output_tokens <= 0:
-            self._ledgers = []
-            return
-        self._settle(Charge(usage.calls, usage.input_tokens, usage.output_tokens, reply.cost or 0.0))
 
-    def settle_failure(self, error: BaseException) -> None:
-        """Settle for an attempt that brought no reply."""
-        refused = isinstance(error, (ModelRefused, ModelFailed, ReplayMissing))
-        if refused or (isinstance(error, ModelUnreachable) and not error.begun):
-            self._settle(Charge())
-            return
-        tokens = self._charge.input_tokens
-        money = self._price.of(Usage(1, tokens, 0)) if self._price else 0.0
-        self._settle(Charge(1, tokens, 0, money))
+def settle(ledgers: Sequence[Ledger], reserved: Charge, actual: Charge) -> None:
+    """Replace in all ledgers what was set aside by what the attempt took."""
+    for ledger in ledgers:
+        ledger.settle(reserved, actual)
 
-    def _settle(self, actual: Charge) -> None:
-        for ledger in self._ledgers:
-            ledger.settle(self._charge, actual)
-        self._ledgers = []
+
+def taken(outcome: Reply | BaseException, reserved: Charge, price: Price | None) -> Charge:
+    """What an attempt took; a reply that says nothing of its tokens took what was thought."""
+    if isinstance(outcome, Reply):
+        usage = outcome.usage
+        told = Charge(usage.calls, usage.input_tokens, usage.output_tokens, outcome.cost or 0.0)
+        return told if told.tokens > 0 else reserved
+    refused = isinstance(outcome, (ModelRefused, ModelFailed, ReplayMissing))
+    if refused or (isinstance(outcome, ModelUnreachable) and not outcome.begun):
+        return Charge()
+    tokens = reserved.input_tokens
+    return Charge(1, tokens, 0, price.of(Usage(1, tokens, 0)) if price else 0.0)
 
 
 # A cache of replies in one SQLite file, keyed by the hash of the whole request.

@@ -1,6 +1,6 @@
 """A chat model under management: cache, budgets, concurrency limit, timeouts, retries, cost, traces.
 
-It wraps any chat model that makes single attempts. `for_question` gives it a budget for one question.
+It wraps any chat model that makes single attempts. A `Talk` with it has a budget for one question.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from clew.foundation.forms import shorten
 from clew.foundation.redaction import redacted
 from clew.llm.adapter import PerLoop
-from clew.llm.budget import Ledger, ReplyCache, Reservation, TraceFile
+from clew.llm.budget import Ledger, ReplyCache, TraceFile, estimate, reserve, settle, taken
 from clew.llm.providers import Policy
-from clew.llm.reply import FORM, LONGEST_SHOWN, TypedReplies, clean
+from clew.llm.reply import FORM, LONGEST_SHOWN, ChatModel, clean
 from clew.llm.types import (
-    ChatModel,
     ContextOverflow,
     Hear,
     Message,
@@ -147,7 +147,7 @@ class SingleAttempts(Protocol):
         ...
 
 
-class ManagedModel(TypedReplies):
+class ManagedModel(ChatModel):
     """A chat model that keeps to a policy. Ready objects come in; `close` closes them."""
 
     def __init__(
@@ -169,7 +169,7 @@ class ManagedModel(TypedReplies):
         self._reached = Event()
         self._cache, self._trace, self._listener, self._calls = cache, trace, listener, count(1)
         self._sleep: Callable[[float], Awaitable[None]] = sleep
-        self._alone = QuestionModel(self, None)
+        self._alone = Ledger("question", policy.per_question)
         self.reopen: Callable[[], ManagedModel] | None = None
         """Opens the same model in another process, where that can be."""
 
@@ -178,21 +178,20 @@ class ManagedModel(TypedReplies):
             raise TypeError(f"{self.name} was opened for this process alone")
         return self.reopen, ()
 
-    def for_question(self, label: str | None = None) -> QuestionModel:
-        """The same model with a fresh budget for one question; `label` (its id) goes into the trace."""
-        return QuestionModel(self, label)
+    async def complete(
+        self, request: Request, question: Ledger | None = None, label: str | None = None
+    ) -> Reply:
+        """Reply to a request, from the cache if it is there, within the budget of a `question`.
 
-    async def complete(self, request: Request, question: QuestionModel | None = None) -> Reply:
-        """Reply to a request, from the cache if it is there; all without a `question` are one together.
+        All without one are one question together. `label` is that of the question in the trace.
 
         Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
         the request was never recorded), ContextOverflow (the request is too long, or was when it was
         recorded), LlmError (the last attempt's error).
         """
-        request, question = replace(request, model=self.name), question or self._alone
-        ledgers, start_time = (question.ledger, self.run), perf_counter()
-        returned: Reply | None = None
-        failure: dict[str, str] | None = None
+        request, start_time = replace(request, model=self.name), perf_counter()
+        ledgers = (question or self._alone, self.run)
+        outcome: dict[str, Any] = {"reply": None, "error": None}
         try:
             reply = self._recall(request, ledgers)
             if reply is None:
@@ -200,23 +199,16 @@ class ManagedModel(TypedReplies):
                     reply = await self._call_with_retries(request, ledgers)
                 if self._cache is not None:
                     self._cache.store(request, reply)
-            returned = reply
+            outcome["reply"] = asdict(reply)
             return reply
         except BaseException as error:
-            failure = {"type": type(error).__name__, "message": str(error)}
+            outcome["error"] = {"type": type(error).__name__, "message": str(error)}
             raise
         finally:
             if self._trace is not None:
-                self._trace.write(
-                    {
-                        "question": question.label,
-                        "model": self.name,
-                        "request": request.as_json(),
-                        "reply": None if returned is None else asdict(returned),
-                        "error": failure,
-                        "ms": round((perf_counter() - start_time) * 1000, 3),
-                    }
-                )
+                about = {"question": label, "model": self.name, "request": request.as_json()}
+                ms = round((perf_counter() - start_time) * 1000, 3)
+                self._trace.write({**about, **outcome, "ms": ms})
 
     async def close(self) -> None:
         """Close the model's connections, the cache and the trace."""
@@ -228,23 +220,20 @@ class ManagedModel(TypedReplies):
 
     def _recall(self, request: Request, ledgers: Sequence[Ledger]) -> Reply | None:
         """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
-        reservation = Reservation(ledgers, request, self.policy.price) if self.policy.replay else None
-        reply = None if self._cache is None else self._cache.find(request)
-        if reservation is None:
-            return reply
-        too_long = None if self._cache is None or reply else self._cache.find_too_long(request)
-        if too_long is not None:
-            reservation.settle_failure(too_long)
-            raise too_long
-        if reply is None:
-            missing = ReplayMissing(
-                f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
-                " Run without replay to record it."
-            )
-            reservation.settle_failure(missing)
-            raise missing
-        reservation.settle_reply(reply)
-        return reply
+        cache, price = self._cache, self.policy.price
+        if not self.policy.replay:
+            return None if cache is None else cache.find(request)
+        charge = estimate(request, price)
+        reserve(ledgers, charge)
+        found = None if cache is None else cache.find(request) or cache.find_too_long(request)
+        found = found or ReplayMissing(
+            f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
+            " Run without replay to record it."
+        )
+        settle(ledgers, charge, taken(found, charge, price))
+        if isinstance(found, Reply):
+            return found
+        raise found
 
     async def _call_with_retries(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception, wait_exponential, wait_random
@@ -287,19 +276,20 @@ class ManagedModel(TypedReplies):
         return isinstance(error, (ModelUnreachable, ModelTimeout)) and self._reached.is_set()
 
     async def _once(self, request: Request, ledgers: Sequence[Ledger]) -> Reply:
-        reservation = Reservation(ledgers, request, self.policy.price)
+        price = self.policy.price
+        charge = estimate(request, price)
+        reserve(ledgers, charge)
         try:
             reply = await self._heard(request)
         except BaseException as error:
             if isinstance(error, (ModelRefused, ModelFailed)):
                 self._reached.set()
-            reservation.settle_failure(error)
+            settle(ledgers, charge, taken(error, charge, price))
             raise
         self._reached.set()
-        price = self.policy.price
         # Servers echo what they are sent; nothing after this may hold a key.
         reply = replace(reply, text=redacted(reply.text), cost=price.of(reply.usage) if price else reply.cost)
-        reservation.settle_reply(reply)
+        settle(ledgers, charge, taken(reply, charge, price))
         return reply
 
     async def _heard(self, request: Request) -> Reply:
@@ -319,22 +309,6 @@ class ManagedModel(TypedReplies):
         except TimeoutError as error:
             message = f"{self.name} did not answer within {timeout:g} s. Allow more time, or ask for less."
             raise ModelTimeout(message) from error
-
-
-class QuestionModel(TypedReplies):
-    """A managed model with a budget of its own for one question."""
-
-    def __init__(self, model: ManagedModel, label: str | None) -> None:
-        super().__init__(model.name, model.refused)
-        self.label, self.ledger = label, Ledger("question", model.policy.per_question)
-        self._model = model
-
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request; raises as the model."""
-        return await self._model.complete(request, self)
-
-    async def close(self) -> None:
-        """Leave the model open: others ask it."""
 
 
 def _asked_wait(state: RetryCallState) -> float | None:
@@ -390,13 +364,12 @@ def prompt_named(package: str, name: str) -> Prompt:
 
 def data_lines(lines: Iterable[str]) -> str:
     """Lines of data for a prompt: one line each, cut where too long, and no tag that could end the block."""
-    return "\n".join(data_line(line) for line in lines)
+    return "\n".join(map(data_line, lines))
 
 
 def data_line(text: str, longest: int = LONGEST_LINE) -> str:
     """One line of data: as in `data_lines`."""
-    line = as_data(text)
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return shorten(as_data(text), longest)
 
 
 def as_data(text: str) -> str:
@@ -420,19 +393,7 @@ def short(text: str, longest: int = 200) -> str:
     return text if len(text) <= longest else text[:longest] + " …"
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How a model samples, by fields of `Request`; None leaves it to the server."""
-
-    temperature: float | None = None
-    top_k: int | None = None
-    min_p: float | None = None
-    max_tokens: int | None = None
-    repeat_penalty: float | None = None
-    seed: int | None = None
-
-
-class Talk(TypedReplies):
+class Talk(ChatModel):
     """The calls for one question: asks a model and keeps what was spent, for the answer and its trace.
 
     Forms that the model has refused are not tried again, whoever asks it.
@@ -440,37 +401,41 @@ class Talk(TypedReplies):
 
     def __init__(self, model: ChatModel, label: str | None) -> None:
         """`label` is of the question, which has a budget of its own where the model has budgets."""
-        super().__init__(model.name, model.refused if isinstance(model, TypedReplies) else None)
-        self.model = model.for_question(label) if isinstance(model, ManagedModel) else model
+        super().__init__(model.name, model.refused)
+        self.model, self.label = model, label
         self.replies: list[Reply] = []
         self.steps: list[Step] = []
+        limits = model.policy.per_question if isinstance(model, ManagedModel) else None
+        self._ledger = Ledger("question", limits)
 
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, as the model does."""
-        reply = await self.model.complete(request)
+        if isinstance(self.model, ManagedModel):
+            reply = await self.model.complete(request, self._ledger, self.label)
+        else:
+            reply = await self.model.complete(request)
         self.replies.append(reply)
         return reply
 
-    async def close(self) -> None:
-        """Leave the model open: it is the caller's."""
+    def ask(self, prompt: Prompt, sampling: Request, *, stop: tuple[str, ...] = (), **values: str) -> str:
+        """Complete a prompt: the reply without thoughts and what follows a stop. Raises LlmError.
 
-    def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
-        """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
+        `sampling` is a request without messages.
+        """
         return self._ask(prompt, prompt.messages(**values), sampling, stop)
 
     def ask_again(
-        self, prompt: Prompt, sampling: Sampling, reply: str, problem: str, values: Mapping[str, str]
+        self, prompt: Prompt, sampling: Request, reply: str, problem: str, values: Mapping[str, str]
     ) -> str:
         """Show the model its own reply to a prompt, and what is wrong with it. Raises LlmError."""
         turns = (Message("assistant", reply[:LONGEST_SHOWN]), Message("user", problem))
         return self._ask(prompt, (*prompt.messages(**values), *turns), sampling, ())
 
     def _ask(
-        self, prompt: Prompt, messages: tuple[Message, ...], sampling: Sampling, stop: tuple[str, ...]
+        self, prompt: Prompt, messages: tuple[Message, ...], sampling: Request, stop: tuple[str, ...]
     ) -> str:
-        request = Request(messages, stop=stop, **asdict(sampling))
-        reply = run_sync(self.complete(request))
-        text = clean(reply.text, request.messages, stop)
+        reply = run_sync(self.complete(replace(sampling, messages=messages, stop=stop)))
+        text = clean(reply.text, stop)
         detail = {"prompt": prompt.name, "version": prompt.version, "reply": text, "notes": list(reply.notes)}
         self.note("model", detail)
         return text

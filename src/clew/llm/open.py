@@ -1,20 +1,143 @@
-"""From settings to a managed chat model, and checks of it from end to end."""
+"""From settings to a managed chat model, also for the nodes of a Ray cluster, and checks of it.
+
+What the processes of a cluster share is held by actors on the node that the command is connected to. A ledger
+is one limit for all workers of a command; if its actor is gone, nobody can tell what was spent, so nothing
+more is sent. The recorded replies and the trace of a model are files of that node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from clew.errors import ClewError, LlmError
+from clew.errors import ClewError, LlmError, UsageError
 from clew.llm.adapter import PydanticModel
-from clew.llm.budget import Ledger, ReplyCache, TraceFile
+from clew.llm.budget import Charge, Ledger, Limits, ReplyCache, TraceFile
 from clew.llm.managed import Listener, ManagedModel, run_sync
 from clew.llm.providers import LocalServer, OpenedModel, Settings, open_provider, split_name
-from clew.llm.ray_shared import RayLedger, opened_files
-from clew.llm.types import ask
+from clew.llm.types import BudgetReached, ask
+
+_LEDGER_LOST = (
+    "What was spent in the cluster is not known, as the process that holds it does not answer: nothing is "
+    "sent. Give the command again, with --ray ADDRESS as before"
+)
+_FILES_LOST = (
+    "The process that keeps replies for the cluster does not answer. Give the command again; it goes on"
+)
+
+
+@dataclass(frozen=True)
+class ActorHandle:
+    """An actor, and the message for when it is gone; a pickled copy is a handle of the same actor."""
+
+    actor: Any
+    lost_message: str
+
+    @classmethod
+    def start(cls, make: Callable[..., object], *arguments: object, lost_message: str) -> ActorHandle:
+        """Start an actor that holds `make(*arguments)`, in the cluster that this process is connected to.
+
+        The actor ends with this process. Raises LlmError if it does not start.
+        """
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": this_node}
+        actor_class: Any = ray.remote(make).options(**options)  # pyright: ignore
+        handle = cls(actor_class.remote(*arguments), lost_message)
+        handle.ask("__ray_ready__", seconds=120.0)
+        return handle
+
+    def ask(self, method: str, *arguments: object, seconds: float = 30.0) -> Any:  # noqa: ANN401
+        """Call a method of what is held, and wait for its result.
+
+        Raises the ClewErrors that it raises, and LlmError if the actor does not answer.
+        """
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            return ray.get(getattr(self.actor, method).remote(*arguments), timeout=seconds)  # pyright: ignore
+        except RayTaskError as error:
+            if isinstance(error.cause, ClewError):
+                raise error.cause from error
+            raise LlmError(f"{self.lost_message} ({error.cause})") from error
+        except RayError as error:
+            raise LlmError(self.lost_message) from error
+
+    def end(self) -> None:
+        """End the actor: what it held is gone."""
+        import ray
+
+        ray.kill(self.actor)  # pyright: ignore
+
+
+class RayLedger(Ledger):
+    """A ledger that all processes of a cluster share, in an actor; a pickled copy is the same ledger.
+
+    What a killed process had set aside stays charged, as its calls may have been made. `reached` is that of
+    this process alone. Raises LlmError if the cluster does not start the actor, which ends with this process.
+    """
+
+    def __init__(self, scope: str, limits: Limits, handle: ActorHandle | None = None) -> None:
+        super().__init__(scope, limits)
+        self.handle = handle or ActorHandle.start(Ledger, scope, limits, lost_message=_LEDGER_LOST)
+
+    def reserve(self, charge: Charge) -> None:
+        """Set aside what a call may take.
+
+        Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
+        """
+        try:
+            self.handle.ask("reserve", charge)
+        except BudgetReached as refused:
+            self.reached = self.reached or refused
+            raise
+
+    def settle(self, reserved: Charge, actual: Charge) -> None:
+        """Replace a reservation by what the call took; as it stands where the actor is gone."""
+        self.handle.actor.settle.remote(reserved, actual)
+
+    def __reduce__(self) -> tuple[type[RayLedger], tuple[str, Limits, ActorHandle]]:
+        return RayLedger, (self.scope, self.limits, self.handle)
+
+
+def _hold(kind: type[ReplyCache | TraceFile], path: Path) -> ActorHandle:
+    """An actor that has a file open. Raises InputError for one that cannot be used."""
+    kind(path).close()  # what is wrong with a file is said by this process
+    return ActorHandle.start(kind, path.resolve(), lost_message=_FILES_LOST)
+
+
+class RayReplies(ReplyCache):
+    """Recorded replies for all processes of a cluster, in an actor on this node."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.handle = path, _hold(ReplyCache, path)
+
+    def run(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        """Have a statement run; what it records is in the file when this returns."""
+        return self.handle.ask("run", statement, *values)
+
+    def close(self) -> None:
+        """Leave the file to the others."""
+
+
+class RayTrace(TraceFile):
+    """A trace file for all processes of a cluster, in an actor on this node."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.handle = path, _hold(TraceFile, path)
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write one call; it is in the file when this returns."""
+        self.handle.ask("write", record)
+
+    def close(self) -> None:
+        """Leave the file to the others."""
 
 
 def open_adapter(settings: Settings) -> PydanticModel:
@@ -62,15 +185,29 @@ def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
 
     Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
     replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
-    `open_model`, and UsageError as `opened_files`.
+    `open_model`, and UsageError for files that this process could not write, as it is no part of the cluster.
     """
+    from ray.util.client import ray as client
+
     settings.check()
-    with opened_files(settings.cache, settings.trace) as (replies, trace):
-        run = RayLedger.start("run", settings.per_run)
-        try:
-            yield _OpenOnNode(settings, run, replies, trace)()
-        finally:
-            run.close()
+    if (settings.cache or settings.trace) and client.is_connected():
+        raise UsageError(
+            "Recorded replies and traces are files of this machine, and with an address ray:// it is no "
+            "node of the cluster. Give the command on a node, with --ray auto, or leave out --cache and "
+            "--trace"
+        )
+    with ExitStack() as opened:
+        cache = RayReplies(settings.cache) if settings.cache else None
+        if cache is not None:
+            opened.callback(cache.handle.end)
+            opened.callback(cache.handle.ask, "close")
+        trace = RayTrace(settings.trace) if settings.trace else None
+        if trace is not None:
+            opened.callback(trace.handle.end)
+            opened.callback(trace.handle.ask, "close")
+        run = RayLedger("run", settings.per_run)
+        opened.callback(run.handle.end)
+        yield _OpenOnNode(settings, run, cache, trace)()
 
 
 @dataclass(frozen=True)
@@ -126,37 +263,28 @@ def doctor(settings: Settings) -> list[Check]:
     A step that needs a failed one is left out. At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
-    for name, check in (("settings", _settings), ("files", _files), ("provider", _provider)):
-        try:
-            checks.append(Check(name, "ok", check(settings)))
-        except ClewError as error:
-            return [*checks, Check(name, "failed", str(error))]
+    try:
+        settings.check()
+        place = f" at {settings.address}" if settings.address else ""
+        key = "with" if settings.api_key else "without"
+        checks.append(Check("settings", "ok", f"{settings.model}{place}, {key} a key"))
+        if settings.cache is not None:
+            ReplyCache(settings.cache).close()
+        if settings.trace is not None:
+            TraceFile(settings.trace).close()
+        paths = ", ".join(str(path) for path in (settings.cache, settings.trace) if path is not None)
+        checks.append(Check("files", "ok", f"can be written: {paths}" if paths else "no cache and no trace"))
+        open_adapter(replace(settings, replay=False))
+        checks.append(Check("provider", "ok", "what this provider needs is installed"))
+    except ClewError as error:
+        name = ("settings", "files", "provider")[len(checks)]
+        return [*checks, Check(name, "failed", str(error))]
     price = settings.prices.find(settings.model)
     prices = Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
     if price is not None:
         price_text = f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
         prices = Check("prices", "ok", price_text)
     return [*checks, *run_sync(_served(settings)), prices]
-
-
-def _settings(settings: Settings) -> str:
-    settings.check()
-    place = f" at {settings.address}" if settings.address else ""
-    return f"{settings.model}{place}, {'with' if settings.api_key else 'without'} a key"
-
-
-def _provider(settings: Settings) -> str:
-    open_adapter(replace(settings, replay=False))
-    return "what this provider needs is installed"
-
-
-def _files(settings: Settings) -> str:
-    if settings.cache is not None:
-        ReplyCache(settings.cache).close()
-    if settings.trace is not None:
-        TraceFile(settings.trace).close()
-    paths = [str(path) for path in (settings.cache, settings.trace) if path is not None]
-    return f"can be written: {', '.join(paths)}" if paths else "no cache and no trace"
 
 
 async def _served(settings: Settings) -> list[Check]:

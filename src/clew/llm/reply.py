@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
@@ -15,7 +16,7 @@ import msgspec
 from clew.errors import LlmError
 from clew.foundation.forms import converted
 from clew.llm import types
-from clew.llm.types import ChatModel, Message, OutputForm, ReplyInvalid, Request, Typed
+from clew.llm.types import Message, OutputForm, Reply, ReplyInvalid, Request, Typed
 
 # Types as JSON schemas, and JSON values as their instances: msgspec, with our schemas and errors.
 #
@@ -47,25 +48,20 @@ def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
         return [_strict(item, parts) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    source_schema = cast("dict[str, Any]", schema)
-    if "$ref" in source_schema:
-        return _strict(
-            parts[source_schema["$ref"]] | {k: v for k, v in source_schema.items() if k != "$ref"}, parts
-        )
-    strict_schema = {
-        word: _strict(value, parts)
-        for word, value in source_schema.items()
-        if word not in ("title", "default")
+    whole = dict(cast("dict[str, Any]", schema))
+    if "$ref" in whole:
+        whole = parts[whole.pop("$ref")] | whole
+    properties = whole.pop("properties", None)
+    strict = {
+        word: _strict(value, parts) for word, value in whole.items() if word not in ("title", "default")
     }
-    if "properties" in source_schema:
-        strict_schema["properties"] = {
-            name: _strict(part, parts) for name, part in source_schema["properties"].items()
-        }
-        strict_schema |= {"required": list(source_schema["properties"]), "additionalProperties": False}
-    if "prefixItems" in source_schema:
+    if properties is not None:
+        strict["properties"] = {name: _strict(part, parts) for name, part in properties.items()}
+        strict |= {"required": list(properties), "additionalProperties": False}
+    if "prefixItems" in strict:
         # Few servers know tuples; ours have members of one type.
-        strict_schema["items"] = strict_schema.pop("prefixItems")[0]
-    return strict_schema
+        strict["items"] = strict.pop("prefixItems")[0]
+    return strict
 
 
 def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
@@ -83,9 +79,8 @@ def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
 
 # From a model's raw text to the one JSON value in it.
 #
-# Taken off first: thoughts (`<think>…</think>`), an echoed prompt, the model's stop tokens and what follows
-# them, and backslashes of Markdown.
-# Nothing is mended: what is not JSON goes back to the model once, with the reason.
+# Taken off first: thoughts (`<think>…</think>`), the model's stop tokens and what follows them, and
+# backslashes of Markdown. Nothing is mended: what is not JSON goes back to the model once, with the reason.
 
 
 LONGEST_JSON_REPLY = 1_000_000
@@ -99,9 +94,6 @@ _STOP = re.compile(
     r"<\|(?:im_end|im_start|endoftext|eot_id|end|end_of_text|eom_id|end_of_turn|start_header_id)\|>"
     r"|<(?:end_of_turn|start_of_turn|eos)>|</s>|<s>|\[/?INST\]|<｜end▁of▁sentence｜>"
 )
-_ROLE = re.compile(
-    r"\s*(?:<\|im_start\|>|<start_of_turn>|#+\s*)?(?:system|user|assistant|model)\s*:?\s*\n", re.I
-)
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
 _ESCAPED = re.compile(r"(?<!\\)\\(?=[_*\[\]])")
@@ -110,37 +102,13 @@ _STRING_OR_END = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(;)"
 _STATEMENT_MEMBERS = ("cypher", "sparql", "query", "statement")
 
 
-def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
-    r"""Take off thoughts, an echo of the messages, stop tokens with what follows them, and escapes (`\_`)."""
-    text = _without_echo(text[:LONGEST_JSON_REPLY], messages)
-    text = without_thoughts(text)
-    leading = _STOP.match(text.lstrip())
-    while leading and leading.end():
-        text = text.lstrip()[leading.end() :]
-        leading = _STOP.match(text.lstrip())
-    text = _STOP.split(text, maxsplit=1)[0]
-    for word in stop:
-        if word:
-            text = text.split(word, 1)[0]
+def clean(text: str, stop: Sequence[str] = ()) -> str:
+    r"""Take off thoughts, stop tokens with what follows them, and escapes (`\_`)."""
+    text = without_thoughts(text[:LONGEST_JSON_REPLY])
+    text = next((piece for piece in _STOP.split(text) if piece.strip()), "")
+    for word in filter(None, stop):
+        text = text.split(word, 1)[0]
     return _ESCAPED.sub("", text.strip())
-
-
-def _without_echo(text: str, messages: Sequence[Message]) -> str:
-    remainder = text
-    for message in messages:
-        start = remainder.lstrip()
-        label = _ROLE.match(start)
-        if label:
-            start = start[label.end() :].lstrip()
-        message_text = message.text.strip()
-        if not message_text or not start.startswith(message_text):
-            continue
-        remainder = start[len(message_text) :]
-        remainder = re.sub(r"^\s*<\|im_end\|>", "", remainder)
-    if remainder is not text:
-        label = _ROLE.match(remainder.lstrip())
-        remainder = remainder.lstrip()[label.end() :] if label else remainder
-    return remainder
 
 
 def without_thoughts(text: str) -> str:
@@ -154,21 +122,21 @@ def without_thoughts(text: str) -> str:
     return text[end.end() :] if end else text
 
 
-class _Twice(ValueError):
+class _NotOne(ValueError):
     pass
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-        raise _Twice(f"the member {twice!r} is there twice")
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise _NotOne(f"the member {name!r} is there twice")
+        members[name] = value
     return members
 
 
 def _no_constant(name: str) -> Any:  # noqa: ANN401
-    raise _Twice(f"{name} is not a JSON number")
+    raise _NotOne(f"{name} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
@@ -184,7 +152,7 @@ def values(text: str) -> Iterator[tuple[Any, str]]:
         try:
             value, at = _DECODER.raw_decode(text, opening.start())
             json.dumps(value, ensure_ascii=False).encode()
-        except _Twice as error:
+        except _NotOne as error:
             yield None, str(error)
             at, failures = opening.end(), JSON_BEGINNINGS
         except json.JSONDecodeError as error:
@@ -207,16 +175,13 @@ def read_value(text: str, build: Callable[[Any], T]) -> T:
     """
     if not text:
         raise ReplyInvalid("it is empty", text)
-    problem = ""
-    blocks = fenced(text)
+    problem, blocks = "", fenced(text)
     for part in ("\n".join(blocks), text) if blocks else (text,):
-        accepted_values, first_problem = _accept_values(part, build)
-        if len(accepted_values) > 1:
-            raise ReplyInvalid(
-                f"it has {len(accepted_values)} different JSON values where one is asked for", text
-            )
-        if accepted_values:
-            return accepted_values[0]
+        accepted, first_problem = _accept_values(part, build)
+        if len(accepted) > 1:
+            raise ReplyInvalid(f"it has {len(accepted)} different JSON values where one is asked for", text)
+        if accepted:
+            return accepted[0]
         problem = problem or first_problem
     raise ReplyInvalid(problem or "there is no JSON in it", text)
 
@@ -247,8 +212,8 @@ def statements(text: str) -> list[str]:
 
 
 def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
-    accepted_values: list[T] = []
-    problem, depth = "", -1
+    accepted: list[T] = []
+    problem, deepest = "", -1
     for value, why in values(text):
         if why:
             problem = problem or f"it is not valid JSON: {why}"
@@ -257,12 +222,11 @@ def _accept_values(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
             built = build(value)
         except ShapeError as error:
             # The problem deepest in a value is that of the value that comes nearest.
-            if error.path.count(".") + error.path.count("[") > depth:
-                depth, problem = error.path.count(".") + error.path.count("["), str(error)
+            depth = error.path.count(".") + error.path.count("[")
+            deepest, problem = (depth, str(error)) if depth > deepest else (deepest, problem)
             continue
-        if built not in accepted_values:
-            accepted_values.append(built)
-    return accepted_values, problem
+        accepted += [] if built in accepted else [built]
+    return accepted, problem
 
 
 FORMS: tuple[OutputForm, ...] = ("schema", "json", "text")
@@ -271,13 +235,22 @@ LONGEST_SHOWN = 8_000
 """Characters of its own reply that a model is shown again."""
 
 
-class TypedReplies(ChatModel):
-    """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
+class ChatModel(ABC):
+    """A chat model, whatever serves it. `name` is `provider/model`."""
 
     def __init__(self, name: str, refused: set[OutputForm] | None = None) -> None:
         self.name = name
         self.refused: set[OutputForm] = set() if refused is None else refused
         """Forms that the server has refused."""
+
+    @abstractmethod
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections, where it has some."""
+        return
 
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
@@ -285,23 +258,19 @@ class TypedReplies(ChatModel):
         The strongest form that the server takes is used; one that it refuses is not tried again. Raises
         ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
         """
-        if not is_dataclass(shape):
-            raise TypeError(f"{shape!r} is not a dataclass")
-        forms: list[OutputForm] = [form for form in FORMS if form not in self.refused]
+
+        def read(text: str) -> T:
+            return read_value(clean(text, request.stop), lambda value: build(shape, value))
+
         first: LlmError | None = None
+        forms: list[OutputForm] = [form for form in FORMS if form not in self.refused]
         for form in forms:
-            formed_request = _in_form(request, form, shape)
-
-            def read(text: str, formed_request: Request = formed_request) -> T:
-                cleaned = clean(text, formed_request.messages, formed_request.stop)
-                return read_value(cleaned, lambda value: build(shape, value))
-
             try:
-                return await complete_parsed(self, formed_request, read)
+                return await complete_parsed(self, _in_form(request, form, shape), read)
+            except ReplyInvalid:
+                raise
             except LlmError as error:
-                if isinstance(error, ReplyInvalid):
-                    raise
-                if form == forms[-1] or not _is_about_form(error, form):
+                if not _is_about_form(error, form):
                     raise first or error from None
                 first = first or error
                 if isinstance(error, types.ModelRefused):
@@ -328,13 +297,12 @@ def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
         "Reply with one JSON value that fits this JSON schema, and with nothing else:\n"
         f"{json.dumps(schema, ensure_ascii=False)}"
     )
-    messages = list(request.messages)
-    at = next((i for i, m in enumerate(messages) if m.role == "system"), None)
-    if at is None:
-        messages.insert(0, Message("system", order))
+    first, *others = request.messages
+    if first.role == "system":
+        turns = (Message("system", f"{first.text}\n\n{order}"), *others)
     else:
-        messages[at] = Message("system", f"{messages[at].text}\n\n{order}")
-    return replace(request, form=form, messages=tuple(messages))
+        turns = (Message("system", order), first, *others)
+    return replace(request, form=form, messages=turns)
 
 
 async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[str], T]) -> Typed[T]:

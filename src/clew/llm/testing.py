@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clew.errors import LlmError
-from clew.llm.reply import TypedReplies
+from clew.llm.reply import ChatModel
 from clew.llm.types import Hear, Reply, Request
 from clew.types import Usage
 
@@ -13,7 +13,7 @@ ScriptedLine = str | Reply | LlmError
 """A scripted reply: its text, the whole of it, or the error to raise."""
 
 
-class ScriptedModel(TypedReplies):
+class ScriptedModel(ChatModel):
     """Replies with a list, in order, or with a function of the request; `requests` records what was asked.
 
     A text counts one token for four characters, so that usage and budgets have something to count.
@@ -45,9 +45,6 @@ class ScriptedModel(TypedReplies):
             for word in line.text.split(" "):
                 hear(word + " ")
         return line
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
 
     def _line(self, request: Request) -> ScriptedLine:
         if callable(self._script):

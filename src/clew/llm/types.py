@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from clew.errors import LlmError
 from clew.types import Usage
@@ -99,13 +98,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: the conversation and how to sample. None leaves a parameter to the server.
+    """One call: the conversation and how to sample; without messages, how to. None leaves it to the server.
 
     `form` is how the server shall hold the reply to JSON; `schema` is a JSON schema, needed for `schema`.
     `model` is filled in by the model that the request is given to.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...] = ()
     model: str = ""
     temperature: float | None = None
     top_p: float | None = None
@@ -164,27 +163,3 @@ class Typed(Generic[T]):
 
     value: T
     replies: tuple[Reply, ...]
-
-
-class ChatModel(Protocol):
-    """A chat model, whatever serves it. `name` is `provider/model`."""
-
-    name: str
-
-    @abstractmethod
-    async def complete(self, request: Request) -> Reply:
-        """Reply to a request. Raises LlmError: no usable reply; the subclass says why."""
-        ...
-
-    async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
-        """Reply with a value of a dataclass type, after at most one repair turn.
-
-        Raises ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as
-        `complete`).
-        """
-        ...
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close the connections."""
-        ...

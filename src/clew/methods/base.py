@@ -24,9 +24,9 @@ from clew.errors import UsageError
 from clew.graph.graph import Graph
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import with_triple_vectors
-from clew.llm.managed import Sampling, Talk, as_data, prompt_named
-from clew.llm.reply import REPAIR_PROMPT, stated_answer
-from clew.llm.types import BudgetReached, ChatModel
+from clew.llm.managed import Talk, as_data, prompt_named
+from clew.llm.reply import REPAIR_PROMPT, ChatModel, stated_answer
+from clew.llm.types import BudgetReached, Request
 from clew.methods.evidence import (
     Fact,
     Proofs,
@@ -45,7 +45,7 @@ from clew.types import Abstention, Answer, Step, Verification
 
 Result = TypeVar("Result", Answer, Verification)
 SettingsT = TypeVar("SettingsT")
-ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
+ZERO_SHOT = Request(temperature=0.0, max_tokens=2_048)
 
 
 def needs_model(model: ChatModel | None, name: str) -> ChatModel:
@@ -123,7 +123,9 @@ class ModelMethod(Generic[SettingsT]):
     settings_class: type[SettingsT]
     prompt: ClassVar[tuple[str, str]] = ("clew.methods.kg_rag", "sub_answer")
     """Package and name. KG-RAG compares with the baselines by the prompt of its sub-answers."""
-    sampling: ClassVar[Sampling] = ZERO_SHOT
+    sampling: ClassVar[Request] = ZERO_SHOT
+    needs_topics: ClassVar[bool] = False
+    """Nothing is retrieved for a question that names no entity."""
 
     def __init__(
         self,
@@ -148,13 +150,21 @@ class ModelMethod(Generic[SettingsT]):
         """The entities of the question, by what it calls them: proofs begin there."""
         return self.find_topic_entities.called(question, entities)
 
+    def linked(self, question: str, entities: Sequence[str], run: Run) -> tuple[Called, Abstention | None]:
+        """The entities of the question, and why nothing can be retrieved around them, if so."""
+        with run.stage("link"):
+            called = self.link(question, entities, run)
+            if not entities and not self.needs_topics:
+                return called, None
+            return called, self.find_topic_entities.missing(question, entities, entities_of(called))
+
     def read(
         self,
         run: Run,
         evidence: ReadEvidence,
         values: Mapping[str, str],
         prompt: str | None = None,
-        sampling: Sampling | None = None,
+        sampling: Request | None = None,
     ) -> GroundedReply:
         """Ask the model, and ground its reply; if that has no answer, ask for one once more.
 
@@ -190,7 +200,6 @@ class GraphMethod(ModelMethod[SettingsT], ABC):
     """Links entities, retrieves facts (the part that differs), has them read, and grounds the reply."""
 
     needs_topics: ClassVar[bool] = True
-    """Nothing is retrieved for a question that names no entity."""
 
     @abstractmethod
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
@@ -203,12 +212,8 @@ class GraphMethod(ModelMethod[SettingsT], ABC):
 
     def work(self, run: Run, question: str, entities: Sequence[str]) -> Answer:
         """Link, retrieve, read and ground. Raises LlmError."""
-        with run.stage("link"):
-            called = self.link(question, entities, run)
-            topics = entities_of(called)
-            abstention = None
-            if entities or self.needs_topics:
-                abstention = self.find_topic_entities.missing(question, entities, topics)
+        called, abstention = self.linked(question, entities, run)
+        topics = entities_of(called)
         if abstention is not None:
             return Answer(question, abstained=abstention)
         with run.stage("retrieve"):

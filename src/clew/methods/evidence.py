@@ -25,7 +25,6 @@ from clew.text.verbalise import readable, relation_text
 # without an article or a bracket behind it, as a part of a longer name, or misspelt, in this order, and where
 # that leaves one. Numbers and dates are compared by value.
 
-ARTICLES = frozenset(("the", "a", "an"))
 SHORTEST_MISSPELT = 5
 """Letters of the shortest name that is looked for misspelt; one in `LETTERS_A_TYPO` may differ."""
 LETTERS_A_TYPO = 6
@@ -196,10 +195,13 @@ def _shapes(item: str) -> Iterator[str]:
     """An item as it is; without a bracket behind it; and each without an article."""
     bare = _BRACKET.sub("", item)
     for text in dict.fromkeys((item, bare) if bare else (item,)):
-        yield text
-        first, _, without_article = text.partition(" ")
-        if without_article and first.casefold() in ARTICLES:
-            yield without_article
+        yield from dict.fromkeys((text, without_article(text)))
+
+
+def without_article(name: str) -> str:
+    """A name without an article before it."""
+    first, _, remainder = name.partition(" ")
+    return remainder if remainder and first.casefold() in ("the", "a", "an") else name
 
 
 def _contains(tokens: Sequence[str], words: Sequence[str]) -> bool:
@@ -438,17 +440,15 @@ def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs) -> tuple[Fa
 
 def _parts(graph: Graph, row: list[int], key: _Key) -> Iterator[tuple[list[int], _Key]]:
     """The triples of each line, and what they have in common."""
-    if key[2] >= 0 and len(row) >= 5:  # so many at one known entity are a list
-        yield row, key
+    if key[2] >= 0:  # so many at one known entity are a list
+        yield from [(row, key)] if len(row) >= 5 else (([triple], key) for triple in row)
         return
     by_tail: dict[int, list[int]] = {}
     for triple in row:
         by_tail.setdefault(graph.triple(triple)[2], []).append(triple)
-    for tail, triples in by_tail.items() if key[2] < 0 else ((-1, row),):
-        if key[2] < 0 and len(triples) >= LONG_LIST:
-            yield triples, (key[0], 1, tail)
-        else:
-            yield from (([triple], key) for triple in triples)
+    for tail, triples in by_tail.items():
+        is_long = len(triples) >= LONG_LIST
+        yield from [(triples, (key[0], 1, tail))] if is_long else (([triple], key) for triple in triples)
 
 
 def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fact:

@@ -224,7 +224,7 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
         shows_none = evidence.whole and bool(cited) and is_nothing(plain_item)
         return replace(refused(statement, ""), rests_on=triples_of(cited), shows_none=shows_none)
     if value := _truth(plain_item):
-        return _truth_reply(statement, evidence, value, cited)
+        return _value_reply(statement, evidence, value, cited)
     linked, listed, owners = _items(statement, evidence)
     entities = dict.fromkeys(entity for fact in listed for entity in fact.ends)
     kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
@@ -236,7 +236,7 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
         entities = {}  # Numbers of other facts than those that the reply names: a count has none.
     number = "" if listed else _number(single, statement.form)
     if number and not entities:
-        return _number_reply(statement, evidence, number, cited)
+        return _value_reply(statement, evidence, number, cited)
     if number and counts(evidence.question):
         # A number that stands in a fact may still not be the one that is asked for.
         other = evidence.judge.decides(evidence.question, number, frozenset())
@@ -333,33 +333,30 @@ def _entities(
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))
 
 
-def _truth_reply(
+def _value_reply(
     statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
 ) -> GroundedReply:
-    """Yes or no, where it is asked for and a query graph of the question comes to it."""
+    """Yes, no or a number, where it is asked for.
+
+    Yes and no where a query graph of the question comes to it; a number where the facts do that the reply
+    names, or else those whose names it repeats.
+    """
     if misfit := misfit_of_value(evidence.question, value):
         return _ungrounded(statement, value, misfit)
+    if value not in ASKED_YES_NO:
+        if not cited:
+            repeated = _repeated_triples(evidence, statement.text)
+            cited = [Fact((triple,)) for triple in repeated] or evidence.facts[: len(evidence.facts) == 1]
+        triples = derived_number(evidence, value, cited)
+        if isinstance(triples, str):
+            return _ungrounded(statement, value, triples)
+        return GroundedReply(_text(statement, [value]), {}, value, triples)
     named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
     decided = evidence.judge.decides(evidence.question, value, frozenset(named))
     if isinstance(decided, str):
         return _ungrounded(statement, value, says(decided))
     # What is not so rests on what is recorded in its place, which the model names.
     triples = named if named and value == "no" else tuple(dict.fromkeys((*named, *decided)))
-    return GroundedReply(_text(statement, [value]), {}, value, triples)
-
-
-def _number_reply(
-    statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
-) -> GroundedReply:
-    """A number that the facts come to which the reply names, or else those whose names it repeats."""
-    if misfit := misfit_of_value(evidence.question, value):
-        return _ungrounded(statement, value, misfit)
-    if not cited:
-        repeated = _repeated_triples(evidence, statement.text)
-        cited = [Fact((triple,)) for triple in repeated] or evidence.facts[: len(evidence.facts) == 1]
-    triples = derived_number(evidence, value, cited)
-    if isinstance(triples, str):
-        return _ungrounded(statement, value, triples)
     return GroundedReply(_text(statement, [value]), {}, value, triples)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, cast
 
 from clew.errors import UsageError
 from clew.foundation.system import COMPILING, Bounds, OutOfTime, bounded
-from clew.methods.settings import options_of
+from clew.methods.settings import made
 from clew.opening.environment import NamedModels
 from clew.plugins import imported, is_plugin
 from clew.text.normalise import clean_question
@@ -20,7 +20,7 @@ from clew.types import Abstention, Answer, Verification
 
 if TYPE_CHECKING:
     from clew.index.store.directory import Index
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.stores.store import CypherStore
     from clew.text.embedders import Embedder
 
@@ -155,25 +155,12 @@ def made_settings(name: str | MethodFactory, given: object, *, claims: bool = Fa
     called = name if isinstance(name, str) else getattr(name, "__name__", "this method")
     spec = METHODS.get(called)
     kind = spec.settings_class(claims=True) if claims and spec is not None else settings_of(name)
-    options = {} if kind is None else options_of(kind)
     if not isinstance(given, Mapping):
         raise UsageError(f'Settings are a dict, as {{"k": 5}}, not {type(given).__name__}')
     values = cast("Mapping[str, Any]", given)
-    for setting, value in values.items():
-        if setting not in options:
-            raise UsageError(
-                f'{called} has no setting "{setting}". There are: {", ".join(options) or "none"}'
-            )
-        wanted = options[setting][0].kind
-        fits = isinstance(value, (int, float) if wanted is float else wanted)
-        if not fits or (isinstance(value, bool) and wanted is not bool) or value != value:
-            raise UsageError(
-                f"{called}: the setting {setting} is {_KINDS.get(wanted, wanted)}, not {value!r}"
-            )
-    return values if kind is None else kind(**values)
-
-
-_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    if kind is None and values:
+        raise UsageError(f'{called} has no setting "{next(iter(values))}". There are: none')
+    return values if kind is None else made(kind, values, called)
 
 
 def shown_name(name: str) -> str:

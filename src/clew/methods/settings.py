@@ -9,6 +9,7 @@ The command line, experiments, the server, the docs and `clew methods` read the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.methods.kg_rag.decompose import Demonstration
     from clew.methods.simgrag.write_pattern import Shots
-    from clew.methods.synaptiqa.write_query import Solved
+    from clew.methods.synaptiqa.queried import Solved
 
 _KEY = "clew.option"
 MOST_K = 100
@@ -77,34 +78,39 @@ def read_options(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parsed(settings: type[SettingsT], given: Sequence[str]) -> SettingsT:
-    """Make settings of texts such as `k=5` and `directed=yes`.
-
-    Raises UsageError for a name, a type or a value that the settings do not take.
-    """
+    """Make settings of texts such as `k=5` and `directed=yes`; raises as `made`."""
     options, values = options_of(settings), dict[str, Any]()
     for text in given:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
-        if not equals or name not in options:
+        if not equals:
             raise UsageError(f"{text!r} sets nothing. Write NAME=VALUE with one of: {', '.join(options)}")
+        values[name] = _of_kind(options[name][0].kind if name in options else str, value.strip())
+    return made(settings, values)
+
+
+def made(settings: type[SettingsT], values: Mapping[str, Any], called: str = "the method") -> SettingsT:
+    """Make settings of values by name. UsageError for a name, a type or a value that they do not take."""
+    options = options_of(settings)
+    for name, value in values.items():
+        if name not in options:
+            raise UsageError(f'{called} has no setting "{name}". There are: {", ".join(options) or "none"}')
         kind = options[name][0].kind
-        made = _of_kind(kind, value.strip())
-        if made is None:
-            expected = {bool: "yes or no", int: "a whole number", float: "a number"}[kind]
-            raise UsageError(f"{name} is {value.strip()!r}; give {expected}")
-        values[name] = made
+        fits = isinstance(value, (int, float) if kind is float else kind)
+        if not fits or (isinstance(value, bool) and kind is not bool) or value != value:
+            raise UsageError(f"{called}: the setting {name} is {_KINDS.get(kind, kind)}, not {value!r}")
     return settings(**read_options(settings, values))
 
 
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
 def _of_kind(kind: type, text: str) -> Any:  # noqa: ANN401
-    """The value of a text, None where it is none of that kind."""
+    """The value of a text; the text where it is none of that kind."""
     if kind is bool:
-        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower())
-    if kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            return None
+        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+    with suppress(ValueError):
+        return kind(text)
     return text
 
 
@@ -219,7 +225,6 @@ class KgRagSettings(MethodSettings):
         "facts", "what of a sub-answer goes on to the next sub-question", "3.4.3",
         choices=("facts", "sentences"),
     )  # fmt: skip
-    lists: bool = option(True, "whole lists are read beside the nearest triples", offered=False)
     records: Literal["once", "steps", "none"] = option(
         "once", "whole records are read: at once where they fit, or step by step; none is the paper's",
         choices=("once", "steps", "none"),
@@ -305,9 +310,6 @@ class SynaptiqaSettings(MethodSettings):
     shots: int = option(5, "examples in a prompt", "III.A", least=0)
     schema_tokens: int = option(1_500, "tokens of the schema in a prompt", "III.A", least=100)
     repairs: int = option(2, "times that a query is asked for again", least=0)
-    chooser: Literal["llm", "similarity"] = option(
-        "llm", "who replaces names that the graph lacks", "III.B", choices=("llm", "similarity")
-    )
     clean: Literal["needed", "always"] = option(
         "needed", "when the model cleans a query", "III.B", choices=("needed", "always")
     )
@@ -318,7 +320,7 @@ class SynaptiqaSettings(MethodSettings):
     )
     examples: tuple[Solved, ...] = option(
         (), "solved questions of this graph", "III.A", kind=str,
-        reads="clew.methods.synaptiqa.write_query:read_solved",
+        reads="clew.methods.synaptiqa.queried:read_solved",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

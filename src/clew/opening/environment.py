@@ -12,7 +12,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.index.vectors.backends import VectorAccess, VectorChoice, VectorKind
     from clew.llm.managed import ManagedModel
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.stores.opening import Login
     from clew.text.embedders import Embedder
 

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clew.errors import ClewError
 from clew.foundation.system import release_memory
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 from clew.serve.api import PROBLEM_SCHEMA, Api
 from clew.serve.guard import Guard, Metrics, RequestSpans, problem_response
 from clew.serve.replies import json_type

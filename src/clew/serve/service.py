@@ -23,7 +23,7 @@ from clew.evaluate.compared import MethodAnswers, ask_each
 from clew.index.explore import Neighbourhood, PathsForm
 from clew.index.info import Info
 from clew.index.store.directory import MANIFEST, read_manifest
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 from clew.methods.registry import METHODS, made_settings
 from clew.methods.settings import options_of
 from clew.query.table import ColumnFilter, Table, filters_of

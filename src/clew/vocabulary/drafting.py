@@ -20,7 +20,8 @@ from msgspec import Meta
 
 from clew.index.store.directory import Index
 from clew.llm.managed import as_data, data_lines, prompt_named, run_sync
-from clew.llm.types import ChatModel, Request
+from clew.llm.reply import ChatModel
+from clew.llm.types import Request
 from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.vocabulary.file import (
     LONGEST_DESCRIPTION,
@@ -197,8 +198,8 @@ class _Draft:
         taken = {*self._names["relations"], *self._names["types"]}
         terms = dict[str, str]()
         for word, query in self._terms.items():
-            tried = terms_of(index, TeamVocabulary(terms={**self._team.terms, **terms, word: query}))
-            if word in taken or tried.problems or "\n" in query:
+            _, problems = terms_of(index, TeamVocabulary(terms={**self._team.terms, **terms, word: query}))
+            if word in taken or problems or "\n" in query:
                 self.left_out["terms that cannot be read"] += 1
             else:
                 terms[word] = query

@@ -32,7 +32,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import tomli_w
@@ -195,30 +195,29 @@ class _Reading:
         if not isinstance(value, dict):
             self.problems.append(f"{place} is not a table. Write label = …, words = […] below it")
             return Naming()
-        table = cast("dict[str, object]", value)
+        table = cast("dict[str, Any]", value)
         known = {f.name for f in fields(Naming)} - (set() if kind == "relations" else set(OF_RELATIONS))
         self.problems += [
             f"{place}: {key} is none of {', '.join(sorted(known))}" for key in table.keys() - known
         ]
-        words = table.get("words", [])
+        told = {key: table[key] for key in known & table.keys()}
+        words = told.pop("words", [])
         if not isinstance(words, list) or not all(isinstance(w, str) for w in cast("list[object]", words)):
             self.problems.append(f"{place}: words is not a list of texts")
             words = []
-        texts = {key: table[key] for key in (known - {"words"}) & table.keys()}
-        if not all(isinstance(text, str) for text in texts.values()):
-            self.problems.append(f"{place}: {', '.join(sorted(texts))} are texts")
+        if not all(isinstance(text, str) for text in told.values()):
+            self.problems.append(f"{place}: {', '.join(sorted(told))} are texts")
             return Naming()
-        told = {key: str(text).strip() for key, text in texts.items()}
-        all_words = cast("list[str]", words)
+        told = {key: text.strip() for key, text in told.items()}
         self._check_word(place, told.get("label", ""), empty=True)
-        for word in all_words:
+        for word in cast("list[str]", words):
             self._check_word(place, word)
         description = told.get("description", "")
         if len(description) > LONGEST_DESCRIPTION or "\n" in description:
             self.problems.append(
                 f"{place}: description is one line of at most {LONGEST_DESCRIPTION} characters"
             )
-        return Naming(words=tuple(word.strip() for word in all_words), **told)
+        return Naming(words=tuple(word.strip() for word in cast("list[str]", words)), **told)
 
     def _check_word(self, place: str, word: str, *, empty: bool = False) -> None:
         if len(word) > LONGEST_WORD or "\n" in word or (not word.strip() and not empty):

@@ -10,8 +10,8 @@ what a relation holds that `mirrors` another one, or itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -25,7 +25,7 @@ from clew.foundation.arrays import Int64
 from clew.foundation.forms import fields_json
 from clew.graph.edit import GraphEdit, edited, triple_slots
 from clew.graph.graph import DERIVED, Graph, ValueKind, listed_places, triple_text
-from clew.graph.steps import End, Step, head_end, is_backward, is_tail, opposite, relation_of
+from clew.graph.steps import End, head_end, opposite
 from clew.index.store.directory import Index
 from clew.index.vectors.backends import VectorAccess
 from clew.query.execute import Executor, Nodes, OverBudget
@@ -48,7 +48,7 @@ NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word with its query graph; terms in it have numbers behind the relations and types of the graph.
+    """A word with its query graph, and the terms that this `uses`.
 
     `part` of a relation begins at `OfType(-1, end)`, which stands for where its first step leads.
     """
@@ -57,6 +57,7 @@ class Term:
     query: str
     part: Part
     is_relation: bool
+    uses: frozenset[str] = frozenset()
 
 
 def _near(name: str, known: Iterable[str]) -> str:
@@ -81,48 +82,8 @@ Pairs = tuple[Nodes, Nodes]
 class Derived:
     """What terms stand for: pairs by the word of a relation, nodes by that of a type."""
 
-    relations: Mapping[str, Pairs]
-    types: Mapping[str, Nodes]
-
-
-@dataclass(eq=False)
-class TermExecutor(Executor):
-    """Evaluates the parts of terms; in them, terms in `derived` are relations and types."""
-
-    terms: TeamTerms = field(kw_only=True)
-    derived: Derived = field(kw_only=True)
-
-    def _pairs_of(self, relation: int) -> Pairs | None:
-        """What a relation that is a term stands for."""
-        at = relation - self.terms.relation_count
-        return None if at < 0 else self.derived.relations[self.terms.words[at]]
-
-    def edges(self, nodes: Nodes, step: Step) -> tuple[Nodes, Nodes]:
-        """As of any executor; the edges of a term are the pairs that it stands for."""
-        pairs = self._pairs_of(relation_of(step))
-        if pairs is None:
-            return super().edges(nodes, step)
-        heads, tails = pairs
-        starts, ends = (tails, heads) if is_backward(step) else (heads, tails)
-        order = np.argsort(starts, kind="stable")
-        self.edges_left -= len(nodes)
-        low = np.searchsorted(starts[order], nodes)
-        count = np.searchsorted(starts[order], nodes, "right") - low
-        return np.repeat(np.arange(len(nodes)), count), ends[order][listed_places(low, count)]
-
-    def counts(self, nodes: Nodes, step: Step, among: Part | None = None) -> Nodes:
-        """How many edges of a step each node has, to members of a set if there is one."""
-        if relation_of(step) < self.terms.relation_count or among is not None:
-            return super().counts(nodes, step, among)
-        return np.bincount(self.edges(nodes, step)[0], minlength=len(nodes))
-
-    def _of_type(self, type_: int, end: End) -> Nodes:
-        if type_ >= self.terms.type_count:
-            return self.derived.types[self.terms.words[type_ - self.terms.type_count]]
-        pairs = self._pairs_of(relation_of(end)) if type_ < 0 else None
-        if pairs is not None:
-            return np.unique(pairs[1 if is_tail(end) else 0])
-        return super()._of_type(type_, end)
+    relations: dict[str, Pairs]
+    types: dict[str, Nodes]
 
 
 def pairs_of(executor: Executor, part: Part) -> Pairs:
@@ -261,71 +222,30 @@ def team_vocabulary(index: Index) -> TeamVocabulary:
     return read_vocabulary(index.data(VOCABULARY).decode("utf-8"), str(index.path))
 
 
-@dataclass(frozen=True, slots=True)
-class TeamTerms:
-    """The terms of a vocabulary over a graph, those that others use first; and what is wrong with others.
+def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> tuple[list[Term], list[str]]:
+    """The terms of a vocabulary over the graph of an index, those that others use first; and problems.
 
-    In their query graphs the terms have numbers behind the relations and types of the graph, as in `words`.
-    """
-
-    terms: Sequence[Term]
-    problems: list[str]
-    words: Sequence[str]
-    relation_count: int
-    type_count: int
-
-    def derive(self, graph: Graph) -> Derived:
-        """Find what they stand for in a graph.
-
-        Raises InputError for a term that stands for too much, or takes too long.
-        """
-        relations: dict[str, Pairs] = {}
-        types: dict[str, Nodes] = {}
-        derived = Derived(relations, types)
-        executor = TermExecutor(graph, MOST_FOLLOWED, terms=self, derived=derived)
-        for term in self.terms:
-            try:
-                if term.is_relation:
-                    relations[term.word] = pairs_of(executor, term.part)
-                else:
-                    types[term.word] = executor.members(term.part)
-            except InputError as error:
-                raise InputError(f"term {term.word!r}: {error}") from error
-            except OverBudget as error:
-                text = f"more than {MOST_FOLLOWED:,} edges are followed. State it as triples of its own"
-                raise InputError(f"term {term.word!r}: {text}") from error
-        return derived
-
-
-def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> TeamTerms:
-    """Parse the terms of a vocabulary over the graph of an index.
-
-    In terms `as_stored`, others are the relations and types of the graph that stand for them.
+    In terms `as_stored`, others are the relations and types of the graph that stand for them; else their
+    parts only tell what kind of a term each is.
     """
     graph = index.graph
-    derived = set[str]() if as_stored else set(team_vocabulary(index).terms)
-    relations = _numbers(list(graph.relation_labels), list(graph.relations), derived)
-    types = _numbers([], list(graph.types.names), derived)
-    counts = len(graph.relations), len(graph.types.names)
-    numbers = {word: number for number, word in enumerate(team.terms)}
+    relations, types = _numbers(graph, () if as_stored else team_vocabulary(index).terms)
     used = set[str]()
 
-    def find(of_graph: Mapping[str, int], first: int, name: str) -> int | None:
-        if name in of_graph or name not in numbers:
+    def find(of_graph: Mapping[str, int], name: str) -> int | None:
+        if name in of_graph or name not in team.terms:
             return of_graph.get(name)
         used.add(name)
-        return first + numbers[name]
+        return max(len(graph.relations), len(graph.types.names))
 
-    find_relation, find_type = partial(find, relations, counts[0]), partial(find, types, counts[1])
-    names = NameLookup(lookup_of(graph, index.names).entity, find_relation, find_type)
-    parsed: dict[str, Part] = {}
-    uses: dict[str, set[str]] = {}
+    names = NameLookup(lookup_of(graph, index.names).entity, partial(find, relations), partial(find, types))
+    parsed: dict[str, Term] = {}
     problems: list[str] = []
     for word, query in team.terms.items():
         used.clear()
         try:
-            parsed[word] = read_set(query, names)
-            uses[word] = set(used)
+            part = read_set(query, names)
+            parsed[word] = Term(word, query, part, _leads_on(part), frozenset(used))
         except NotationError as error:
             _, is_relation, relation = str(error).partition("has no relation ")
             _, is_type, type_ = str(error).partition("has no type ")
@@ -333,22 +253,23 @@ def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> 
             near = _near((relation or type_).strip("'\""), known)
             problems.append(f"[terms] {word} = {query!r}: {error}{near}")
     try:
-        order = list(TopologicalSorter(uses).static_order())
+        order = list(TopologicalSorter({word: term.uses for word, term in parsed.items()}).static_order())
     except CycleError as error:
         order = []
         problems.append(f"[terms] these terms use each other in a circle: {' → '.join(error.args[1])}")
-    usable = [word for word in order if word in parsed]
-    terms = [Term(word, team.terms[word], parsed[word], _leads_on(parsed[word])) for word in usable]
-    return TeamTerms(terms, problems, list(team.terms), *counts)
+    return [parsed[word] for word in order if word in parsed], problems
 
 
-def _numbers(labels: Sequence[str], names: Sequence[str], left_out: set[str]) -> dict[str, int]:
-    """Numbers by label and by name, which comes first, but for some names."""
-    by_label = {label: number for number, label in enumerate(labels) if names[number] not in left_out}
-    return by_label | {name: number for number, name in enumerate(names) if name not in left_out}
+def _numbers(graph: Graph, left_out: Collection[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """Numbers of relations, by label and by name, which comes first, and of types; but for some names."""
+    named = enumerate(zip(graph.relations, graph.relation_labels, strict=True))
+    relations = [(number, name, label) for number, (name, label) in named if name not in left_out]
+    by_label = {label: number for number, _, label in relations}
+    types = {name: number for number, name in enumerate(graph.types.names) if name not in left_out}
+    return by_label | {name: number for number, name, _ in relations}, types
 
 
-def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
+def check(index: Index, team: TeamVocabulary, file: str) -> list[Term]:
     """Check a vocabulary against a graph, and return its terms.
 
     Raises:
@@ -359,8 +280,8 @@ def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
     graph, old_terms = index.graph, set(team_vocabulary(index).terms)
     relations = [name for name in graph.relations if name not in old_terms]
     types = [name for name in graph.types.names if name not in old_terms]
-    parsed = terms_of(index, team)
-    problems = [*parsed.problems, *_unknown("relations", team.relations, relations)]
+    terms, problems = terms_of(index, team)
+    problems += _unknown("relations", team.relations, relations)
     problems += _unknown("types", team.types, types)
     for key in OF_RELATIONS:
         problems += [
@@ -374,7 +295,7 @@ def check(index: Index, team: TeamVocabulary, file: str) -> TeamTerms:
         if word in relations or word in types:
             problems.append(f"[terms] {word}: the graph has a relation or type of this name already")
     raise_problems(file, problems)
-    return parsed
+    return terms
 
 
 def _unknown(kind: str, namings: Mapping[str, Naming], names: Sequence[str]) -> list[str]:
@@ -421,7 +342,7 @@ def set_vocabulary(
         relations = sum(len(heads) for heads, _ in derived.relations.values())
         typed = sum(map(len, derived.types.values()))
         named = len(team.relations) + len(team.types)
-        reports.append(VocabularyReport(named, len(terms.terms), relations, typed))
+        reports.append(VocabularyReport(named, len(terms), relations, typed))
         relabelled, replaced = _relabelled(index, team)
         whole = _with_derived(index, replace(edit, relabelled=relabelled), index.graph, team.terms, derived)
         labels = json.dumps(replaced).encode("utf-8")
@@ -436,22 +357,46 @@ def with_terms(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, b
     team = team_vocabulary(index)
     if not edit.size or not (team.terms or any(naming.mirrors for naming in team.relations.values())):
         return edit, {}
-    terms = terms_of(index, team)
-    raise_problems(str(index.path), terms.problems)
+    terms, problems = terms_of(index, team)
+    raise_problems(str(index.path), problems)
     after, _ = edited(index.graph, edit)
-    # Ids of entities, relations and types stay, so that terms mean after the edit what they meant before.
     return _with_derived(index, edit, after, team.terms, _all_derived(index, team, terms, edit, after)), {}
 
 
 def _all_derived(
-    index: Index, team: TeamVocabulary, terms: TeamTerms, edit: GraphEdit, after: Graph
+    index: Index, team: TeamVocabulary, terms: Sequence[Term], edit: GraphEdit, after: Graph
 ) -> Derived:
-    """What mirrors and terms stand for in the graph after an edit; terms may use mirrors."""
-    mirrors = mirrored(after, team)
-    if mirrors:
-        after, _ = edited(index.graph, _with_derived(index, edit, after, (), Derived(mirrors, {})))
-    derived = terms.derive(after)
-    return replace(derived, relations={**mirrors, **derived.relations})
+    """What mirrors and terms stand for in the graph after an edit; terms may use mirrors and other terms.
+
+    What a term uses is put into the graph first. Raises InputError for a term that stands for too much, or
+    takes too long.
+    """
+    derived, graph, edges_left = Derived(mirrored(after, team), {}), after, MOST_FOLLOWED
+    mirrors, missing = set(derived.relations), set(derived.relations)
+    gone, entity = (
+        team_vocabulary(index).terms.keys() - team.terms,
+        lookup_of(index.graph, index.names).entity,
+    )
+    for term in terms:
+        if missing & (term.uses | mirrors):
+            graph, _ = edited(index.graph, _with_derived(index, edit, after, team.terms, derived))
+            missing.clear()
+        relations, types = _numbers(graph, gone)
+        part = read_set(term.query, NameLookup(entity, relations.get, types.get))
+        executor = Executor(graph, edges_left)
+        try:
+            if term.is_relation:
+                derived.relations[term.word] = pairs_of(executor, part)
+            else:
+                derived.types[term.word] = executor.members(part)
+        except InputError as error:
+            raise InputError(f"term {term.word!r}: {error}") from error
+        except OverBudget as error:
+            text = f"more than {MOST_FOLLOWED:,} edges are followed. State it as triples of its own"
+            raise InputError(f"term {term.word!r}: {text}") from error
+        missing.add(term.word)
+        edges_left = executor.edges_left
+    return derived
 
 
 def _relabelled(index: Index, team: TeamVocabulary) -> tuple[list[tuple[int, str]], dict[str, str]]:
@@ -574,7 +519,7 @@ class _Meanings:
             Term(name, index.graph.relations[other], OfType(-1, head_end(other)), is_relation=True)
             for name, other in _mirrors(index.graph, team)
         ]
-        terms = terms_of(index, team, as_stored=True).terms if team.terms else ()
+        terms = terms_of(index, team, as_stored=True)[0] if team.terms else []
         return cls(index, terms, mirrors) if mirrors or terms else None
 
     def notes(self) -> list[str]:

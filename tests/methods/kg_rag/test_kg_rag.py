@@ -74,7 +74,7 @@ def test_sampling_is_that_of_the_paper(method: KgRag):
 def test_by_the_papers_letter_replies_stop_where_the_paper_says(metaqa: Clew):
     first, *others = GOLDEN[0].replies[:2]
     model = ScriptedModel([first, *others, "What is the genre of The Crow movie", *GOLDEN[0].replies[2:]])
-    letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
+    letter = KgRagSettings(frontier="question", handed="sentences", schema="none")
     KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter).answer(GOLDEN[0].question)
     assert [r.stop for r in model.requests] == [("<END>",), (), ("?",), (), ()]
 
@@ -106,7 +106,7 @@ def test_a_sub_question_gets_the_30_most_similar_triples_of_the_first_hop_first(
 
 
 def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
-    letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
+    letter = KgRagSettings(frontier="question", handed="sentences", schema="none")
     plan, first, *others = GOLDEN[0].replies
     model = ScriptedModel([plan, first, "What is the genre of The Crow movie", *others])
     method = KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter)

@@ -294,15 +294,6 @@ def test_answers_in_other_shapes_are_read_and_reasons_are_none(ask, reply):
     assert names(ask("who directed Memento?", [asked, reply], k=20)[0]) == ["Christopher Nolan"]
 
 
-def test_an_echoed_prompt_is_taken_off(ask):
-    def reply(request):
-        text = request.messages[0].text
-        said = answers_reply("Christopher Nolan") if "<evidence>" in text else pattern_reply(DIRECTOR)
-        return text + said
-
-    assert names(ask("who directed Memento?", ScriptedModel(reply))[0]) == ["Christopher Nolan"]
-
-
 HOSTILE_READS = {
     "truncated": '{"reason": "x", "answers": ["Chris',
     "wrong types": '{"reason": 3, "answers": {"a": 1}}',

@@ -8,9 +8,8 @@ from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
-from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
+from clew.methods.synaptiqa.queried import QueriedGraph, Solved, embedded_store
 from clew.methods.synaptiqa.read_rows import StoredTriples
-from clew.methods.synaptiqa.write_query import Solved
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Naming, StoredNode
 from clew.text.embedders import StaticEmbedder
@@ -292,13 +291,10 @@ def test_solved_questions_similar_to_this_one_are_shown(graph):
     assert "MATCH (w)" not in script.prompt("write")
 
 
-def test_the_chooser_may_be_similarity(graph):
-    query = GOOD.replace("'Memento'", "'Memeto'")
-    by_model, by_similarity = Script(write=query, choose='{"choices": [1]}'), Script(write=query)
-    assert labels(ask(graph, by_model)) == ["Christopher Nolan"]
-    assert labels(ask(graph, by_similarity, chooser="similarity")) == ["Christopher Nolan"]
-    assert "choose" in by_model.asked
-    assert "choose" not in by_similarity.asked
+def test_the_model_chooses_among_the_nearest_names(graph):
+    script = Script(write=GOOD.replace("'Memento'", "'Memeto'"), choose='{"choices": [1]}')
+    assert labels(ask(graph, script)) == ["Christopher Nolan"]
+    assert "choose" in script.asked
 
 
 HOSTILE = [

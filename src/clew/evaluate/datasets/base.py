@@ -7,10 +7,10 @@ import gzip
 import json
 import pickle
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol, cast
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
 from clew.foundation import forms
 from clew.types import TripleText
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def choose_split(splits: Sequence[str], available: Sequence[str], requested: str
 
 
 class SplitFiles:
-    """What data sets of one part have in common: a file for each split.
+    """What data sets with a file for each split have in common.
 
     `names` are those that the file may have, with its split for SPLIT; `noun` is what it holds.
     """
@@ -103,17 +105,18 @@ class SplitFiles:
 
     def parts(self, folder: Path) -> tuple[str, ...]:
         """Name the one part, if a split is there."""
-        return (self.part,) if self._splits(folder) else ()
+        return (self.part,) if self.available(folder) else ()
 
     def split_file(self, folder: Path, split: str | None) -> tuple[str, Path]:
         """Choose the split, and find its file; raises as `choose_split` and `find_file`."""
-        chosen = choose_split(self.splits, self._splits(folder), split, folder)
+        chosen = choose_split(self.splits, self.available(folder), split, folder)
         return chosen, find_file(folder, self._names(chosen), f"{chosen} {self.noun}")
 
     def _names(self, split: str) -> list[str]:
         return [name.replace("SPLIT", split) for name in self.names]
 
-    def _splits(self, folder: Path) -> list[str]:
+    def available(self, folder: Path) -> list[str]:
+        """The splits whose files are there."""
         return [split for split in self.splits if find_optional(folder, self._names(split)) is not None]
 
 
@@ -207,65 +210,21 @@ def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
         raise InputError(f"{where}: not a pickle of plain values ({error}), so it was not loaded") from error
 
 
-class Fields:
-    """Typed access to the fields of one object of a file; errors say file, line and what was expected."""
+def read_each(
+    rows: Iterable[tuple[int, Row]], file: Path, name: str, read: Callable[[int, Row], EvalQuestion]
+) -> list[EvalQuestion]:
+    """Read questions of a published format; `read` gets the number of each and what stands there.
 
-    def __init__(self, value: object, file: Path, line: int, where: str = "") -> None:
-        self.file, self.line, self.where = file, line, where
-        if not isinstance(value, Mapping):
-            raise self.error(f"{where or 'the entry'} is not an object")
-        self._value = cast("Mapping[str, object]", value)
-
-    def error(self, reason: str) -> ParseError:
-        """Make the error of this place."""
-        return ParseError(str(self.file), self.line, reason)
-
-    def text(self, name: str) -> str:
-        """Return a string that must be there."""
-        value = self._value.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise self.error(f"{self._path(name)} is missing or not a text")
-        return value
-
-    def text_or(self, name: str, default: str = "") -> str:
-        """Return a string, or `default` where there is none; numbers become text."""
-        value = self._value.get(name)
-        return default if value is None else str(value)
-
-    def items(self, name: str, *, optional: bool = False) -> list[object]:
-        """Return a list."""
-        value = self._value.get(name)
-        if value is None and optional:
-            return []
-        if not isinstance(value, list):
-            raise self.error(f"{self._path(name)} is missing or not a list")
-        return cast("list[object]", value)
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of strings; none where there is no field."""
-        values = self.items(name, optional=True)
-        if not all(isinstance(value, str) for value in values):
-            raise self.error(f"{self._path(name)} is not a list of texts")
-        return tuple(cast("list[str]", values))
-
-    def objects(self, name: str, *, optional: bool = False) -> list[Fields]:
-        """Return a list of objects."""
-        values = self.items(name, optional=optional)
-        return [
-            Fields(value, self.file, self.line, f"{self._path(name)}[{at}]")
-            for at, value in enumerate(values)
-        ]
-
-    def child(self, name: str) -> Fields:
-        """Return an object that must be there."""
-        return Fields(self._value.get(name), self.file, self.line, self._path(name))
-
-    def get(self, name: str) -> object:
-        """Return whatever is there, or None."""
-        return self._value.get(name)
-
-    def _path(self, name: str) -> str:
-        return f"field '{self.where}.{name}'" if self.where else f"field '{name}'"
+    Raises ParseError for one that is not as its format has it, whatever that made `read` raise.
+    """
+    questions: list[EvalQuestion] = []
+    for number, row in rows:
+        try:
+            questions.append(read(number, row))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise ParseError(str(file), number, f"not a question of {name}", problem) from error
+    return questions
 
 
 def write_triples(triples: Iterable[TripleText], path: Path) -> None:

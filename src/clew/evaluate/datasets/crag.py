@@ -28,10 +28,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
-from clew.errors import InputError
+from clew.errors import InputError, ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
-    Fields,
     choose_split,
     find_file,
     find_optional,
@@ -40,6 +39,7 @@ from clew.evaluate.datasets.base import (
     lines,
     plain_pickle,
     plain_pickle_of,
+    read_each,
     unique,
     write_triples,
 )
@@ -80,12 +80,12 @@ class Crag:
         file = find_file(folder, _QUESTIONS, "file of questions")
         split = choose_split(self.splits, self.splits, split, folder)
         split_code = _SPLITS[split]
-        rows = [Fields(value, file, number) for number, value in json_lines(file)]
-        questions = [
-            _question(fields)
-            for fields in rows
-            if fields.text_or("split", split_code) == split_code and part in ("all", fields.text_or("domain"))
-        ]
+        rows = (
+            (number, row)
+            for number, row in json_lines(file)
+            if str(row.get("split", split_code)) == split_code and part in ("all", row.get("domain"))
+        )
+        questions = read_each(rows, file, "CRAG", _question)
         graph = next((folder / name for name in _KG if (folder / name).is_dir()), None)
         name, unique_questions = f"crag/{part}/{split}", unique(questions, file)
         if graph is None:
@@ -94,29 +94,18 @@ class Crag:
         return DatasetPart(name, unique_questions, (file,), source, notes=omission_notes(graph))
 
 
-def _question(fields: Fields) -> EvalQuestion:
-    answer, kind = fields.text("answer"), fields.text_or("question_type")
+def _question(number: int, row: dict[str, Any]) -> EvalQuestion:
+    answer, kind = str(row["answer"]), str(row.get("question_type", ""))
     is_false_premise = kind == "false_premise" or answer.strip().lower() in _FALSE
+    others = row.get("alt_ans") or row.get("alternative_answers") or []
+    others = json.loads(others) if isinstance(others, str) else others  # a list, or the text of one
     return EvalQuestion(
-        id=fields.text("interaction_id"),
-        text=fields.text("query"),
-        gold=() if is_false_premise else (GoldAnswer(answer, _alternatives(fields)),),
+        id=row["interaction_id"],
+        text=row["query"],
+        gold=() if is_false_premise else (GoldAnswer(answer, tuple(map(str, others))),),
         kind=kind,
-        line=fields.line,
+        line=number,
     )
-
-
-def _alternatives(fields: Fields) -> tuple[str, ...]:
-    """Read `alt_ans`, a list, or `alternative_answers`, a list or the text of one."""
-    alternatives = fields.get("alt_ans") or fields.get("alternative_answers") or []
-    if isinstance(alternatives, str):
-        try:
-            alternatives = json.loads(alternatives)
-        except json.JSONDecodeError as error:
-            raise fields.error("field 'alternative_answers' is not a list") from error
-    if not isinstance(alternatives, list):
-        raise fields.error("field 'alt_ans' is not a list")
-    return tuple(str(answer) for answer in cast("list[object]", alternatives))
 
 
 def graph_triples(folder: Path) -> Iterator[TripleText]:
@@ -151,9 +140,9 @@ def _open(file: Path) -> Iterator[TripleText]:
         try:
             entry = json.loads(text)
         except json.JSONDecodeError as error:
-            raise Fields({}, file, number).error(f"not JSON ({error.msg})") from error
+            raise ParseError(str(file), number, f"not JSON ({error.msg})") from error
         if not isinstance(entry, list) or len(cast("list[object]", entry)) != 2:
-            raise Fields({}, file, number).error("not [name, attributes]")
+            raise ParseError(str(file), number, "not [name, attributes]")
         name, attributes = cast("list[Any]", entry)
         yield from _attributes(str(name), attributes)
 
@@ -203,7 +192,7 @@ def _finance(folder: Path) -> Iterator[TripleText]:
     for number, row in enumerate(csv.DictReader(text for _, text in lines(file)), 2):
         name, symbol = row.get("Name"), row.get("Symbol")
         if not name or not symbol:
-            raise Fields({}, file, number).error("no 'Name' and 'Symbol'")
+            raise ParseError(str(file), number, "no 'Name' and 'Symbol'")
         names[symbol] = name
         yield TripleText(name, "ticker symbol", symbol)
     for stem, relation in (("info", ""), ("marketcap", "market capitalization"), ("dividend", "dividend")):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -12,14 +13,13 @@ from typing import Any, cast
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
-    Fields,
     SplitFiles,
-    choose_split,
     find_file,
     find_optional,
     json_lines,
     lines,
     plain_pickle,
+    read_each,
     unique,
     write_triples,
 )
@@ -49,10 +49,10 @@ _RELATIONS = {
 """The relation between a movie and each other type of the question types: every head is a movie."""
 
 
-class MetaQA:
+class MetaQA(SplitFiles):
     """Parts `1-hop`, `2-hop`, `3-hop`."""
 
-    splits = ("test", "dev", "train")
+    names = ("qa_SPLIT.txt",)
     about = DatasetAbout(
         name="metaqa",
         title="MetaQA, vanilla text: a film graph with 1-, 2- and 3-hop questions",
@@ -65,17 +65,16 @@ class MetaQA:
     def parts(self, folder: Path) -> tuple[str, ...]:
         """Hops whose questions are there."""
         hops = (f"{n}-hop" for n in (1, 2, 3))
-        return tuple(part for part in hops if self._splits(folder, part))
+        return tuple(part for part in hops if self.available(folder / part / "vanilla"))
 
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one hop; raises as `DatasetReader.read`."""
         graph = find_file(folder, ["kb.txt"], "knowledge base")
-        split = choose_split(self.splits, self._splits(folder, part), split, folder / part)
-        file = find_file(folder / part / "vanilla", [f"qa_{split}.txt"], f"{split} questions of {part}")
+        split, file = self.split_file(folder / part / "vanilla", split)
         kinds_file = find_optional(folder / part, [f"qa_{split}_qtype.txt"])
         kinds = [] if kinds_file is None else [kind.strip() for _, kind in lines(kinds_file)]
         name = f"metaqa/{part}/{split}"
-        questions = [self._question(file, number, text, name) for number, text in lines(file)]
+        questions = read_each(lines(file), file, "MetaQA", partial(_metaqa_question, name))
         if kinds_file is not None:
             if len(kinds) != len(questions):
                 reason = f"{len(kinds):,} types for {len(questions):,} questions; expected one a line"
@@ -84,26 +83,20 @@ class MetaQA:
         files = (file,) if kinds_file is None else (file, kinds_file)
         return DatasetPart(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
 
-    def _splits(self, folder: Path, part: str) -> list[str]:
-        vanilla_folder = folder / part / "vanilla"
-        return [
-            split for split in self.splits if find_optional(vanilla_folder, [f"qa_{split}.txt"]) is not None
-        ]
 
-    def _question(self, file: Path, number: int, text: str, name: str) -> EvalQuestion:
-        question, tab, answers = text.partition("\t")
-        topics = _TOPIC.findall(question)
-        if not tab or not topics:
-            expected = "Expected: question with [topic entity], a tab, answers separated by |"
-            raise ParseError(str(file), number, "not a question of MetaQA", expected)
-        gold = dict.fromkeys(answer.strip() for answer in answers.split("|") if answer.strip())
-        return EvalQuestion(
-            id=f"{name}/{number}",
-            text=_TOPIC.sub(r"\1", question).strip(),
-            gold=tuple(GoldAnswer(answer) for answer in gold),
-            entities=tuple(topics),
-            line=number,
-        )
+def _metaqa_question(name: str, number: int, text: str) -> EvalQuestion:
+    question, tab, answers = text.partition("\t")
+    topics = _TOPIC.findall(question)
+    if not tab or not topics:
+        raise ValueError("Expected: question with [topic entity], a tab, answers separated by |")
+    gold = dict.fromkeys(answer.strip() for answer in answers.split("|") if answer.strip())
+    return EvalQuestion(
+        id=f"{name}/{number}",
+        text=_TOPIC.sub(r"\1", question).strip(),
+        gold=tuple(GoldAnswer(answer) for answer in gold),
+        entities=tuple(topics),
+        line=number,
+    )
 
 
 def _with_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
@@ -155,15 +148,15 @@ class PathQuestion:
         graph = find_file(folder, [f"{hops}H-kb.txt"], f"graph of {part}")
         file = find_file(folder, [f"PQ-{hops}H.txt"], f"questions of {part}")
         name = f"pathquestion/{part}"
-        questions = [_pq_question(file, number, text, name) for number, text in lines(file)]
+        questions = read_each(lines(file), file, "PathQuestion", partial(_pq_question, name))
         return DatasetPart(name, unique(questions, file), (file,), GraphSource((graph,), "tsv"))
 
 
-def _pq_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
+def _pq_question(name: str, number: int, text: str) -> EvalQuestion:
     fields = text.split("\t")
     path = _gold_path(fields[2]) if len(fields) == 3 else None
     if path is None:
-        raise ParseError(str(file), number, "not a question of PathQuestion", _PQ_EXPECTED)
+        raise ValueError(_PQ_EXPECTED)
     return _of_paths(name, number, fields[0], _answers(fields[1]), (path,))
 
 
@@ -228,10 +221,10 @@ class WC2014:
         for part_name in part_names or tuple(_WC_PARTS):
             file = find_file(folder, _wc_names(_WC_PARTS[part_name]), f"questions of {part_name}")
             name = f"wc2014/{part_name}"
-            questions += [_wc_question(file, number, text, name) for number, text in lines(file)]
+            questions += read_each(lines(file), file, "WC2014", partial(_wc_question, name))
             files.append(file)
-        partial = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
-        notes = (f"Not the published files but parts of them: {', '.join(partial)}",) if partial else ()
+        parts = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
+        notes = (f"Not the published files but parts of them: {', '.join(parts)}",) if parts else ()
         source = GraphSource((graph,), "tsv")
         return DatasetPart(f"wc2014/{part}", unique(questions, files[0]), tuple(files), source, notes=notes)
 
@@ -240,12 +233,12 @@ def _wc_names(stem: str) -> list[str]:
     return [f"{stem}.txt", f"{stem}.*.txt"]
 
 
-def _wc_question(file: Path, number: int, text: str, name: str) -> EvalQuestion:
+def _wc_question(name: str, number: int, text: str) -> EvalQuestion:
     fields = text.split("\t")
     paths = [_gold_path(path) for path in fields[2].split("*")] if len(fields) >= 4 else []
     gold_paths = tuple(path for path in paths if path is not None)
     if not gold_paths or len(gold_paths) != len(paths):
-        raise ParseError(str(file), number, "not a question of WC2014", _WC_EXPECTED)
+        raise ValueError(_WC_EXPECTED)
     answers = [answer for answer in fields[3].strip().split("/") if answer] or [fields[1].strip()]
     gold = tuple(GoldAnswer(answer) for answer in dict.fromkeys(answers))
     return _of_paths(name, number, fields[0], gold, gold_paths)
@@ -279,33 +272,30 @@ class FactKG(SplitFiles):
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read the claims of a split; raises as `DatasetReader.read`."""
         split, file = self.split_file(folder, split)
-        questions = unique([_claim(fields, f"factkg/{split}") for fields in _rows(file)], file)
+        questions = unique(read_each(_rows(file), file, "FactKG", partial(_claim, f"factkg/{split}")), file)
         dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
         graph = dbpedia and GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
         return DatasetPart(f"factkg/{split}", questions, (file,), graph, task="claims")
 
 
-def _rows(file: Path) -> Iterator[Fields]:
+def _rows(file: Path) -> Iterable[tuple[int, dict[str, Any]]]:
     if file.suffix != ".pickle":
-        yield from (Fields(value, file, number) for number, value in json_lines(file))
-        return
-    document = plain_pickle(file)
-    for number, (claim, value) in enumerate(cast("dict[str, Any]", document).items(), 1):
-        yield Fields({"claim": claim, **value}, file, number, f"claim {number}")
+        return json_lines(file)
+    claims = cast("dict[str, Any]", plain_pickle(file))
+    return enumerate(({"claim": claim, **value} for claim, value in claims.items()), 1)
 
 
-def _claim(fields: Fields, name: str) -> EvalQuestion:
-    label = fields.items("Label")
-    if len(label) != 1 or not isinstance(label[0], bool):
-        raise fields.error("field 'Label' is not [true] or [false]")
-    types = fields.texts("types")
+def _claim(name: str, number: int, row: dict[str, Any]) -> EvalQuestion:
+    (label,), types = row["Label"], row.get("types") or ()
+    if not isinstance(label, bool):
+        raise ValueError("field 'Label' is not [true] or [false]")
     return EvalQuestion(
-        id=f"{name}/{fields.line}",
-        text=fields.text("claim"),
-        entities=tuple(entity.strip('"') for entity in fields.texts("Entity_set")),
+        id=f"{name}/{number}",
+        text=row["claim"],
+        entities=tuple(entity.strip('"') for entity in row.get("Entity_set") or ()),
         kind=next((style for style in reversed(_STYLES) if style in types), ""),
-        verdict="supported" if label[0] else "refuted",
-        line=fields.line,
+        verdict="supported" if label else "refuted",
+        line=number,
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Any, cast
+
+import msgspec
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
     DatasetReader,
-    Fields,
     find_file,
     find_optional,
     json_lines,
@@ -20,6 +22,7 @@ from clew.evaluate.datasets.crag import Crag
 from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
 from clew.evaluate.datasets.wikidata import Qald, WebQSPWD
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
+from clew.foundation.forms import converted
 from clew.graph.readers.registry import READERS
 from clew.graph.readers.stream import unpacked_name
 from clew.plugins import imported, is_plugin
@@ -33,7 +36,9 @@ from clew.plugins import imported, is_plugin
 # `graph.nt.gz`, `graph.clew`), else all tables and graph files there. A directory of such directories has a
 # part for each.
 
-_VERDICTS: tuple[GoldVerdict, ...] = ("supported", "refuted")
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Names = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+_Path = Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]
 _SIDE = (".types.tsv", ".aliases.tsv")
 _QUESTIONS = "questions.jsonl"
 _WHOLE = "all"
@@ -81,7 +86,7 @@ def read_files(files: Sequence[Path]) -> DatasetPart:
 
 
 def _part(name: str, file: Path, graph: tuple[Path, ...]) -> DatasetPart:
-    questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
+    questions = [_question(file, number, value) for number, value in json_lines(file)]
     claims = [q for q in questions if q.verdict is not None]
     if claims and len(claims) != len(questions):
         begins_with_question = questions[0].verdict is None
@@ -107,45 +112,43 @@ def _graphs(folder: Path) -> tuple[Path, ...]:
     return tuple(p for p in files if Path(unpacked_name(p.name)).suffix.lower() in suffixes)
 
 
-def _question(fields: Fields) -> EvalQuestion:
-    question_id = fields.get("id")
-    if question_id is not None and (isinstance(question_id, bool) or not isinstance(question_id, (str, int))):
-        raise fields.error("field 'id' is not a string")
-    verdict = fields.get("verdict")
-    if verdict is not None and verdict not in _VERDICTS:
-        raise fields.error("field 'verdict' is neither 'supported' nor 'refuted'")
+@dataclass(frozen=True)
+class _Line:
+    """A line of `questions.jsonl`."""
+
+    question: _Text
+    gold: tuple[str | _Names, ...] | None = None
+    id: str | int | None = None
+    entities: tuple[str, ...] | None = ()
+    kind: str = ""
+    paths: tuple[_Path, ...] | None = ()
+    verdict: GoldVerdict | None = None
+    query: _Text | None = None
+
+
+def _question(file: Path, number: int, value: dict[str, Any]) -> EvalQuestion:
+    try:
+        line = converted(value, _Line)
+    except msgspec.ValidationError as error:
+        raise ParseError(str(file), number, f"not a question: {error}") from error
+    if line.gold is None and line.verdict is None:
+        raise ParseError(
+            str(file), number, "not a question: it has no `gold`, and is no claim with a `verdict`"
+        )
+    gold = [
+        (names,) if isinstance(names, str) else names for names in line.gold or () if line.verdict is None
+    ]
     return EvalQuestion(
-        id=str(fields.line if question_id is None else question_id),
-        text=fields.text("question"),
-        gold=() if verdict is not None else _gold(fields),
-        entities=fields.texts("entities"),
-        kind=fields.text_or("kind"),
-        paths=_paths(fields),
-        verdict=verdict,
-        query=None if fields.get("query") is None else fields.text("query"),
-        line=fields.line,
+        id=str(number if line.id is None else line.id),
+        text=line.question,
+        gold=tuple(GoldAnswer(name, tuple(aliases)) for name, *aliases in gold),
+        entities=line.entities or (),
+        kind=line.kind,
+        paths=tuple(GoldPath(start, tuple(relations)) for start, *relations in line.paths or ()),
+        verdict=line.verdict,
+        query=line.query,
+        line=number,
     )
-
-
-def _gold(fields: Fields) -> tuple[GoldAnswer, ...]:
-    gold: list[GoldAnswer] = []
-    for value in fields.items("gold"):
-        names = [value] if isinstance(value, str) else value
-        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):  # pyright: ignore[reportUnknownVariableType]
-            raise fields.error("field 'gold' is not a list of names, or of lists of a name and its aliases")
-        first, *aliases = cast("list[str]", names)
-        gold.append(GoldAnswer(first, tuple(aliases)))
-    return tuple(gold)
-
-
-def _paths(fields: Fields) -> tuple[GoldPath, ...]:
-    paths: list[GoldPath] = []
-    for value in fields.items("paths", optional=True):
-        if not isinstance(value, list) or len(value) < 2 or not all(isinstance(v, str) for v in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            raise fields.error("field 'paths' is not a list of [entity, relation, …]")
-        start, *relations = cast("list[str]", value)
-        paths.append(GoldPath(start, tuple(relations)))
-    return tuple(paths)
 
 
 DATASETS: tuple[DatasetReader, ...] = (

@@ -11,10 +11,10 @@ from urllib.parse import unquote
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
-    Fields,
     SplitFiles,
     find_file,
     json_document,
+    read_each,
     unique,
 )
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer
@@ -48,58 +48,37 @@ class Qald:
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read one file; raises as `DatasetReader.read`."""
         file = find_file(folder, [f"{part}.json"], f"questions {part}")
-        document = Fields(json_document(file), file, 0, "")
-        questions: list[EvalQuestion] = []
-        entries = document.objects("questions")
-        for at, fields in enumerate(entries, 1):
-            fields.line = at
-            text = _text(fields)
-            questions += [] if text is None else [_question(fields, text)]
-        without_text = len(entries) - len(questions)
-        notes = (
-            (f"{without_text} questions have no text in {LANGUAGE} and are left out",) if without_text else ()
-        )
+        document: Any = json_document(file)
+        if not isinstance(document, dict) or "questions" not in document:
+            raise ParseError(str(file), 1, "not QALD: there are no 'questions'")
+        rows = cast("list[dict[str, Any]]", document["questions"])
+        read = read_each(enumerate(rows, 1), file, "QALD", _question)
+        questions = [question for question in read if question.text]
+        without_text = len(read) - len(questions)
+        note = f"{without_text} questions have no text in {LANGUAGE} and are left out"
+        notes = (note,) if without_text else ()
         return DatasetPart(f"qald/{part}", unique(questions, file), (file,), notes=notes)
 
 
-def _text(fields: Fields) -> str | None:
-    for translation in fields.objects("question"):
-        if translation.get("language") == LANGUAGE:
-            return translation.text("string").strip()
-    return None
-
-
-def _question(fields: Fields, text: str) -> EvalQuestion:
-    sparql = fields.child("query").text_or("sparql") if fields.get("query") is not None else ""
-    answers = tuple(
-        g for answer_set in fields.objects("answers", optional=True) for g in _answers(answer_set)
-    )
+def _question(number: int, row: dict[str, Any]) -> EvalQuestion:
+    texts = (text["string"].strip() for text in row["question"] if text.get("language") == LANGUAGE)
+    answers = tuple(gold for answer_set in row.get("answers") or () for gold in _answers(answer_set))
     return EvalQuestion(
-        id=fields.text_or("id", str(fields.line)),
-        text=text,
+        id=str(row.get("id", number)),
+        text=next(texts, ""),
         gold=tuple(dict.fromkeys(answers)),
         kind="yes/no" if any(a in (GOLD_YES, GOLD_NO) for a in answers) else "",
-        query=sparql or None,
-        line=fields.line,
+        query=(row.get("query") or {}).get("sparql") or None,
+        line=number,
     )
 
 
-def _answers(answer_set: Fields) -> list[GoldAnswer]:
-    boolean = answer_set.get("boolean")
-    if isinstance(boolean, bool):
-        return [GOLD_YES if boolean else GOLD_NO]
-    answers: list[GoldAnswer] = []
-    results = cast("dict[str, Any]", answer_set.get("results") or {})
-    for binding in cast("list[dict[str, Any]]", results.get("bindings", [])):
-        for value in binding.values():
-            if not isinstance(value, dict) or "value" not in value:
-                raise ParseError(
-                    str(answer_set.file), answer_set.line, f"{answer_set.where}: a binding without a value"
-                )
-            term = cast("dict[str, str]", value)
-            text = str(term["value"])
-            answers.append(iri_answer(text) if term.get("type") == "uri" else GoldAnswer(text))
-    return answers
+def _answers(answer_set: dict[str, Any]) -> list[GoldAnswer]:
+    if "boolean" in answer_set:
+        return [GOLD_YES if answer_set["boolean"] else GOLD_NO]
+    bindings = (answer_set.get("results") or {}).get("bindings", [])
+    terms = [(str(term["value"]), term.get("type")) for binding in bindings for term in binding.values()]
+    return [iri_answer(text) if kind == "uri" else GoldAnswer(text) for text, kind in terms]
 
 
 def iri_answer(iri: str) -> GoldAnswer:
@@ -125,24 +104,16 @@ class WebQSPWD(SplitFiles):
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
         """Read a split; raises as `DatasetReader.read`."""
         split, file = self.split_file(folder, split)
-        questions: list[EvalQuestion] = []
-        for at, fields in enumerate(Fields({"entries": json_document(file)}, file, 0).objects("entries"), 1):
-            fields.line = at
-            questions.append(_webqsp_question(fields))
+        questions = read_each(enumerate(json_document(file), 1), file, "WebQSP-WD", _webqsp_question)
         return DatasetPart(f"webqsp-wd/{split}", unique(questions, file), (file,))
 
 
-def _webqsp_question(fields: Fields) -> EvalQuestion:
+def _webqsp_question(number: int, row: dict[str, Any]) -> EvalQuestion:
     """Read one entry: `utterance`, `answers` (ids), `answers_str` (names). An id also goes by its IRI."""
-    ids, labels = fields.items("answers"), fields.items("answers_str", optional=True)
+    ids = row["answers"]
     gold: list[GoldAnswer] = []
-    for id, label in zip_longest(ids, labels[: len(ids)]):
+    for id, label in zip_longest(ids, (row.get("answers_str") or [])[: len(ids)]):
         iris = [f"http://www.wikidata.org/entity/{id}"] if re.fullmatch(r"Q\d+", str(id)) else []
         if names := list(dict.fromkeys(str(name) for name in (label, id, *iris) if name)):
             gold.append(GoldAnswer(names[0], tuple(names[1:])))
-    return EvalQuestion(
-        id=fields.text("questionid"),
-        text=fields.text("utterance"),
-        gold=tuple(dict.fromkeys(gold)),
-        line=fields.line,
-    )
+    return EvalQuestion(row["questionid"], row["utterance"], tuple(dict.fromkeys(gold)), line=number)

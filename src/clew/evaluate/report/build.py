@@ -17,35 +17,29 @@ from jinja2 import Environment, StrictUndefined
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics import built_in
 from clew.evaluate.records import Record, ScoredRow, name_form
-from clew.evaluate.report.charts import Chart, ChartTable, inline_svg, write_item
 from clew.evaluate.report.summary import LoadedRun, load
 from clew.evaluate.report.views import (
+    Chart,
+    ChartTable,
     error_table,
     group_table,
+    inline_svg,
     metric_table,
     overview,
     paper_view,
     problem_table,
     risk_charts,
+    write_item,
 )
-from clew.evaluate.run.experiments import read_experiment
+from clew.evaluate.run.plans import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.run.runner import RunProgress
+from clew.foundation.forms import shorten
 from clew.text.normalise import counted
 
 MOST_NAMES_OF_QUESTION = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000
-
-
-def selection_note(runs: Sequence[LoadedRun], most: int) -> str:
-    """Say what is shown, where it is not everything."""
-    if all(len(cell.rows) <= most for run in runs for cell in run.cells):
-        return ""
-    return (
-        f"At most {most} questions of each part and method, half of them wrong ones where there are so many;"
-        " records.jsonl in the run's directory has all."
-    )
 
 
 def choose_rows(rows: Sequence[ScoredRow], most: int) -> list[ScoredRow]:
@@ -55,17 +49,12 @@ def choose_rows(rows: Sequence[ScoredRow], most: int) -> list[ScoredRow]:
     score_names = ("hits_at_1", "exact_set")
     wrong_rows = [r for r in rows if r.failed or any(r.scores.get(score) == 0.0 for score in score_names)]
     wrong_rows += [r for r in rows if r.verdict is not None and r.stated_verdict != r.verdict]
-    picked_rows = _pick_spaced(wrong_rows, most // 2)
-    picked_ids = {id(row) for row in picked_rows}
-    unpicked = [r for r in rows if id(r) not in picked_ids]
-    shown_ids = {id(row) for row in (*picked_rows, *_pick_spaced(unpicked, most - len(picked_rows)))}
-    return [row for row in rows if id(row) in shown_ids]
-
-
-def _pick_spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
-    if len(rows) <= count:
-        return list(rows)
-    return [rows[at * len(rows) // count] for at in range(count)]
+    shown: set[int] = set()
+    for some, count in ((wrong_rows, most // 2), (rows, most)):
+        left = [row.offset for row in some if row.offset not in shown]
+        count = min(count - len(shown), len(left))
+        shown |= {left[at * len(left) // count] for at in range(count)}
+    return [row for row in rows if row.offset in shown]
 
 
 def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
@@ -96,7 +85,10 @@ def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
         "ms": {stage: round(ms, 2) for stage, ms in row.timings.items()},
         "scores": {m: round(v, 3) for m, v in row.scores.items() if v is not None},
         "judged": dict(record.judgements),
-        "steps": [_step(step) for step in cast("list[dict[str, Any]]", answer.get("steps", []))],
+        "steps": [
+            [str(step["name"]), shorten(json.dumps(step["detail"], ensure_ascii=False), MOST_STEP)]
+            for step in cast("list[dict[str, Any]]", answer.get("steps", []))
+        ],
     }
 
 
@@ -116,11 +108,6 @@ def _state(record: Record, row: ScoredRow) -> str:
 def _cut(names: list[str]) -> list[str]:
     surplus = len(names) - MOST_NAMES_OF_QUESTION
     return [*names[:MOST_NAMES_OF_QUESTION], f"… and {surplus} more"] if surplus > 0 else names
-
-
-def _step(step: dict[str, Any]) -> list[str]:
-    text = json.dumps(step["detail"], ensure_ascii=False)
-    return [str(step["name"]), text if len(text) <= MOST_STEP else f"{text[:MOST_STEP]} …"]
 
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -192,7 +179,12 @@ def build_report(
         for cell in run.cells
         for row in choose_rows(cell.rows, most)
     ]
-    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, selection_note(runs, most))
+    note = (
+        f"At most {most} questions of each part and method, half of them wrong ones where there are so many;"
+        " records.jsonl in the run's directory has all."
+    )
+    is_cut = any(len(cell.rows) > most for run in runs for cell in run.cells)
+    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, note if is_cut else "")
     folder = out.with_suffix("")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.errors import InputError
 from clew.evaluate.metrics import METRICS, QUESTION_METRICS, RUN_METRICS, Unit, error_step
-from clew.evaluate.records import EvalQuestion, GoldVerdict, Key, Record, ScoredRow, truth_of
+from clew.evaluate.records import EvalQuestion, Key, Record, ScoredRow, truth_of
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
 
@@ -29,14 +29,6 @@ def bootstrap(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def read_stated_verdict(record: Record) -> GoldVerdict | None:
-    """Read what a method says of a claim; None if it abstains or says neither."""
-    if record.answer is None or record.abstained is not None:
-        return None
-    truth = truth_of(record.answers[0][0] if record.answers else record.text)
-    return None if truth is None else "supported" if truth else "refuted"
-
-
 def shape_of(question: EvalQuestion) -> str:
     """Name the structure of the gold paths as SimGRAG's appendix F does; empty without gold paths."""
     hops = [len(path.relations) for path in question.paths]
@@ -49,6 +41,9 @@ def shape_of(question: EvalQuestion) -> str:
 def score(record: Record, offset: int = 0) -> ScoredRow:
     """Score one record."""
     question, answer = record.question, record.answer
+    truth = None  # what a method says of a claim; None if it abstains or says neither
+    if question.verdict is not None and answer is not None and record.abstained is None:
+        truth = truth_of(record.answers[0][0] if record.answers else record.text)
     scores = {metric.name: metric(record) for metric in QUESTION_METRICS}
     usage = {} if answer is None else answer["usage"]
     return ScoredRow(
@@ -57,7 +52,7 @@ def score(record: Record, offset: int = 0) -> ScoredRow:
         is_scored=question.is_scored,
         without_gold=question.is_scored and record.gold_in_graph == 0,
         verdict=question.verdict,
-        stated_verdict=read_stated_verdict(record) if question.verdict is not None else None,
+        stated_verdict=None if truth is None else "supported" if truth else "refuted",
         answered=answer is not None and record.abstained is None,
         abstained=record.abstained,
         failed=record.failure is not None,
@@ -81,11 +76,6 @@ class Figure:
     value: float
     interval: tuple[float, float] | None
     n: int
-
-
-def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
-    """Compute all metrics that apply to some questions."""
-    return tuple(figure for name in METRICS if (figure := figure_of(rows, name)) is not None)
 
 
 def figure_of(rows: Sequence[ScoredRow], name: str) -> Figure | None:
@@ -135,7 +125,7 @@ class SummaryCell:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """Metrics over all questions of the cell."""
-        return {figure.metric: figure for figure in figures(self.rows)}
+        return {name: figure for name in METRICS if (figure := figure_of(self.rows, name)) is not None}
 
     def as_json(self) -> dict[str, Any]:
         """Part, method, number of questions, and each metric with its interval."""
@@ -221,13 +211,10 @@ def _cell(at: tuple[str, str], rows: Sequence[ScoredRow], facts: Mapping[str, An
 def write_metrics(run: LoadedRun) -> None:
     """Write `metrics.csv` into the run directory."""
     header = "part method metric value low high seeds_mean seeds_std n unit better"
-    lines = [line for cell in run.cells for line in _metrics(cell)]
+    lines: list[list[object]] = []
+    for cell, figure in ((each, figure) for each in run.cells for figure in each.figures.values()):
+        metric, none = METRICS[figure.metric], (None, None)
+        values = (figure.value, *(figure.interval or none), *(cell.over_seeds(figure.metric) or none))
+        numbers = ("" if value is None else f"{value:.6g}" for value in values)
+        lines.append([cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better])
     run.directory.write_csv("metrics.csv", header.split(), lines)
-
-
-def _metrics(cell: SummaryCell) -> Iterator[list[object]]:
-    for figure in cell.figures.values():
-        metric = METRICS[figure.metric]
-        bounds = (*(figure.interval or (None, None)), *(cell.over_seeds(figure.metric) or (None, None)))
-        numbers = ("" if value is None else f"{value:.6g}" for value in (figure.value, *bounds))
-        yield [cell.part, cell.method, figure.metric, *numbers, figure.n, metric.unit, metric.better]

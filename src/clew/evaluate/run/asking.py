@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew.errors import ClewError, UsageError
-from clew.evaluate.records import EvalQuestion, Failure
+from clew.evaluate.records import EvalQuestion, Failure, Key
 from clew.foundation.system import Bounds
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import VERIFIERS, method_named, settings_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
     from clew.evaluate.run.rundir import MethodVariant
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -157,10 +157,10 @@ class Asker:
 class AnswerTask:
     """One question, or claim, for one method."""
 
+    key: Key
     method: MethodVariant
     question: EvalQuestion
     entities: tuple[str, ...]
-    seed: int | None
     claim: bool = False
 
 
@@ -214,12 +214,12 @@ def task_asker(
     askers: dict[tuple[str, int | None, bool], Asker] = {}
 
     def ask(task: AnswerTask) -> tuple[AnswerTask, Outcome]:
-        key, question = (task.method.label, task.seed, task.claim), task.question
+        key, question = (task.key.method, task.key.seed, task.claim), task.question
         asker = askers.get(key)
         if asker is None:
             # In a closed world, as the data sets know no third verdict: what is not recorded is refuted.
             method, claims = task.method.method, task.claim and task.method.method in VERIFIERS
-            settings = settings_for(task.method, task.seed)
+            settings = settings_for(task.method, task.key.seed)
             asker = askers[key] = Asker(method, model, settings, claims, closed_world=True, steps=steps)
             if model is None:
                 asker.ask(clew, question.id, question.text, task.entities)

@@ -6,11 +6,11 @@ import csv
 import hashlib
 import io
 import json
-import os
+import mmap
 import random
 import tomllib
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,7 +97,7 @@ def check_same(path: Path, config: Mapping[str, Any]) -> None:
         stored = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a configuration of a run ({error}). Give another --out") from error
-    there, now = _flat(stored), _flat(tomllib.loads(toml_text(config)))
+    there, now = _flat(stored), _flat(config)
     differences = [
         f"{name}: {there.get(name, 'nothing')} there, {now.get(name, 'nothing')} now"
         for name in there | now
@@ -124,12 +124,8 @@ def _flat(value: Any, where: str = "") -> dict[str, object]:  # noqa: ANN401
     return {name: inner for place, item in items for name, inner in _flat(item, place).items()}
 
 
-def toml_text(document: Mapping[str, Any]) -> str:
-    """Write tables, lists and values; None is left out, and what TOML lacks is written as text."""
-    return tomli_w.dumps(_plain(document))
-
-
 def _plain(value: Any) -> Any:  # noqa: ANN401
+    """What TOML can hold of a value: None is left out, and what it lacks is written as text."""
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, (list, tuple)):
@@ -173,15 +169,12 @@ class LineFile:
 
 def _whole(path: Path) -> int:
     """Count the bytes up to the last line end."""
-    with path.open("rb") as file:
-        at = file.seek(0, os.SEEK_END)
-        while at > 0:
-            start = max(0, at - 65_536)
-            file.seek(start)
-            line_end = file.read(at - start).rfind(b"\n")
-            if line_end >= 0:
-                return start + line_end + 1
-            at = start
+    with (
+        suppress(ValueError),  # of an empty file
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+    ):
+        return text.rfind(b"\n") + 1
     return 0
 
 
@@ -208,7 +201,7 @@ class RunDirectory:
     def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:
         """Write the configuration down; UsageError, which shows it, where another one is there."""
         path = self.path / CONFIG
-        config = json.loads(redacted(json.dumps(config)))
+        config = _plain(json.loads(redacted(json.dumps(config))))
         if path.exists():
             check_same(path, config)
             return
@@ -217,7 +210,7 @@ class RunDirectory:
         self.write(FACTS, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
         if experiment is not None:
             self.write(EXPERIMENT, experiment)
-        self.write(CONFIG, toml_text(config))
+        self.write(CONFIG, tomli_w.dumps(config))
 
     def write(self, name: str, text: str) -> None:
         """Replace a file as a whole."""
@@ -262,13 +255,9 @@ class RunDirectory:
         keyed = [(key_of(line), line.get("failure")) for _, line in self.lines(RECORDS)]
         return {key for key, failure in keyed if failure is None}
 
-    def offsets(self) -> dict[Key, int]:
-        """Where the last record of each key begins; a question that failed and was asked again has two."""
-        return {key_of(line): offset for offset, line in self.lines(RECORDS)}
-
     def records(self) -> Iterator[tuple[int, Record]]:
-        """Yield (offset, record), the last of each key, as they were written."""
-        last = self.offsets()
+        """Yield (offset, record), the last of each key: a question that is asked again has two."""
+        last = {key_of(line): offset for offset, line in self.lines(RECORDS)}
         for offset, line in self.lines(RECORDS):
             if last[key_of(line)] == offset:
                 yield offset, record_from_json(line)

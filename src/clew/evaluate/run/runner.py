@@ -27,7 +27,7 @@ from clew.graph.schema import schema_of
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.store.writing import Progress
 from clew.llm.budget import Limits, Price
-from clew.llm.types import ChatModel
+from clew.llm.reply import ChatModel
 from clew.opening.graph_view import is_index
 from clew.types import Usage
 from clew.version import __version__
@@ -80,13 +80,6 @@ def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -
     return path
 
 
-def fingerprint(clew: Clew) -> str:
-    """Name what an index was made from, wherever it is: checksums of its sources, and the embedder."""
-    about = clew.opened.manifest.about
-    sources = "+".join(source.sha256[:16] for source in about.sources)
-    return f"{sources} {clew.embedder.fingerprint}"
-
-
 RunProgress = Callable[[str, int, int], None]
 """Receives the progress: a title, how many are done, of how many."""
 ProblemKind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
@@ -121,6 +114,12 @@ class RunPlan:
         limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
         price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
         calls = limits | price
+
+        def fingerprint(clew: Clew) -> str:
+            """What an index was made from, wherever it is: checksums of its sources, and the embedder."""
+            sources = "+".join(source.sha256[:16] for source in clew.opened.manifest.about.sources)
+            return f"{sources} {clew.embedder.fingerprint}"
+
         return {
             "clew": __version__,
             "run": asdict(self.settings),
@@ -182,7 +181,7 @@ def _ask_parts(
     work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
     total = sum(len(tasks) for _, _, tasks in work)
     for part, corpus, tasks in work:
-        open_tasks = [task for task in tasks if _key(part, task) not in answered_keys]
+        open_tasks = [task for task in tasks if task.key not in answered_keys]
         done.answered_before += len(tasks) - len(open_tasks)
         with closing(_outcomes(plan, plan.graphs[part.name, corpus], open_tasks)) as outcomes:
             for task, outcome in outcomes:
@@ -190,7 +189,7 @@ def _ask_parts(
                     # An abstention for want of budget is not what the method makes of the question.
                     kept = "What was answered is kept; the same command goes on from there"
                     raise Stopped(f"{outcome.stopped}. {kept}")
-                records.add(_record(plan, part, task, outcome).as_json())
+                records.add(_record(plan, task, outcome).as_json())
                 done.asked_now += 1
                 if outcome.failure is not None:
                     done.failed += 1
@@ -207,11 +206,8 @@ def _tasks(plan: RunPlan, part: DatasetPart, corpus: CorpusSettings | None) -> I
             questions = settings.union(part) if seed is None else settings.sample(part, seed)
             for question in questions:
                 entities = question.entities if settings.given_entities else ()
-                yield AnswerTask(method, question, entities, seed, claim=part.task == "claims")
-
-
-def _key(part: DatasetPart, task: AnswerTask) -> Key:
-    return Key(part.name, task.method.label, task.seed, task.question.id)
+                key = Key(part.name, method.label, seed, question.id)
+                yield AnswerTask(key, method, question, entities, claim=part.task == "claims")
 
 
 def _outcomes(
@@ -226,12 +222,12 @@ def _outcomes(
     return in_workers(plan.cluster or Processes(plan.workers), make, tasks, threads)
 
 
-def _record(plan: RunPlan, part: DatasetPart, task: AnswerTask, outcome: Outcome) -> Record:
-    clew, question = plan.graphs[part.name, task.method.corpus], task.question
+def _record(plan: RunPlan, task: AnswerTask, outcome: Outcome) -> Record:
+    clew, question = plan.graphs[task.key.part, task.method.corpus], task.question
     answer = None if outcome.reply is None else as_answer(outcome.reply)
     usage = None if answer is None else Usage(**answer["usage"])
     return Record(
-        key=_key(part, task),
+        key=task.key,
         question=question,
         gold_in_graph=sum(is_gold_there(clew, answer) for answer in question.gold),
         gold_ids=[ids_of(clew, answer.names) for answer in question.gold],

@@ -20,7 +20,8 @@ from zlib import crc32
 import numpy as np
 
 from clew.graph.steps import relation_of
-from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text, short
+from clew.llm.managed import Talk, as_data, data_line, prompt_named, query_text, short
+from clew.llm.types import Request
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
@@ -46,7 +47,7 @@ EMPTY = (
 )
 SHOWN = "The graph records of that:\n<graph>\n{}\n</graph>\nNow reply with a last line `Query: …`."
 NOT_SHOWN = "There is no such type. Reply with a last line `Query: …`."
-SAMPLING = Sampling(temperature=0.0, max_tokens=400)
+SAMPLING = Request(temperature=0.0, max_tokens=400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,15 @@ class Chooser:
         A second query that finds nothing leaves the first. Where the reader does not `agree`, the model has
         to choose the same of the readings in other orders. Raises LlmError.
         """
-        likeliest_first = self._offered(reading)
-        offered = _mixed(likeliest_first, reading.original_question)
+        likeliest_first, question = self._offered(reading), reading.original_question
+        # In an order that only the question decides.
+        order = np.random.default_rng(crc32(question.encode())).permutation(len(likeliest_first))
+        offered = [likeliest_first[place] for place in order.tolist()]
         values = {
             "SCHEMA": self.schema.text(reading),
             "NAMES": self.names.text(reading, "clew") or "(none)",
             "READINGS": self._readings_text(offered) or "(none)",
-            "QUESTION": as_data(reading.original_question),
+            "QUESTION": as_data(question),
         }
         prompt = prompt_named("clew.methods.auto", "choose")
         reply = talk.ask(prompt, SAMPLING, stop=(), **values)
@@ -149,7 +152,8 @@ class Chooser:
         chosen = next((each for each in offered if self._meaning(each.query) == same), None)
         orders, own = [_turned(offered)], choice.query if chosen is None else None
         if chosen is not None and chosen.probability < LEAST_LIKELY:
-            orders.append(_cut(offered))
+            middle = len(offered) // 2
+            orders.append([*offered[middle:], *offered[:middle]])  # as one cuts cards
         if own is not None:
             sized_own = self._with_size(own, Executor(self.reader.graph))[1]
             place = crc32(reading.original_question.encode()) % (len(offered) + 1)
@@ -240,12 +244,6 @@ def _relations_and_names(query: Query) -> Meant:
     return frozenset(relation_of(step) for step in steps_of(query)), frozenset(entities_of(query))
 
 
-def _mixed(offered: Sequence[Offered], question: str) -> list[Offered]:
-    """The readings in an order that only the question decides."""
-    order = np.random.default_rng(crc32(question.encode())).permutation(len(offered))
-    return [offered[place] for place in order.tolist()]
-
-
 def _turned(offered: Sequence[Offered]) -> list[Offered]:
     """The readings from last to first; of two or more none has the number that it had."""
     turned = list(reversed(offered))
@@ -253,9 +251,3 @@ def _turned(offered: Sequence[Offered]) -> list[Offered]:
     if middle and len(turned) % 2:
         turned[middle], turned[middle + 1] = turned[middle + 1], turned[middle]
     return turned
-
-
-def _cut(offered: Sequence[Offered]) -> list[Offered]:
-    """The second half of the readings, then the first, as one cuts cards."""
-    middle = len(offered) // 2
-    return [*offered[middle:], *offered[:middle]]

@@ -34,7 +34,7 @@ from clew.text.normalise import counted, tokens
 from clew.types import Abstention, Answer, PlacedWord, Thread
 
 if TYPE_CHECKING:
-    from clew.llm.types import ChatModel
+    from clew.llm.reply import ChatModel
     from clew.methods.auto.choose import Choice
 
 
@@ -225,15 +225,15 @@ def _by_model(
 
     It is left open where the model brings in a name or a number that the thread does not have.
     """
-    from clew.llm.managed import Sampling, Talk, as_data, data_lines, prompt_named
-    from clew.llm.types import BudgetReached, add_usage
+    from clew.llm.managed import Talk, as_data, data_lines, prompt_named
+    from clew.llm.types import BudgetReached, Request, add_usage
 
     answers = [names.graph.label(node) for node in nodes_of(thread, names)]
     talk = Talk(model, id or question)
     try:
         reply = talk.ask(
             prompt_named("clew.methods.auto", "follow"),
-            Sampling(temperature=0.0, max_tokens=200),
+            Request(temperature=0.0, max_tokens=200),
             LAST=as_data(thread.question),
             ANSWERS=data_lines(answers) or "(none)",
             QUESTION=as_data(question),

@@ -10,14 +10,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.foundation.arrays import Int64
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.graph.walks.kernels import weighted_sums
 from clew.index.store.directory import Index
 from clew.index.vectors.triples import TripleVectors, triple_search
-from clew.llm.managed import Sampling, Talk, as_data, data_lines, listed, prompt_named, short
-from clew.llm.reply import declines
-from clew.llm.types import ChatModel
+from clew.llm.managed import Talk, as_data, data_lines, listed, prompt_named, short
+from clew.llm.reply import ChatModel, declines
+from clew.llm.types import Request
 from clew.methods.base import ZERO_SHOT, GraphMethod, Retrieved, Run, first_of, needs_model, ungrounded
 from clew.methods.kg_rag.decompose import Plan, decompose, default_demonstrations
 from clew.methods.kg_rag.method import reformulate, table_3
@@ -67,7 +66,7 @@ class Llm:
             question, lambda: ungrounded_answer(question, self._ask_alone(run.talk, question, self.sampling))
         )
 
-    def _ask_alone(self, talk: Talk, question: str, sampling: Sampling) -> str:
+    def _ask_alone(self, talk: Talk, question: str, sampling: Request) -> str:
         """Ask a question with nothing but examples: the first worked questions of SimGRAG, answers alone."""
         shots = default_shots().of("question", self.settings.shots)
         examples = "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
@@ -274,14 +273,11 @@ class VectorRag(GraphMethod[VectorRagSettings]):
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """The triples of the documents that are nearest: no entity need be linked."""
         triples, notes = list[int](), list[str]()
-        for node in self._nearest(question).tolist():
+        scores = self._vectors @ self.embedder.embed([question])[0]
+        for node in best_of(scores, self.settings.k, np.arange(len(scores))).tolist():
             start, stop = self.graph.out.span(node)
             triples += range(start, min(stop, start + MOST_DOCUMENT_TRIPLES))
             if stop - start > MOST_DOCUMENT_TRIPLES:
                 name = self.graph.labels[node]
                 notes.append(f"{MOST_DOCUMENT_TRIPLES} of the {stop - start:,} triples of {name} are read")
         return self.of_triples(run, triples, called, tuple(notes))
-
-    def _nearest(self, question: str) -> Int64:
-        scores = self._vectors @ self.embedder.embed([question])[0]
-        return best_of(scores, self.settings.k, np.arange(len(scores)))

@@ -16,9 +16,9 @@ from msgspec import Meta
 from clew.errors import InputError
 from clew.foundation.forms import read_json
 from clew.graph.graph import Graph, ValueKind, triple_text
-from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.managed import Talk, as_data, data_line, prompt_named
 from clew.llm.reply import ShapeError, build, read_value
-from clew.llm.types import ReplyInvalid
+from clew.llm.types import ReplyInvalid, Request
 from clew.methods.evidence import Proofs
 from clew.methods.ground import GroundedReply
 from clew.methods.simgrag.write_pattern import DECOMPOSITIONS
@@ -196,7 +196,7 @@ def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
 def decompose(
     talk: Talk,
     question: str,
-    sampling: Sampling,
+    sampling: Request,
     demonstrations: Sequence[Demonstration],
     schema: str = "",
     names: str = "",

@@ -37,7 +37,8 @@ Deviations, with their reasons:
   and other names of what the question names. A plan in ignorance of the graph asks for steps that it has not.
 - Nothing is refused before the model is asked: where no entity is linked, and where the triples around those
   that are do not answer, the graph's triples that are most similar to the sub-question are read.
-- Beside the top K the lists that they are a part of are read whole, as far as they fit (`lists`).
+- Beside the top K the lists that they are a part of are read whole, as far as they fit; not with
+  `frontier="question"`.
 - What is handed from sub-question to sub-question is what the evidence proves, with the triples, not the
   model's sentence: section 4.4.3 reports sub-answers from the model's own knowledge. The chain shows the
   sentence too. `handed="sentences"` is the paper's: sub-answers go on as they were said.
@@ -62,9 +63,9 @@ import numpy as np
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.vectors.triples import TripleSearch, triple_search
-from clew.llm.managed import Sampling, Talk, as_data, data_line, data_lines, prompt_named, short
+from clew.llm.managed import Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.reply import declines
-from clew.llm.types import BudgetReached
+from clew.llm.types import BudgetReached, Request
 from clew.methods.base import ModelMethod, Run, lists_are_whole
 from clew.methods.evidence import (
     LONG_LIST,
@@ -213,7 +214,7 @@ def _ends(graph: Graph, triples: Sequence[int]) -> list[int]:
     return [triples[at] for at in (*order[:MOST_OF_AN_END], *order[-MOST_OF_AN_END:])]
 
 
-TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
+TABLE_3 = Request(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 ANSWER_TOKENS = 2_048
 """Tokens of a reply that states answers."""
 _REFERS_BACK = re.compile(
@@ -225,7 +226,7 @@ MOST_SUB_ANSWER_TRIPLES = 80
 """Triples of one sub-answer that the prompt shows."""
 
 
-def table_3(seed: int, temperature: float) -> Sampling:
+def table_3(seed: int, temperature: float) -> Request:
     """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
     return replace(TABLE_3, seed=seed, temperature=temperature)
 
@@ -278,14 +279,12 @@ class KgRag(ModelMethod[KgRagSettings]):
         return state.run.finish(answer)
 
     def _answer_by_chain(self, state: _ChainState, entities: Sequence[str]) -> Answer:
-        with state.run.stage("link"):
-            state.called = self.link(state.question, entities, state.run)
+        state.called, missing = self.linked(state.question, entities, state.run)
         if entities:
             names = "; ".join(data_line(readable(self.graph.labels[topic])) for topic in state.topics)
             state.about = f"The question is about: {names}\n" if names else ""
-            missing = self.find_topic_entities.missing(state.question, entities, state.topics)
-            if missing is not None:
-                return self._abstain(state, missing)
+        if missing is not None:
+            return self._abstain(state, missing)
         with state.run.stage("decompose"):
             state.plan = self._decompose(state, entities)
         state.complete = not state.plan.cut
@@ -362,7 +361,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         """Whether whole records are read beside the nearest triples, which the paper does not."""
         settings = self.settings
         by_letter = settings.frontier == "question" or settings.directed or self._says_all
-        return settings.records != "none" and settings.lists and not by_letter
+        return settings.records != "none" and not by_letter
 
     def _asks_alone(self, state: _ChainState) -> bool:
         """Whether the plan is one sub-question, in whose place the main question is asked."""
@@ -525,7 +524,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         self, candidates: CandidateTriples, text: str, asked: str, starts: tuple[int, ...]
     ) -> tuple[Sequence[int], Sequence[str]]:
         settings = self.settings
-        if not settings.lists or settings.frontier == "question":
+        if settings.frontier == "question":
             return self.vectors.top(text, candidates.triples, settings.k)[0].tolist(), ()
         # All of these triples are at the named entities; the rest of the text tells them apart.
         words = without_names(self.graph, text, starts)
@@ -615,7 +614,7 @@ def reformulate(
     talk: Talk,
     question: str,
     earlier: str,
-    sampling: Sampling,
+    sampling: Request,
     names: Sequence[str] = (),
     *,
     letter: bool = False,

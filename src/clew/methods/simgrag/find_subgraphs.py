@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice, product
 
@@ -24,8 +24,8 @@ from clew.graph.match.patterns import TIE
 from clew.index.explore import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.entities import IndexDistances
-from clew.methods.evidence import ARTICLES
-from clew.methods.simgrag.write_pattern import ShownTriples
+from clew.methods.evidence import without_article
+from clew.methods.simgrag.write_pattern import Misfit, ShownTriples
 from clew.query.execute import against
 from clew.query.values import values_in
 from clew.query.vocabulary import words_of_label
@@ -33,7 +33,7 @@ from clew.reading.reader import reader_of
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import relation_text
-from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode, Reason
+from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode
 
 # Distances for patterns that a model writes: the embedder's (SimGRAG, eq. 2), nearer where words agree.
 #
@@ -57,12 +57,6 @@ TYPO_DISTANCE = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
 PART_DISTANCE = 0.3
 """Distance of a name from longer ones that hold it whole; of the shortest of them, none."""
-
-
-def without_article(name: str) -> str:
-    """A name without an article before it."""
-    first, _, remainder = name.partition(" ")
-    return remainder if remainder and first.casefold() in ARTICLES else name
 
 
 def _distance(cosine: NDArray[np.float32]) -> Distance:
@@ -183,15 +177,6 @@ BY_TRIPLE: Distinct = "triples"
 """No two edges take one triple. The paper's isomorphism has no two nodes take one entity, so that the writer
 of a film could not be its director too."""
 MOST_COMBINATIONS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """Why the best matches do not fit, as an abstention would say it; `names` are not in the graph."""
-
-    reason: Reason
-    detail: str
-    names: tuple[str, ...] = ()
 
 
 _match = partial(match, expansions=200_000_000)

@@ -5,7 +5,7 @@
 | 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
 | beyond | operations | `write_pattern.py`, `plan_query.py` |
-| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | here |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
@@ -32,39 +32,47 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
+from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
+from clew.graph.match.patterns import TIE
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
-from clew.llm.managed import query_text, short
-from clew.llm.types import ReplyInvalid
+from clew.llm.managed import Prompt, Talk, query_text, run_sync, short
+from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
+from clew.llm.types import ReplyInvalid, Request, ask
 from clew.methods.base import ModelMethod, Run, ungrounded
-from clew.methods.evidence import Proofs, ReadEvidence
-from clew.methods.ground import ASKED_YES_NO
+from clew.methods.evidence import Fact, Proofs, ReadEvidence
+from clew.methods.ground import ASKED_YES_NO, GroundedReply, ground_reply, refused
 from clew.methods.names_view import NamesView
-from clew.methods.question import entities_of, misfit_of_value, shared_names
+from clew.methods.question import asked_of, counts_things, misfit_of_value, shared_names
 from clew.methods.schema_view import RelationRanking, SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.find_subgraphs import (
     FewCandidates,
-    Misfit,
     PatternDistances,
     find_about_claim,
     find_by_letter,
     find_subgraphs,
+    find_tied,
     gsd_terms,
     triple_names,
     unfit,
 )
 from clew.methods.simgrag.plan_query import PlanQuery
-from clew.methods.simgrag.read import Subgraphs, read_answers
 from clew.methods.simgrag.write_pattern import (
+    FINDS_NOTHING,
     GRAPH,
     ExampleKind,
+    Found,
+    Misfit,
     PatternPlan,
-    WrittenPattern,
+    Shot,
+    ShownTriples,
     answer_nodes,
     as_name,
     default_shots,
@@ -74,7 +82,197 @@ from clew.methods.simgrag.write_pattern import (
 )
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.left_open import near_names
+from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Reason
+
+# The `read` step: the model reads the subgraphs and states answers, or judges a claim. Answers are read from
+# the form that states them alone (`llm/reply.py`); of prose, as the paper has it (*According to graphs [1],
+# the writer is …*), none are. They are grounded in the subgraphs and in what ties with these.
+
+ModelVerdict = Literal["True", "False", "Unknown"]
+_YES_NO = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
+    r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
+    re.IGNORECASE,
+)
+_VERDICTS: dict[str, ModelVerdict] = {
+    "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VerdictReply:
+    """The reply to a claim that the model is asked for."""
+
+    verdict: str | bool
+    reason: str = ""
+
+
+def read_answers(talk: Talk, prompt: Prompt) -> StatedAnswer:
+    """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
+    request = ask(prompt.user, temperature=0.0)
+    return run_sync(complete_parsed(talk, request, lambda text: _read_statement(text, request))).value
+
+
+def read_verdict(
+    talk: Talk,
+    claim: str,
+    graphs: Sequence[ShownTriples],
+    shots: Sequence[Shot],
+    *,
+    closed_world: bool = False,
+    names: str = "",
+) -> tuple[ModelVerdict, str, tuple[int, ...], str]:
+    """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
+
+    Returns the verdict, its reason, the positions of the subgraphs that this names, as in *graph [1] says
+    so*, and the version of the prompt.
+
+    `closed_world` and `names` are as in `read_prompt`. Raises LlmError.
+    """
+    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
+    request = ask(prompt.user, temperature=0.0)
+    typed = run_sync(complete_parsed(talk, request, lambda text: _verdict(text, request)))
+    verdict, reason = typed.value
+    named = dict.fromkeys(int(n) - 1 for n in re.findall(r"\[(\d{1,3})\]", reason) if int(n))
+    return verdict, reason, tuple(named), prompt.version
+
+
+def _read_statement(text: str, request: Request) -> StatedAnswer:
+    """The answers that a reply states, in JSON or by its last line. Raises ReplyInvalid."""
+    stated = stated_answer(clean(text, request.stop))
+    if stated.form == "" or (stated.form == "bare" and not _YES_NO.fullmatch(stated.text)):
+        raise ReplyInvalid('it is no JSON object with "answers"', text)
+    return stated
+
+
+def _verdict(text: str, request: Request) -> tuple[ModelVerdict, str]:
+    """Verdict and reason of a reply. Raises ReplyInvalid."""
+    cleaned = clean(text, request.stop)
+    try:
+        reply = read_value(cleaned, lambda value: build(VerdictReply, value))
+        verdict_text = str(reply.verdict)
+    except ReplyInvalid:
+        reply = VerdictReply("", cleaned[:200])
+        verdict_text = cleaned[:20_000]
+    verdict = _last_verdict(verdict_text)
+    if verdict is None:
+        raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)
+    return verdict, reply.reason
+
+
+def _last_verdict(text: str) -> ModelVerdict | None:
+    """The last verdict that a text gives; None where it gives none."""
+    hits = list(_VERDICT.finditer(text))
+    if not hits or declines(text):
+        return "Unknown" if hits else None
+    word = hits[-1][2].lower()
+    if hits[-1][1]:  # *not supported* and *not refuted* say nothing
+        return "False" if word == "true" else "Unknown"
+    return _VERDICTS.get(word, "Unknown")
+
+
+@dataclass(frozen=True)
+class Subgraphs:
+    """The matches of a pattern that a model read, and what a reply is grounded in by them.
+
+    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
+    without, nothing is counted.
+    """
+
+    graph: Graph
+    distances: Distances
+    pattern: Pattern
+    result: MatchResult
+    ties: bool = True
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """A fact for each match, of which there may be more; all of its triples prove its unknowns."""
+        unknown = answer_nodes(self.pattern)
+        return tuple(
+            Fact(match.triples, {match.nodes[node]: match.triples for node in unknown}, cut=True)
+            for match in self.result.matches
+        )
+
+    @property
+    def named(self) -> frozenset[int]:
+        """The entities that the pattern names."""
+        known = [place for place, node in enumerate(self.pattern.nodes) if node.known]
+        named = {match.nodes[place] for match in self.result.matches for place in known}
+        return frozenset(named.difference(*(fact.ends for fact in self.facts)))
+
+    def node_of(self, stated: StatedAnswer, evidence: ReadEvidence) -> int | None:
+        """The node of the pattern that most of the stated names are; None if they are none."""
+        linked = (link for item in stated.items for link in evidence.names.list_of(item))
+        named = {entity for link in linked for entity in link.entities}
+        hits = [(len(named & self._entities(node)), node) for node in answer_nodes(self.pattern)]
+        count, node = max(hits, default=(0, 0))
+        return node if count else None
+
+    def _entities(self, node: int) -> set[int]:
+        return {match.nodes[node] for match in self.result.matches}
+
+    def ground(self, stated: StatedAnswer, evidence: ReadEvidence) -> SubgraphReply:
+        """What of a reply the subgraphs prove. *How many* is counted, whatever number the model says."""
+        unknown, node = answer_nodes(self.pattern), self.node_of(stated, evidence)
+        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
+        numbers = bool(stated.items) and all(item.strip().isdigit() for item in stated.items)
+        if counts_things(evidence.question) and unknown and stated.items and (node is None) == numbers:
+            return self._count(stated, unknown[-1] if node is None else node)
+        if not stated.facts:
+            stated = replace(stated, facts=tuple(range(1, len(evidence.facts) + 1)))
+        reply = ground_reply(stated, evidence)
+        proofs = {e: p for e, p in reply.proofs.items() if node is not None and e in self._entities(node)}
+        if reply.proofs and not proofs:
+            reply = refused(stated, "none of the model's answers is in the evidence")
+        if node is None or not proofs or not self._takes_all_best(node, proofs):
+            return SubgraphReply(replace(reply, proofs=proofs), node, self.result.complete)
+        tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
+        tied_proofs = {m.nodes[node]: m.triples for m in tied.matches if not evidence.misfit(m.nodes[node])}
+        return SubgraphReply(replace(reply, proofs={**tied_proofs, **proofs}), node, tied.complete)
+
+    def _takes_all_best(self, node: int, entities: Collection[int]) -> bool:
+        """Whether a reply takes every match that it saw tie with the best."""
+        best = self.result.matches[0]
+        return self.ties and all(
+            m.nodes[node] in entities
+            for m in self.result.matches
+            if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
+        )
+
+    def _count(self, stated: StatedAnswer, node: int) -> SubgraphReply:
+        """*How many*: the number of entities that the node takes among the best matches."""
+        if not self.ties:
+            return SubgraphReply(refused(stated, "the subgraphs that are read are too few to be counted"))
+        tied = find_tied(self.graph, self.pattern, self.distances, self.result.matches[0], node)
+        number = str(len({m.nodes[node] for m in tied.matches}))
+        triples = tuple(dict.fromkeys(triple for m in tied.matches for triple in m.triples))
+        return SubgraphReply(GroundedReply(number, {}, number, triples), node, tied.complete)
+
+    def relations(self, stated: StatedAnswer, question: str) -> dict[int, tuple[int, ...]]:
+        """The relations that a reply names, where the pattern asks for one, with the triples of a match."""
+        if asked_of(question) not in ("a thing", ""):
+            return {}
+        graph, norms = self.graph, {normalise(item) for item in stated.items}
+        triples_by_relation: dict[int, tuple[int, ...]] = {}
+        for match in self.result.matches:
+            for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
+                relation = graph.triple(triple)[1]
+                names = {graph.relations[relation], graph.relation_labels[relation]}
+                if edge.relation is None and norms & {normalise(n) for n in names}:
+                    triples_by_relation.setdefault(relation, match.triples)
+        return triples_by_relation
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphReply:
+    """A grounded reply, the node of the pattern that it answers, and whether no answer is left out."""
+
+    reply: GroundedReply
+    node: int | None = None
+    complete: bool = True
 
 
 def no_usable_reply(
@@ -87,24 +285,6 @@ def no_usable_reply(
     text = run.talk.replies[-1].text if run.talk.replies else ""
     run.note("reply", {"text": short(text), "problem": error.reason})
     return Abstention(reason, f"{problem}: {error.reason}")
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a model wrote, and the best matches of its pattern; or `misfit`, why none fits.
-
-    `executed` is what a plan with operations came to, without matches to be read.
-    """
-
-    written: WrittenPattern | None = None
-    result: MatchResult = field(default_factory=lambda: MatchResult(()))
-    misfit: Misfit | None = None
-    executed: DraftAnswer | None = None
-
-    @property
-    def pattern(self) -> Pattern | None:
-        """The pattern that was written."""
-        return None if self.written is None else self.written.pattern
 
 
 class PatternSearch(ModelMethod[SimgragSettings]):
@@ -134,10 +314,9 @@ class PatternSearch(ModelMethod[SimgragSettings]):
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
-        hints = self._hints(task, query)
-        first = self._write_and_match(run, task, query, hints)
-        misfit, finds_nothing = first.misfit, first.written is not None and first.written.finds_nothing
-        if misfit is None or misfit.reason == "budget" or self.by_letter or finds_nothing:
+        first = self._write_and_match(run, task, query, self._hints(task, query))
+        misfit = first.misfit
+        if misfit is None or misfit.reason == "budget" or self.by_letter or misfit == FINDS_NOTHING:
             return first
         second = self._write_and_match(run, task, query, self._retry(task, query, first, misfit))
         return second if second.misfit is None or second.pattern is not None else first
@@ -147,22 +326,17 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         operations = task == "question" and self._schema is not None
         with run.stage("pattern"):
             written = write_pattern(run.talk, task, query, shots, hints, operations=operations)
-        operations_written = () if written.plan is None else written.plan.operations
         detail = {
-            "prompt": written.prompt.version,
+            "prompt": written.version,
             "segments": list(written.segments),
             "pattern": [] if written.pattern is None else written.pattern.as_json()["triples"],
-            "operations": [asdict(operation) for operation in operations_written],
+            "operations": [asdict(op) for op in (written.plan.operations if written.plan else ())],
             "schema": bool(hints),
             "problem": written.problem,
         }
         run.note("pattern", detail)
-        if written.finds_nothing:
-            problem = "the model finds nothing of the kind in what the graph records"
-            return Found(written, misfit=Misfit("no_relation", problem))
         if written.pattern is None:
-            problem = f"the model wrote no pattern to search for ({written.problem})"
-            return Found(written, misfit=Misfit("empty_result", problem))
+            return written
         if written.plan is not None:
             return self._execute(run, written, written.plan)
         with run.stage("match"):
@@ -177,13 +351,12 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         ]
         problem = misfit.detail if misfit else ""
         run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
-        return Found(written, result, misfit)
+        return replace(written, result=result, misfit=misfit)
 
-    def _execute(self, run: Run, written: WrittenPattern, plan: PatternPlan) -> Found:
+    def _execute(self, run: Run, written: Found, plan: PatternPlan) -> Found:
         """Answer by the query graph of a plan."""
         with run.stage("execute"):
-            vocabulary = self.reader.vocabulary
-            result = PlanQuery(vocabulary, self._open_distances).answer(plan)
+            result = PlanQuery(self.reader.vocabulary, self._open_distances).answer(plan)
         executed, misfit = (None, result) if isinstance(result, Misfit) else (result, None)
         detail = {
             "operations": [op.op for op in plan.operations],
@@ -192,7 +365,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             "problem": misfit.detail if misfit else "",
         }
         run.note("execute", detail)
-        return Found(written, misfit=misfit, executed=executed)
+        return replace(written, misfit=misfit, executed=executed)
 
     def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
@@ -216,9 +389,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
 
     def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""
-        written = first.written
         words = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
-        reply = written.replies[-1].text if written is not None and written.replies else ""
         hints = self._hints(task, query, words)
         if not hints:
             # The relations nearest to a text, for a graph of which the prompt says nothing else.
@@ -227,7 +398,9 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
             hints = f"\nThis graph has relations such as {names}.\n"
         near = "; ".join(map(as_name, self.near_names(misfit)))
-        first_try = f"A first try was {query_text(short(reply))}\nIt did not work: {as_name(misfit.detail)}."
+        first_try = (
+            f"A first try was {query_text(short(first.reply))}\nIt did not work: {as_name(misfit.detail)}."
+        )
         return f"{hints}\n{first_try}{f' Names that are like it: {near}.' if near else ''}\n"
 
     def near_names(self, misfit: Misfit) -> tuple[str, ...]:
@@ -246,10 +419,7 @@ class SimGRAG(PatternSearch):
 
     def _work(self, run: Run, question: str, entities: Sequence[str]) -> Answer:
         """Link, find the best matches of the pattern that the model writes, and have them read."""
-        with run.stage("link"):
-            called, missing = self.link(question, entities, run), None
-            if entities:
-                missing = self.find_topic_entities.missing(question, entities, entities_of(called))
+        called, missing = self.linked(question, entities, run)
         if missing is not None:
             return Answer(question, abstained=missing)
         try:

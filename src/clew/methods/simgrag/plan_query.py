@@ -26,13 +26,12 @@ from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
 from clew.methods.simgrag.find_subgraphs import (
     FITTING_GSD,
-    Misfit,
     find_subgraphs,
     same_names,
     same_relations,
     unfit,
 )
-from clew.methods.simgrag.write_pattern import Operation, PatternPlan, counted_name
+from clew.methods.simgrag.write_pattern import Misfit, Operation, PatternPlan, counted_name
 from clew.query.execute import Executor, OverBudget
 from clew.query.prove import prove
 from clew.query.tree import (
@@ -438,12 +437,18 @@ def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:
     return place
 
 
+def _groups(pattern: Pattern, edges: Sequence[PatternEdge]) -> list[int]:
+    """A number for each node, the same for those that hang together by some edges."""
+    group = list(range(len(pattern.nodes)))
+    for edge in edges:
+        head, tail = group[edge.head], group[edge.tail]
+        group = [head if g == tail else g for g in group]
+    return group
+
+
 def _parts(pattern: Pattern) -> list[tuple[list[int], list[int]]]:
     """The connected parts of a pattern: the places of their nodes, and the numbers of their edges."""
-    group = list(range(len(pattern.nodes)))
-    for _ in pattern.nodes:
-        for edge in pattern.edges:
-            group[edge.head] = group[edge.tail] = min(group[edge.head], group[edge.tail])
+    group = _groups(pattern, pattern.edges)
     return [
         (
             [place for place, g in enumerate(group) if g == each],
@@ -455,11 +460,7 @@ def _parts(pattern: Pattern) -> list[tuple[list[int], list[int]]]:
 
 def _require_no_circle(pattern: Pattern) -> None:
     """Refuse triples that lead over unknowns back to one of them: no set says that two nodes are the same."""
-    group = list(range(len(pattern.nodes)))
-    for edge in pattern.edges:
-        head, tail = group[edge.head], group[edge.tail]
-        if pattern.nodes[edge.head].known or pattern.nodes[edge.tail].known:
-            continue
-        if head == tail:
-            raise _cannot("its triples form a circle")
-        group = [head if g == tail else g for g in group]
+    nodes = pattern.nodes
+    edges = [e for e in pattern.edges if not nodes[e.head].known and not nodes[e.tail].known]
+    if len(edges) > len(nodes) - len(set(_groups(pattern, edges))):
+        raise _cannot("its triples form a circle")

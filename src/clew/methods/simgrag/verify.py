@@ -26,9 +26,8 @@ from clew.methods.base import Run
 from clew.methods.evidence import other_names
 from clew.methods.schema_view import path_scores
 from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
-from clew.methods.simgrag.method import Found, PatternSearch, no_usable_reply
-from clew.methods.simgrag.read import read_verdict
-from clew.methods.simgrag.write_pattern import ShownTriples
+from clew.methods.simgrag.method import PatternSearch, no_usable_reply, read_verdict
+from clew.methods.simgrag.write_pattern import Found, ShownTriples
 from clew.types import Abstention, ClaimPart, Match, Pattern, PatternEdge, Verdict, Verification
 
 # Paths of up to three edges between two named things of a claim.
@@ -166,7 +165,7 @@ class VerifyWithModel(PatternSearch):
         for match in fitting:
             match_by_graph.setdefault(triple_names(self.graph, match.triples), match)
         evidence = [*match_by_graph, *(triple_names(self.graph, path) for path in paths or ())]
-        if not evidence and (not closed_world or retrieved.written is None):
+        if not evidence and not closed_world:
             return ClaimJudgement()
         shots, names = self.shots.of("claim", self.settings.shots), ""
         if self._schema is not None:  # not in the paper's form
@@ -209,7 +208,7 @@ class VerifyWithModel(PatternSearch):
         if pattern is None or not judgement.matches:
             ids = tuple(dict.fromkeys(triple for path in judgement.paths for triple in path))
             return (ClaimPart(claim, verdict, tuple(triple_text(self.graph, t) for t in ids), ids),)
-        triples, segments = judgement.matches[0].triples, retrieved.written and retrieved.written.segments
+        triples, segments = judgement.matches[0].triples, retrieved.segments
         holds = [self._holds(pattern, *each) for each in zip(pattern.edges, triples, strict=True)]
         mixed = verdict == "refuted" and any(holds) and not all(holds)
         parts: list[ClaimPart] = []

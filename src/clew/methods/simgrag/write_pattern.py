@@ -26,9 +26,10 @@ from clew.foundation.forms import read_json
 from clew.graph.match.patterns import MOST_PATTERN_EDGES, PATTERN_ADVICE, check_pattern, unknown_type
 from clew.llm.managed import LONGEST_NAME_READ, Prompt, Talk, as_data, data_line, filled, run_sync
 from clew.llm.reply import ShapeError, build
-from clew.llm.types import Reply, ask
+from clew.llm.types import ask
+from clew.reading.answer import DraftAnswer
 from clew.text.normalise import normalise
-from clew.types import Pattern, PatternEdge, PatternNode
+from clew.types import MatchResult, Pattern, PatternEdge, PatternNode, Reason
 
 # SimGRAG's prompts (Tables 16 to 19), filled with worked examples and delimited data.
 #
@@ -232,23 +233,38 @@ class PatternPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenPattern:
-    """A pattern, or why the reply is none (`problem`).
+class Misfit:
+    """Why the best matches do not fit, as an abstention would say it; `names` are not in the graph."""
 
-    `segments` of the text, one for each edge where they fit. `plan` is there where the pattern has
-    operations, or could not be searched without: with nothing known, or in parts. `finds_nothing` says that
-    the model finds nothing of the kind in what the graph records.
+    reason: Reason
+    detail: str
+    names: tuple[str, ...] = ()
+
+
+FINDS_NOTHING = Misfit("no_relation", "the model finds nothing of the kind in what the graph records")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a model wrote, and what came of it in the graph.
+
+    `version` of the prompt, the last `reply`, `segments` of the text, one for each edge where they fit, and
+    the `pattern`, or the `problem` for which the reply is none. `plan` is there where the pattern has
+    operations, or could not be searched without: with nothing known, or in parts; `executed` is what it comes
+    to. `result` has the best matches of a pattern without a plan; `misfit` says why nothing fits.
     """
 
-    prompt: Prompt
-    replies: tuple[Reply, ...]
-    segments: tuple[str, ...]
+    version: str = ""
+    reply: str = ""
+    segments: tuple[str, ...] = ()
     pattern: Pattern | None = None
     problem: str = ""
     plan: PatternPlan | None = None
-    finds_nothing: bool = False
+    result: MatchResult = field(default_factory=lambda: MatchResult(()))
+    misfit: Misfit | None = None
+    executed: DraftAnswer | None = None
 
-    def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> WrittenPattern:
+    def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> Found:
         """The same with its pattern; without the segments where they are not one for each edge."""
         fits = len(self.segments) == len(pattern.edges)
         return replace(self, segments=self.segments if fits else (), pattern=pattern, plan=plan)
@@ -262,7 +278,7 @@ def write_pattern(
     hints: str = "",
     *,
     operations: bool = False,
-) -> WrittenPattern:
+) -> Found:
     """Ask a model for a pattern, which may have `operations`: one call, two if its reply must be repaired.
 
     Raises LlmError: the model cannot be asked, or its reply is of no use also after the repair.
@@ -271,19 +287,20 @@ def write_pattern(
     request = ask(prompt.user, temperature=0.0)
     typed = run_sync(talk.complete_as(request, PlanReply if operations else PatternReply))
     reply = typed.value
-    written = WrittenPattern(prompt, typed.replies, tuple(s.strip() for s in reply.divided))
+    written = Found(prompt.version, typed.replies[-1].text, tuple(s.strip() for s in reply.divided))
     try:
         if isinstance(reply, PlanReply):
             return _plan_pattern(written, reply)
         return written.fitted(pattern_of(reply.triples))
     except PatternError as error:
-        return replace(written, problem=str(error))
+        misfit = Misfit("empty_result", f"the model wrote no pattern to search for ({error})")
+        return replace(written, problem=str(error), misfit=misfit)
 
 
-def _plan_pattern(written: WrittenPattern, reply: PlanReply) -> WrittenPattern:
+def _plan_pattern(written: Found, reply: PlanReply) -> Found:
     """The pattern of a reply, in the paper's form if it has no operations. Raises PatternError."""
     if not reply.triples and not reply.answer:
-        return replace(written, finds_nothing=True)
+        return replace(written, misfit=FINDS_NOTHING)
     all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
     if reply.triples and not reply.operations and not all_unknown:
         pattern = pattern_of(reply.triples)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
+from clew.errors import InputError, ParseError
+from clew.foundation.forms import json_lines
 from clew.graph.graph import Graph
 from clew.llm.managed import query_text
 from clew.methods.schema_view import MEASURING, NAMED, SchemaLine, left_out_names, lines_that_fit
-from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.choose_name import Corrected, NamesOf, NameSpace, StoredValues, words_of
+from clew.methods.synaptiqa.names import Corrected, NameCheck, NamesOf, NameSpace, StoredValues, words_of
 from clew.methods.synaptiqa.read_rows import (
     MOST_TRIPLES,
     TYPE,
@@ -29,6 +31,7 @@ from clew.methods.synaptiqa.read_rows import (
 from clew.stores.cypher.direction import Correction, correct_directions, require_legal
 from clew.stores.cypher.guard import (
     AGGREGATES,
+    guard,
     is_evidence,
     sample_of_evidence,
     subquery_evidence,
@@ -61,17 +64,6 @@ _RELATIONS = "relations of "
 """Before the label of the head, in the owner of a relation's line."""
 
 
-@dataclass(frozen=True)
-class SchemaSlice:
-    """Lines for a prompt, and how many labels, relations and properties are not shown but named."""
-
-    lines: tuple[str, ...]
-    left_out: int
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-
 class SchemaSlicer:
     """Ranks the names of a schema by their likeness to a question."""
 
@@ -89,16 +81,16 @@ class SchemaSlicer:
         names = (schema.labels, schema.types, properties)
         self._spaces = tuple(NameSpace(each, embedder, lexicon) for each in names)
 
-    def of_labels(self, names: Collection[str], question: str, tokens: int) -> SchemaSlice | None:
-        """All that some labels have: a second look. None where none of the names is a label."""
+    def of_labels(self, names: Collection[str], question: str, tokens: int) -> str:
+        """All that some labels have: a second look. Empty where none of the names is a label."""
         wanted = {words_of(name.strip("` :")).casefold() for name in names}
         labels = [label for label in self.schema.labels if words_of(label).casefold() in wanted]
-        return self.slice(labels, question, tokens, {}) if labels else None
+        return self.slice(labels, question, tokens, {})[0] if labels else ""
 
     def slice(
         self, labels: Collection[str], question: str, tokens: int, ranks: Mapping[str, float]
-    ) -> SchemaSlice:
-        """Show some labels with the properties and relations that a question may need.
+    ) -> tuple[str, int]:
+        """Some labels with the properties and relations that a question may need, and how many are left out.
 
         `ranks` of relations by name, where a graph's own view has them (`SchemaView.ranks`), come first.
         """
@@ -121,7 +113,7 @@ class SchemaSlicer:
         rest = {owner: text for owner, text in hidden.items() if text and owner not in properties}
         if rest:
             shown += ["Not shown:", *(f"{owner}: {text}" if owner else text for owner, text in rest.items())]
-        return SchemaSlice(tuple(query_text(line) for line in shown), fits.count(False))
+        return "\n".join(map(query_text, shown)), fits.count(False)
 
     def _lines(
         self, labels: set[str], question: str, ranks: Mapping[str, float]
@@ -361,3 +353,45 @@ def _descending_keys(statement: Statement, projection: Projection) -> Iterator[E
         may_be_null = of_values and not calls & (AGGREGATES - {"avg", "max", "min"} | {"coalesce"})
         if next_token.upper() in ("DESC", "DESCENDING") and may_be_null:
             yield key
+
+
+# Few-shots are the solved questions most similar to a question (section III.A).
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A question with the query that answers it."""
+
+    question: str
+    query: str
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read lines `{"question", "query"}`.
+
+    Raises InputError for the file, ParseError for a line, QueryError for a query that does more than read.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give another file") from error
+    advice, solved = 'Write {"question": "…", "query": "MATCH …"}', list[Solved]()
+    for number, fields in json_lines(lines, str(path), advice):
+        question, query = fields.get("question"), fields.get("query")
+        if not isinstance(question, str) or not isinstance(query, str):
+            raise ParseError(str(path), number, "no solved question", advice)
+        guard(query)
+        solved.append(Solved(question, query))
+    return tuple(solved)
+
+
+def most_similar(
+    solved: Sequence[Solved], question: str, count: int, embedder: Embedder
+) -> tuple[Solved, ...]:
+    """Return the `count` solved questions most similar to a question, the best nearest to it: as the last."""
+    if not solved or count < 1:
+        return ()
+    vectors = embedder.embed([entry.question for entry in solved])
+    scores = vectors @ embedder.embed([question])[0]
+    best = np.argsort(-scores, kind="stable")[:count]
+    return tuple(solved[at] for at in reversed(best.tolist()))

@@ -9,9 +9,9 @@ from functools import partial
 
 from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.graph.schema import BOOLEANS
-from clew.llm.managed import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.reply import build, declines, is_none, read_value, stated_answer
-from clew.llm.types import ReplyInvalid
+from clew.llm.types import ReplyInvalid, Request
 from clew.methods.evidence import NUMBER
 from clew.methods.ground import ASKED_YES_NO
 from clew.methods.question import Judge, asked_of, misfit_of_label, misfit_of_value
@@ -261,7 +261,7 @@ def is_absence(rows: Sequence[ReadRow]) -> bool:
 # The model names values of the rows, or a column of which all values are answers. What it names is looked up
 # in the rows; the rest is dropped.
 
-_SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+_SAMPLING = Request(temperature=0.0, max_tokens=1024)
 REPAIR = (
     'This cannot be read. Write the JSON object alone: {"text": "…", "answers": ["…"]}, as you were asked.'
 )

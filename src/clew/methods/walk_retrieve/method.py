@@ -40,7 +40,8 @@ from clew.graph.graph import Graph
 from clew.graph.steps import edge_of, is_backward, opposite, relation_of
 from clew.graph.walks.walks import RelationPath, relation_paths
 from clew.index.corpus import NearWalk, WalkIndex
-from clew.llm.managed import Sampling, data_line
+from clew.llm.managed import data_line
+from clew.llm.types import Request
 from clew.methods.base import GraphMethod, Retrieved, Run
 from clew.methods.evidence import Fact, first_into, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
@@ -299,7 +300,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
 
     name, settings_class, needs_topics = "walk-retrieve", WalkRetrieveSettings, False
     prompt = ("clew.methods.walk_retrieve", "read")
-    sampling = Sampling(temperature=0.0)
+    sampling = Request(temperature=0.0)
 
     def prepare(self) -> None:
         """Open the corpus of walks."""

@@ -1,14 +1,14 @@
 """The `verbalise` step with a model: one call a distinct walk (Walk&Retrieve, Fig. 2a).
 
 Replies are recorded as they come, so that work that was stopped goes on: what is recorded is not asked again.
-A walk whose calls all fail is left out and counted; the next run asks for it again.
+A walk whose call fails is left out and counted; the next run asks for it again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -17,36 +17,26 @@ from clew.foundation.arrays import Int32
 from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus import NearWalk, root_of_walks
-from clew.llm.budget import Price, ReplyCache, estimate
+from clew.llm.budget import Charge, Price, ReplyCache, estimate
 from clew.llm.managed import data_line, prompt_named, run_sync
-from clew.llm.reply import clean
-from clew.llm.types import BudgetReached, ChatModel, KeyRefused, LlmError, Reply, Request
+from clew.llm.reply import ChatModel, clean
+from clew.llm.types import BudgetReached, KeyRefused, LlmError, Reply, Request
 from clew.methods.walk_retrieve.method import LONGEST_SENTENCE, triples_of
 from clew.workers import Workers
 
 WALKS_OF_BATCH = 256
 """Walks that a worker is given at once: what a kill may lose."""
-SENTENCE_ATTEMPTS = 3
 LEAST_ALL = 8
 """Walks of a batch that must fail together for the model to be taken for down."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerbaliseEstimate:
-    """The most that saying walks will take: calls, tokens in and out, and money if the price is known."""
-
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    money: float | None
 
 
 class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus`) that is a model; what it says is recorded in `folder`.
 
-    `estimated` is called once before anything is sent, `progress` with (walks done, all walks, cost so far).
-    `sentence_count`, `failed`, `calls` and `cost` are of what was done so far. With a `cluster` its workers
-    ask the model, which can be pickled then: `of_batch` walks at a time, with `concurrency` requests each.
+    `estimated` is called once before anything is sent, with the most that it will take; `progress` with
+    (walks done, all walks, cost so far). `sentence_count`, `failed`, `calls` and `cost` are of what was done
+    so far. With a `cluster` its workers ask the model, which can be pickled then: `of_batch` walks at a time,
+    with `concurrency` requests each.
     """
 
     of_batch, concurrency = WALKS_OF_BATCH, 8
@@ -57,7 +47,7 @@ class ModelVerbaliser:
         folder: Path,
         *,
         price: Price | None = None,
-        estimated: Callable[[VerbaliseEstimate], None] | None = None,
+        estimated: Callable[[Charge], None] | None = None,
         progress: Callable[[int, int, float | None], None] | None = None,
         cluster: Workers | None = None,
     ) -> None:
@@ -70,14 +60,12 @@ class ModelVerbaliser:
     def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
         """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
         near_walks = _near_walks(root_of_walks(walks).tolist(), walks.steps, walks.nodes)
-        charges = [estimate(request_of(graph, walk), self._price) for walk in dict.fromkeys(near_walks)]
-        times = roots / max(1, len(walks.roots))
-        self._total = round(len(charges) * times)
+        charges = (estimate(request_of(graph, walk), self._price) for walk in dict.fromkeys(near_walks))
+        some, times = sum(charges, Charge()), roots / max(1, len(walks.roots))
+        self._total = round(some.calls * times)
         if self._estimated is not None:
-            sent = round(sum(charge.input_tokens for charge in charges) * times)
-            received = round(sum(charge.output_tokens for charge in charges) * times)
-            money = None if self._price is None else sum(charge.money for charge in charges) * times
-            self._estimated(VerbaliseEstimate(self._total, sent, received, money))
+            tokens = round(some.input_tokens * times), round(some.output_tokens * times)
+            self._estimated(Charge(self._total, *tokens, some.money * times))
 
     def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
         """Say walks, one call each; empty where it failed. What is recorded stays.
@@ -162,25 +150,17 @@ def _asking(model: ChatModel, concurrency: int) -> Callable[[Sequence[Request]],
 
 
 async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> BatchReplies:
-    """All replies, None for a request that failed `SENTENCE_ATTEMPTS` times."""
+    """All replies, None for a request that failed."""
     gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
 
     async def ask_one(request: Request) -> Reply | None:
         async with gate:
-            for _ in range(SENTENCE_ATTEMPTS):
-                if stop:
-                    return None
-                try:
-                    reply = await model.complete(request)
-                except (BudgetReached, KeyRefused) as error:
-                    stop.append(error)
-                    return None
-                except LlmError as error:
-                    failures.append(error)
-                    continue
-                if _sentence(reply, request):
-                    return reply
-            return None
+            try:
+                reply = None if stop else await model.complete(request)
+            except LlmError as error:
+                (stop if isinstance(error, (BudgetReached, KeyRefused)) else failures).append(error)
+                return None
+            return reply if reply is not None and _sentence(reply, request) else None
 
     replies = list(await asyncio.gather(*map(ask_one, requests)))
     if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
@@ -189,4 +169,4 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
 
 
 def _sentence(reply: Reply, request: Request) -> str:
-    return data_line(clean(reply.text, request.messages, request.stop), LONGEST_SENTENCE)
+    return data_line(clean(reply.text, request.stop), LONGEST_SENTENCE)
