@@ -173,7 +173,6 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, (UsageError, InputError)):
         return Problem(400, "usage", "The request is wrong", str(error))
     if isinstance(error, ClewError):
-        status = 400 if error.exit_code == 2 else 500
-        return Problem(status, "failure", "The request failed", str(error))
+        return Problem(500, "failure", "The request failed", str(error))
     detail = "The server failed; its log has the cause under the id of this request"
     return Problem(500, "internal", "Internal error", detail)
