@@ -32,6 +32,7 @@ from clew.graph.values import NUMBER_TYPES, ColumnType
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
+    OF_PROPERTIES,
     VALUE_COLUMNS,
     quoted,
     with_dots,
@@ -448,6 +449,9 @@ def _value(value: object) -> object:
     if not isinstance(value, dict):
         return value
     fields = cast("dict[str, Any]", value)
+    if fields.keys() == {OF_PROPERTIES}:
+        owner = _value(fields[OF_PROPERTIES])
+        return owner.properties if isinstance(owner, (StoredNode, StoredEdge)) else None
     if "_NODES" in fields:
         if (
             any(edge is None or edge.get("_SRC") is None for edge in fields["_RELS"])

@@ -12,6 +12,8 @@ import ladybug
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_forms import GraphFacts
+from clew.stores.cypher.ladybug_rows import with_plain_rows
+from clew.stores.cypher.parser import parse
 from clew.stores.errors import QueryError, StoreTimeout, UnknownName
 from clew.stores.process import packed
 
@@ -49,7 +51,7 @@ class Engine:
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Guard a query, write it in ladybug's Cypher and run it; raises as `CypherStore.run`."""
         sent = guard(
-            request["query"],
+            with_plain_rows(parse(request["query"])),
             request["rows"],
             request["parameters"],
             lambda statement, texts: to_ladybug(statement, texts, self._facts, request["parameters"]),

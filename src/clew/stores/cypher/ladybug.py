@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.guard import AGGREGATES, tokens_of_bounds
+from clew.stores.cypher.guard import AGGREGATES, groups, tokens_of_bounds
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
+    OF_PROPERTIES,
     VALUE_COLUMNS,
     GraphFacts,
     LadybugEdits,
@@ -425,6 +426,20 @@ def _keys(call: tree.Call, edits: LadybugEdits) -> None:
     edits.put(call.start, f"list_filter([{items}], clew_key -> clew_key IS NOT NULL)")
 
 
+def _properties(call: tree.Call, edits: LadybugEdits) -> None:
+    """*properties(n)* as a column: a node or edge under a key of ours, which the store reads so."""
+    last_clauses = [branch.clauses[-1] for branch in edits.statement.query.branches]
+    columns = [
+        item.expression for last in last_clauses
+        if isinstance(last, tree.Projection) and not groups(last) for item in last.items
+    ]  # fmt: skip
+    if not _has_argument_of(tree.Variable, call) or call not in columns:
+        refuse("properties() but of a variable, as a column of a RETURN that does not group")
+    edits.put(call.start, "")
+    edits.put(call.start + 1, f"{{{OF_PROPERTIES}: ")
+    edits.put(call.stop - 1, "}")
+
+
 def _has_argument_of(kind: type[Expression], call: tree.Call) -> bool:
     return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
 
@@ -490,7 +505,7 @@ _REWRITES = {
     "labels": _label, "percentilecont": _percentile, "round": _round, "head": _head, "last": _head,
     "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole,
     "keys": _keys, "split": _split, "substring": _substring, "left": _check_lengths, "range": _range,
-    "right": _check_lengths, "isempty": _is_empty,
+    "right": _check_lengths, "isempty": _is_empty, "properties": _properties,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 
