@@ -1,4 +1,4 @@
-"""Indexes whose checksums are right and whose contents no build writes are damaged, and said so when opened."""
+"""Indexes whose checksums are right, and whose contents no build writes, are said damaged when opened."""
 
 import json
 import shutil
@@ -60,4 +60,20 @@ def test_a_manifest_that_lists_a_file_again_is_damaged(copy):
     manifest["files"] *= 2_000
     write_manifest(index, manifest)
     with pytest.raises(FormatError, match=r"manifest\.json: damaged, it lists .* twice.*Rebuild it with"):
+        Clew.open(index)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b"{'descr'", b"{{{{{{{{"), (b"'fortran_order'", b"'fortran_order:"), (b"False", b"Fal(e")],
+)
+def test_a_header_that_is_no_python_is_damage(copy, old, new):
+    index, manifest = copy
+    (file,) = index.glob("gen-*/graph.out.neighbour.npy")
+    file.write_bytes(file.read_bytes().replace(old, new, 1))
+    for entry in manifest["files"]:
+        if entry["file"] == file.name:
+            entry |= asdict(file_entry(file.parent, entry["section"], file.name))
+    write_manifest(index, manifest)
+    with pytest.raises(FormatError, match="Rebuild it with"):
         Clew.open(index)

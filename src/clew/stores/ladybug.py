@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.foundation.scratch import Scratch
 from clew.foundation.system import require
 from clew.graph import XSD
 from clew.graph.graph import Graph, ValueKind
@@ -367,9 +367,9 @@ class _LoadedGraph:
         layout = TableLayout(graph)
         self.schema = layout.schema()
         facts = layout.facts(self.schema)
-        with tempfile.TemporaryDirectory() as folder:
+        with Scratch("tables") as folder:
             statements = list(layout.statements(Path(folder)))
-            store = tempfile.TemporaryDirectory(prefix="clew-cypher-")
+            store = Scratch("cypher")
             self.processes = QueryProcesses("cypher", store, facts, statements)
 
 
