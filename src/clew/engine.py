@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -255,14 +253,16 @@ class Clew(GraphView, Asks):
         cls, write: Callable[[Path], tuple[Path, IndexOptions]], embedder: str | Embedder | None
     ) -> Self:
         """Index what `write` puts into a folder: a source, and how it is read."""
-        folder, maker = Path(tempfile.mkdtemp(prefix="clew-memory-")), make_embedder(embedder)
+        from clew.foundation.scratch import Scratch
+
+        maker, temporary = make_embedder(embedder), Scratch("memory")
         try:
-            source, options = write(folder)
+            source, options = write(folder := Path(temporary.name))
             clew = cls(index_in_memory(folder, source, maker, **options), maker)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            temporary.cleanup()
             raise
-        clew._temporary = weakref.finalize(clew, shutil.rmtree, folder, ignore_errors=True)
+        clew._temporary = weakref.finalize(clew, temporary.cleanup)
         return clew
 
     def hold(self, share: float = 0.125) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from threading import RLock
+from tokenize import TokenError
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -31,7 +32,10 @@ parse at once may end in a SystemError (AST constructor recursion depth)."""
 def load_array(file: Path | BinaryIO, mode: Literal["r", "c"] | None = None) -> AnyArray:
     """Read or map (`mode`) one array of an `.npy` file. Raises OSError, ValueError or EOFError, as NumPy."""
     with LOADING:
-        return np.load(file, mmap_mode=mode, allow_pickle=False)
+        try:
+            return np.load(file, mmap_mode=mode, allow_pickle=False)
+        except (TokenError, SyntaxError) as error:
+            raise ValueError("its header cannot be read") from error
 
 
 def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:

@@ -363,16 +363,19 @@ class Judge:
             draft = answer_of(graph, vocabulary, meaning.query)
             triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))
             is_proved = meaning.share >= DECIDES or named & set(triples)
-            if draft.text == value and is_proved and not self._leaves_out(reading, meaning.query):
+            if not is_proved or self._leaves_out(reading, meaning.query):
+                continue
+            if draft.text == value:
                 return triples
-            other = other or (draft.text if meaning.share >= DECIDES and draft.text != value else "")
+            other = other or (draft.text if meaning.share >= DECIDES else "")
         return other
 
     def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
         """What a likely query graph of a question answers, and which `entities` code can tell to be wrong.
 
         It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
-        longest film*), and of what has another declared type, or none, than all of its answers.
+        longest film*), of what has another declared type, or none, than all of its answers, and of all
+        others where the query graph is `SURE` (*Who directed Memento?* is not answered by who wrote it).
         """
         reading, graph = self.reader.read(question), self.reader.graph
         likeliest = self._surest(reading)
@@ -388,14 +391,17 @@ class Judge:
         members = self._members(query)
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        if not is_named and likeliest.share < SURE:
+        is_sure = likeliest.share >= SURE
+        if not is_named and not is_sure:
             right_types = set[int]()
+        is_all_told = is_sure and bool(members) and not (query.by or query.key)
         wrong = (
             entity
             for entity in others
             if (right_types and not right_types & set(types(entity)))
             or (len(others) == len(entities) and is_ordered)
             or graph.values.kind[entity] != ValueKind.NONE
+            or (is_all_told and entity not in members)
         )
         return draft.text, frozenset(wrong)
 

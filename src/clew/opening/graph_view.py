@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -169,13 +168,14 @@ def update_index_by(
 
     Raises as `update_index_files`.
     """
+    from clew.foundation.scratch import Scratch
     from clew.index.update.edits import EditFiles
 
     add, remove = _changes("add", add), _changes("remove", remove)
     if not all(isinstance(change, str | Path) for change in (*add, *remove)):
         for name in {"format", "hints"} & edit_options.keys():
             raise UsageError(f"{name!r} is for files. Update with files and with triples apart")
-    with tempfile.TemporaryDirectory(prefix="clew-update-") as folder:
+    with Scratch("update") as folder:
         added = _files_of(add, Path(folder) / "add.tsv")
         removed = _files_of(remove, Path(folder) / "remove.tsv")
         return update_index_files(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from typing import TypedDict
 
 from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
 from clew.foundation.forms import json_form, json_line
+from clew.foundation.scratch import Scratch
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +82,13 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 def shared_counts() -> Generator[None]:
     """Let workers share their counts while the server runs."""
     owner = os.getpid()
-    os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="clew-counts-")
+    folder = Scratch("counts")
+    os.environ[FOLDER] = folder.name
     try:
         yield
     finally:
         if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.cleanup()
 
 
 # Log lines of a server: one line of JSON each, on stderr. Questions and tokens are not in them.
@@ -173,7 +173,6 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, (UsageError, InputError)):
         return Problem(400, "usage", "The request is wrong", str(error))
     if isinstance(error, ClewError):
-        status = 400 if error.exit_code == 2 else 500
-        return Problem(status, "failure", "The request failed", str(error))
+        return Problem(500, "failure", "The request failed", str(error))
     detail = "The server failed; its log has the cause under the id of this request"
     return Problem(500, "internal", "Internal error", detail)

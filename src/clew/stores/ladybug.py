@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.foundation.scratch import Scratch
 from clew.foundation.system import require
 from clew.graph import XSD
 from clew.graph.graph import Graph, ValueKind
@@ -30,6 +30,7 @@ from clew.graph.values import NUMBER_TYPES, ColumnType
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
+    OF_PROPERTIES,
     VALUE_COLUMNS,
     quoted,
     with_dots,
@@ -342,9 +343,9 @@ class _LoadedGraph(QueryProcesses):
         require("ladybug", "ladybug")
         layout = TableLayout(graph)
         self.schema = layout.schema()
-        with tempfile.TemporaryDirectory() as folder:
+        with Scratch("tables") as folder:
             statements = list(layout.statements(Path(folder)))
-            store = tempfile.TemporaryDirectory(prefix="clew-cypher-")
+            store = Scratch("cypher")
             super().__init__("cypher", store, layout.facts(self.schema), statements)
 
 
@@ -391,6 +392,9 @@ def _value(value: object) -> object:
     if not isinstance(value, dict):
         return value
     fields = cast("dict[str, Any]", value)
+    if fields.keys() == {OF_PROPERTIES}:
+        owner = _value(fields[OF_PROPERTIES])
+        return owner.properties if isinstance(owner, (StoredNode, StoredEdge)) else None
     if "_NODES" in fields:
         if (
             any(edge is None or edge.get("_SRC") is None for edge in fields["_RELS"])

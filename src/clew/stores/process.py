@@ -17,7 +17,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -25,7 +24,7 @@ from math import isfinite
 from pathlib import Path
 from threading import BoundedSemaphore, Lock, Timer
 from time import monotonic
-from typing import IO, Any, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
@@ -40,6 +39,9 @@ from clew.stores.errors import (
     check_text,
 )
 from clew.stores.store import Rows
+
+if TYPE_CHECKING:
+    from clew.foundation.scratch import Scratch
 
 # Messages between a process and its parent: eight bytes with the length, then MessagePack.
 
@@ -131,7 +133,7 @@ class QueryProcesses:
     def __init__(
         self,
         language: Literal["cypher", "sparql"],
-        folder: tempfile.TemporaryDirectory[str],
+        folder: Scratch,
         setup: Mapping[str, object],
         statements: Sequence[str] = (),
     ) -> None:
@@ -309,7 +311,7 @@ _ERRORS = {kind.__name__: kind for kind in (QuerySyntaxError, QueryRefused, Quer
 """The errors of queries, by the names that a process sends."""
 
 
-def _give_back(idle: list[_Process], folder: tempfile.TemporaryDirectory[str]) -> None:
+def _give_back(idle: list[_Process], folder: Scratch) -> None:
     while idle:
         idle.pop().stop()
     folder.cleanup()

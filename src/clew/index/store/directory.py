@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -121,9 +122,13 @@ def read_manifest(path: Path) -> Manifest:
     if raw.get("checksum") != _checksum(body):
         raise FormatError(f"{path / MANIFEST}: damaged, its checksum differs. {rebuild(path)}")
     try:
-        return converted(raw, Manifest)
+        manifest = converted(raw, Manifest)
     except msgspec.ValidationError as error:
         raise FormatError(f"{path / MANIFEST}: damaged ({error}). {rebuild(path)}") from error
+    for names in zip(*((entry.section, entry.file) for entry in manifest.files), strict=True):
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise FormatError(f"{path / MANIFEST}: damaged, it lists {twice[0]} twice. {rebuild(path)}")
+    return manifest
 
 
 def generation_folder(generation: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -160,6 +161,12 @@ def written_graph(folder: Path) -> Graph:
 # A file that holds what was written may still be made up. What was not checked on this machine is, in chunks.
 
 
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number, by which the bits of a product are mixed."""
+_EDGES_AT_ONCE = 1 << 16
+"""Edges whose columns fit into a processor's cache."""
+
+
 class DamagedSection(Exception):
     """Arrays that do not fit: `section` is the one to blame, the message says why."""
 
@@ -190,6 +197,7 @@ def _check_graph(checks: _Checks) -> tuple[int, int]:
         checks.ids(f"{key}.neighbour", nodes)
         checks.ids(f"{key}.relation", relations, rows=slots[-1])
     checks.equal("graph.into.neighbour", slots[1], slots[0])
+    checks.same_edges("graph.out", "graph.into")
     checks.rows("graph.source", slots[0])
     datatypes, types = checks.names("graph.datatypes"), checks.names("graph.types")
     checks.ids("graph.values.datatype", datatypes, least=-1, rows=nodes)
@@ -357,6 +365,40 @@ class _Checks:
             if np.any(np.diff(array[start : start + AT_ONCE + 1].astype(np.int64)) < 0):
                 self.fail(section, "its lists overlap")
         return items
+
+    def same_edges(self, out: str, into: str) -> None:
+        """Two lists of edges, each in order, that hold the same triples from their two ends.
+
+        Compared are sums of the triples' hashes, by numbers that nobody can know before.
+        """
+        head, relation, tail = (np.uint64(secrets.randbits(64) | 1) for _ in range(3))
+        sums = [
+            self._sum_of_edges(key, *factors)
+            for key, factors in ((out, (head, relation, tail)), (into, (tail, relation, head)))
+        ]
+        if sums[0] != sums[1]:
+            self.fail(f"{into}.neighbour", f"holds other triples than {out}")
+
+    def _sum_of_edges(self, key: str, *factors: np.uint64) -> int:
+        """The sum, modulo 2**64, of a hash of the node, relation and neighbour of each edge."""
+        offsets, relation, neighbour = (
+            self.arrays[f"{key}.{name}"] for name in ("offsets", "relation", "neighbour")
+        )
+        total = 0
+        for start, stop in chunks_of(0, len(neighbour), _EDGES_AT_ONCE):
+            begin = max(start - 1, 0)  # the edge before too, with which the first one is in order
+            first, last = np.searchsorted(offsets, [begin, stop - 1], side="right") - 1
+            counts = np.diff(np.clip(offsets[first : last + 2].astype(np.int64), begin, stop))
+            nodes = np.repeat(np.arange(first, last + 1), counts)
+            edges = [nodes, *(column[begin:stop].astype(np.int64) for column in (relation, neighbour))]
+            same_node, by_relation, by_neighbour = (np.diff(column) for column in edges)
+            if np.any((same_node == 0) & ((by_relation < 0) | ((by_relation == 0) & (by_neighbour < 0)))):
+                self.fail(f"{key}.neighbour", "its lists are not in order")
+            of_chunk = (column[start - begin :].view(np.uint64) for column in edges)
+            mixed = sum(column * factor for column, factor in zip(of_chunk, factors, strict=True))
+            mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX
+            total += int((mixed ^ (mixed >> np.uint64(29))).sum(dtype=np.uint64))
+        return total % 2**64
 
     def names(self, key: str, *, rows: int | None = None) -> int:
         """Strings in UTF-8; how many there are, of which `rows` are expected."""

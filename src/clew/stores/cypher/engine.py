@@ -14,6 +14,8 @@ import ladybug
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_forms import GraphFacts
+from clew.stores.cypher.ladybug_rows import with_plain_rows
+from clew.stores.cypher.parser import parse
 from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.process import packed
 
@@ -46,7 +48,7 @@ class Engine:
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Guard a query, write it in ladybug's Cypher and run it; raises as `Store.run`."""
         sent = guard(
-            request["query"],
+            with_plain_rows(parse(request["query"])),
             request["rows"],
             request["parameters"],
             partial(to_ladybug, facts=self._facts, parameters=request["parameters"]),

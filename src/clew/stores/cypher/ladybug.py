@@ -16,10 +16,11 @@ from typing import Any, NoReturn, cast
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.direction import terms
-from clew.stores.cypher.guard import AGGREGATES, aggregates, tokens_of_bounds
+from clew.stores.cypher.guard import AGGREGATES, aggregates, groups, tokens_of_bounds
 from clew.stores.cypher.ladybug_forms import (
     COMPUTING,
     NODE_ID,
+    OF_PROPERTIES,
     VALUE_COLUMNS,
     GraphFacts,
     label_names,
@@ -660,6 +661,18 @@ def _keys(call: tree.Call, out: LadybugText) -> str:
     return f"list_filter([{items}], clew_key -> clew_key IS NOT NULL)"
 
 
+def _properties(call: tree.Call, out: LadybugText) -> str:
+    """*properties(n)* as a column: a node or edge under a key of ours, which the store reads so."""
+    last_clauses = [branch.clauses[-1] for branch in out.statement.query.branches]
+    columns = [
+        item.expression for last in last_clauses
+        if isinstance(last, tree.Projection) and not groups(last) for item in last.items
+    ]  # fmt: skip
+    if not _has_argument_of(tree.Variable, call) or call not in columns:
+        refuse("properties() but of a variable, as a column of a RETURN that does not group")
+    return f"{{{OF_PROPERTIES}: {out.text(call.arguments[0])}}}"
+
+
 def _has_argument_of(kind: type[Expression], call: tree.Call) -> bool:
     return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
 
@@ -706,7 +719,7 @@ _REWRITES: Mapping[str, Callable[[tree.Call, LadybugText], str | None]] = {
     "last": lambda call, out: _item(_only(call), -1, out), "substring": _substring, "range": _range,
     "tostring": _to_text, "tostringornull": _to_text, "tointeger": _to_whole, "tointegerornull": _to_whole,
     "left": _end_of_text, "right": _end_of_text,
-    "isempty": lambda call, out: f"(size({out.text(_only(call))}) = 0)",
+    "isempty": lambda call, out: f"(size({out.text(_only(call))}) = 0)", "properties": _properties,
 }  # fmt: skip
 """Functions that may take a pattern, are of nodes, or become arithmetic."""
 

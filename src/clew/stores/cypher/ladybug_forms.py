@@ -39,6 +39,8 @@ def refuse(feature: str) -> NoReturn:
 
 NODE_ID = "clew_id"
 """The property that holds the graph's id of a node."""
+OF_PROPERTIES = "clew_properties"
+"""The key of a map that stands for the properties of the node or edge that it holds."""
 _DOT = "\ufe52"
 """Stands for a dot in names of tables: ladybug takes what is before a dot for a database."""
 

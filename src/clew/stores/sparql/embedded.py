@@ -11,7 +11,6 @@ Tails of a relation that are all numbers, days, or true or false are literals.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
@@ -19,6 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from clew.foundation.scratch import Scratch
 from clew.graph import RDF, RDFS, SKOS, XSD
 from clew.graph.beside import blank_term, lines_of
 from clew.graph.graph import Graph, ValueKind
@@ -63,7 +63,7 @@ class EmbeddedSparql(EmbeddedStore):
         """Load a graph; queries end after `seconds`. Raises StoreError if it cannot be loaded."""
         import pyoxigraph
 
-        folder = tempfile.TemporaryDirectory(prefix="clew-rdf-")
+        folder = Scratch("rdf")
         try:
             store = pyoxigraph.Store(f"{folder.name}/graph")
             path = Path(folder.name) / "graph.nq"
