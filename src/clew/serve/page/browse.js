@@ -1,6 +1,6 @@
 // The browse view: types and relations, a table of each, and all that is recorded of an entity.
 
-import { get, of, post } from "./api.js";
+import { get, of } from "./api.js";
 import { complete, entityOffers, wholeField } from "./complete.js";
 import { bar, browseAddress, chips, count, el, fill, filling, form, mainField, name, nodeLabel, nodeLink, propertyText, relationLabel, say, shown, tripleLine } from "./dom.js";
 import { evidenceGraph, factOf } from "./evidence.js";

@@ -72,7 +72,7 @@ async function openDraft(draft, text, graph) {
   write();
 
   function write() {
-    line.textContent = shown(`[terms]`) + `\n${shown(`${key(text.toLowerCase())} = ${literal(field.value || "…")}`)}`;
+    line.textContent = `[terms]\n${shown(`${key(text.toLowerCase())} = ${literal(field.value || "…")}`)}`;
   }
 
   async function check() {
