@@ -261,7 +261,7 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
   });
   const widest = Math.max(...sizes.map(({ width }) => width));
   // What joins an item with itself is drawn at its right.
-  const end = Math.max(widest, ...loops.map((line) => sizes[line.head].width + LOOP / 2 + labelWidth(line) / 2));
+  const end = Math.max(widest, ...loops.map((line) => sizes[line.head].width + LOOP + labelWidth(line)));
   const apart = taken.length ? Math.max(5, Math.min(LANE, (room - end - MARGIN - 6) / taken.length)) : 0;
   const left = MARGIN / 2 + taken.length * apart + (taken.length ? 6 : MARGIN / 2);
   const width = left + end + MARGIN / 2;
@@ -304,6 +304,6 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
     place[at] = { x, y: top + size.height / 2 };
     top += size.height;
   });
-  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : { ...line, reach: sizes[line.head].width / 2 + LOOP / 2 }));
+  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : { ...line, reach: sizes[line.head].width / 2 + LOOP / 2, beside: labelWidth(line) / 2 }));
   return { items, lines: drawn, place, sizes, width, height: top + MARGIN, lanes: taken.length * LANE + 6 };
 }

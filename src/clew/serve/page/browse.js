@@ -73,7 +73,7 @@ export function browseView({ graph, query, go, failed }) {
   return { view: [finding, result], focus: () => field.focus(), close: () => {} };
 }
 
-const KINDS = { string: "text", langString: "text", boolean: "yes or no", integer: "number", decimal: "number", double: "number", float: "number" };
+const KINDS = { string: "text", langString: "text", boolean: "yes or no", integer: "number", decimal: "number", double: "number", float: "number", gYear: "year", dateTime: "date and time" };
 const END = /^(head|tail) of (.+)$/;
 
 /** A kind of value in words: *number, USD*. */

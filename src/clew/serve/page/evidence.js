@@ -59,7 +59,7 @@ function looks() {
       },
     },
     { selector: "edge.within", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(side)", "control-point-weights": 0.5 } },
-    { selector: "edge.aside", style: { "loop-direction": "90deg", "loop-sweep": "-40deg", "control-point-step-size": "data(reach)" } },
+    { selector: "edge.aside", style: { "loop-direction": "90deg", "loop-sweep": "-40deg", "control-point-step-size": "data(reach)", "text-margin-x": "data(beside)" } },
     { selector: "edge.way", style: { "curve-style": "straight", "source-endpoint": way("start"), "target-endpoint": way("end") } },
     { selector: "edge.turning", style: { "curve-style": "segments", "edge-distances": "endpoints", "segment-weights": way("weights"), "segment-distances": way("distances"), "segment-radii": 0 } },
     { selector: "edge.said-at-target", style: { "target-label": way("label"), "target-text-offset": way("offset") } },
@@ -229,13 +229,13 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return { data: { id, parent, label: nodeText(id), width, colour: colourOf(id) }, position, classes: marks };
   }
 
-  function lineElement({ head, tail, facts, marks, key, label: text, side, reach, way: points }, items, place) {
+  function lineElement({ head, tail, facts, marks, key, label: text, side, reach, beside, way: points }, items, place) {
     const end = (at) => (items[at].length === 1 ? items[at][0] : `box ${at}`);
     // Cytoscape has the middle of a box in the middle of what is in it.
     const middle = (at) => ({ x: place[at].x, y: place[at].y - (items[at].length === 1 ? 0 : CAPTION / 2) });
     const way = points && wayOf(points, middle(head), middle(tail));
     const classes = [marks.has("supported") ? "supported" : marks.has("refuted") && "refuted", side && "within", reach && "aside", way && "way", way?.weights.length && "turning", way?.label && `said-at-${points.atTail ? "target" : "source"}`];
-    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side, reach, way }, classes: classes.filter(Boolean).join(" ") };
+    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side, reach, beside, way }, classes: classes.filter(Boolean).join(" ") };
   }
 
   /** Put the chosen triples in front, the others back. */
@@ -271,7 +271,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
           drawLegend();
           draw();
         };
-        return el("button", { type: "button", "aria-pressed": String(!hiddenTypes.has(type)), onclick: toggle }, swatch, type === "" ? "value" : name(nodeLabel(type)), el("small", {}, ` ${count(number)}`));
+        return el("button", { type: "button", "aria-pressed": String(!hiddenTypes.has(type)), onclick: toggle }, swatch, type === "" ? "other" : name(nodeLabel(type)), el("small", {}, ` ${count(number)}`));
       }),
     );
   }
