@@ -240,8 +240,10 @@ class Table:
         return np.concatenate([ordered, rest]).astype(np.int64)
 
     def _by_name(self, nodes: Nodes, *, descending: bool) -> NDArray[np.int64]:
-        labels = [self.graph.labels[node].casefold() for node in nodes.tolist()]
-        return np.array(sorted(range(len(labels)), key=labels.__getitem__, reverse=descending), np.int64)
+        distinct, inverse = np.unique(nodes, return_inverse=True)
+        labels = [self.graph.labels[node].casefold() for node in distinct.tolist()]
+        rank = np.argsort(sorted(range(len(labels)), key=labels.__getitem__))[inverse]
+        return np.argsort(-rank if descending else rank, kind="stable")
 
     def page(
         self,

@@ -134,7 +134,7 @@ const linesOfLabel = ({ label }) => label.split("\n").length;
  * Layers as columns, the nodes of each as wide as the widest. A line from layer to layer is slant, and level where it comes
  * to the layer of more items; there its label stands: so no line runs over a name, and no label over a line.
  */
-function sideBySide({ items, lines, layers, sizes: given, labelWidth }) {
+function sideBySide({ items, lines, near, layers, sizes: given, labelWidth }) {
   const single = (at) => items[at].length === 1;
   const sizes = given.map((size) => ({ ...size }));
   for (const layer of layers) {
@@ -163,19 +163,33 @@ function sideBySide({ items, lines, layers, sizes: given, labelWidth }) {
   const across = level + SLANT;
   const heights = layers.map((layer) => layer.reduce((sum, at) => sum + sizes[at].height + between, -between));
   const height = Math.max(...heights, pitch);
+  // The highest column stands as it is; in the others items stand by what they are joined with.
+  const highest = heights.indexOf(Math.max(...heights));
+  const heightOf = new Map();
+  const settle = (layer) => {
+    let free = above + (layer === layers[highest] ? (height - heights[highest]) / 2 : 0);
+    for (const at of layer) {
+      const half = sizes[at].height / 2;
+      const known = [...near[at]].filter((other) => !layer.includes(other) && heightOf.has(other)).map((other) => heightOf.get(other));
+      const wanted = known.length ? known.reduce((a, b) => a + b, 0) / known.length : 0;
+      heightOf.set(at, Math.max(free + half, wanted));
+      free = heightOf.get(at) + half + between;
+    }
+    let end = above + height;
+    for (const at of layer.toReversed()) {
+      const half = sizes[at].height / 2;
+      heightOf.set(at, Math.min(heightOf.get(at), end - half));
+      end = heightOf.get(at) - half - between;
+    }
+  };
+  [...layers.slice(highest), ...layers.slice(0, highest).reverse()].forEach(settle);
   const place = [];
   let left = MARGIN;
-  layers.forEach((layer, far) => {
+  for (const layer of layers) {
     const widest = Math.max(...layer.map((at) => sizes[at].width));
-    // A column that is less high than the others spreads, at most to half as far again.
-    const step = layer.length > 1 ? Math.min(between * 2, (height - heights[far]) / (layer.length - 1)) : 0;
-    let top = above + (height - heights[far] - step * (layer.length - 1)) / 2;
-    for (const at of layer) {
-      place[at] = { x: left + widest / 2, y: top + sizes[at].height / 2 };
-      top += sizes[at].height + between + step;
-    }
+    for (const at of layer) place[at] = { x: left + widest / 2, y: heightOf.get(at) };
     left += widest + across + (lines.some((line) => within(line) && layer.includes(line.head)) ? ASIDE : 0);
-  });
+  }
   const middle = (at) => place[at].y - (single(at) ? 0 : CAPTION / 2);
   const drawn = lines.map((line) => {
     if (within(line)) {
