@@ -98,6 +98,16 @@ def test_what_is_unclear_is_left_open(
     assert left.thread == answer.thread
 
 
+def test_what_each_word_is_is_said_where_it_is_left_open(opened: dict[str, Clew]) -> None:
+    left = opened["press"].ask("How many pages does Night Ferry have?").ask("Who painted it?")
+    assert left.abstained is not None
+    assert [(word.text, word.as_, word.part) for word in left.account] == [
+        ("Who", "frame", ""),
+        ("painted", "unplaced", ""),
+        ("it", "name", "Night Ferry"),
+    ]
+
+
 ENGINES = """Ines\truns on\tQuay Line
 Ines\tis a\tsteam engine
 Ines\towner\tAlf Moss

@@ -70,9 +70,33 @@ def test_values_are_counted_with_the_filters_that_are_set(films):
         assert table(films, type=FILM, filters=both)["count"] == value["count"]
 
 
-def test_numbers_have_a_histogram(films):
+def test_numbers_have_a_histogram_with_round_ends(films):
     told = films.client.post("/v1/films/facets", json={"type": FILM, "column": "release_year"}).json()
     assert sum(bar["count"] for bar in told["bars"]) == 266
+    assert [bar["from"] for bar in told["bars"]] == list(range(1940, 2025, 5))
+    assert told["bars"][-1]["to"] == 2025
+
+
+@pytest.mark.parametrize("prices", [["0.14", "999.85", "3", "4"], ["7"], ["0.3", "0.6"], ["-3.2", "9"]])
+def test_bars_hold_all_numbers(tmp_path, prices):
+    rows = [f"P{at},Part {at},{price}" for at, price in enumerate(prices)]
+    (tmp_path / "parts.csv").write_text("\n".join(["id,name,price", *rows]))
+    with Clew.open([tmp_path / "parts.csv"]) as clew:
+        bars = clew.table(type="part").facets("price")["bars"]
+    assert sum(bar["count"] for bar in bars) == len(prices)
+    assert all(len(str(bar[end])) <= 6 for bar in bars for end in ("from", "to"))
+
+
+def test_heads_of_columns_are_words(films, depots):
+    columns = table(films, type="person")["available"]
+    heads = {column["name"]: column["label"] for column in columns}
+    assert heads["directed_by^"] == "films directed by …"
+    assert heads["starring^"] == "films starring …"
+    heads = {column["name"]: column["label"] for column in table(films, type="film")["available"]}
+    assert heads["runtime_minutes"] == "runtime (minutes)"
+    around = depots.client.get("/v1/depots/entities/D1").json()
+    headings = {group["heading"] for group in around["groups"] if group["direction"] == "in"}
+    assert "employees who work at …" in headings
 
 
 def test_dates_have_a_histogram_of_days(depots):

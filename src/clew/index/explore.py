@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,6 +16,7 @@ from clew.foundation.arrays import Int32, Int64, UInt64
 from clew.foundation.forms import fields_json
 from clew.foundation.system import check
 from clew.graph.graph import Adjacency, Graph, Names, named_triple
+from clew.graph.steps import Step, is_backward, relation_of, step_of
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.text.normalise import normalise
@@ -193,6 +194,7 @@ class NeighbourGroupForm(TypedDict):
 
     relation: str
     label: str
+    heading: str
     direction: Direction
     count: int
     nodes: list[NodeForm]
@@ -201,10 +203,14 @@ class NeighbourGroupForm(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourGroup:
-    """The nodes at one relation of an entity: `triples` to them from `offset` on, of `count`."""
+    """The nodes at one relation of an entity: `triples` to them from `offset` on, of `count`.
+
+    `heading` says what they are to it: *directed by*, or *films directed by …* of triples that lead to it.
+    """
 
     relation: str
     label: str
+    heading: str
     direction: Direction
     count: int
     offset: int
@@ -218,7 +224,7 @@ class NeighbourGroup:
         return tuple((triple.by_id[0], triple.head) for triple in self.triples)
 
     def as_json(self) -> NeighbourGroupForm:
-        """`{"relation", "label", "direction", "count", "nodes": [{"entity", "label"}], "next"}`.
+        """`{"relation", "label", "heading", "direction", "count", "nodes": [{"entity", "label"}], "next"}`.
 
         A node at an edge with properties has these, as in a citation.
         """
@@ -231,6 +237,7 @@ class NeighbourGroup:
         return {
             "relation": self.relation,
             "label": self.label,
+            "heading": self.heading,
             "direction": self.direction,
             "count": self.count,
             "nodes": nodes,
@@ -316,8 +323,12 @@ class Explorer:
         direction: Direction | None = None,
         offset: int = 0,
         limit: int = 20,
+        head: Callable[[Step], str],
     ) -> Neighbourhood:
-        """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError."""
+        """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError.
+
+        `head` says a step as a heading.
+        """
         if direction not in (None, "out", "in"):
             raise UsageError(f'The direction is "out" or "in", not {direction!r:.80}')
         node = self.node(entity)
@@ -338,7 +349,7 @@ class Explorer:
             aliases=self._aliases(node),
             triples=self._degree(node),
             groups=tuple(
-                self._group(node, number, "out" if name == "out" else "in", (start, stop), (offset, limit))
+                self._group(node, head, step_of(number, name == "in"), (start, stop), (offset, limit))
                 for _, name, number, start, stop in listed_groups
             ),
             groups_left=len(groups) - len(listed_groups),
@@ -429,19 +440,24 @@ class Explorer:
         raise UsageError(f'The graph has no relation "{name}"')
 
     def _group(
-        self, node: int, relation: int, direction: Direction, span: tuple[int, int], page: tuple[int, int]
+        self,
+        node: int,
+        head: Callable[[Step], str],
+        step: Step,
+        span: tuple[int, int],
+        page: tuple[int, int],
     ) -> NeighbourGroup:
         (start, stop), (offset, limit), graph = span, page, self.graph
-        side = graph.out if direction == "out" else graph.into
+        relation, is_back = relation_of(step), is_backward(step)
+        side = graph.into if is_back else graph.out
         ends = side.neighbour[start + offset : min(start + offset + limit, stop)].tolist()
         triples = tuple(
-            named_triple(graph, node, relation, end)
-            if direction == "out"
-            else named_triple(graph, end, relation, node)
+            named_triple(graph, end, relation, node) if is_back else named_triple(graph, node, relation, end)
             for end in ends
         )
         name, label = graph.relations[relation], graph.relation_labels[relation]
-        return NeighbourGroup(name, label, direction, stop - start, offset, triples)
+        direction: Direction = "in" if is_back else "out"
+        return NeighbourGroup(name, label, head(step), direction, stop - start, offset, triples)
 
 
 def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:

@@ -418,8 +418,18 @@ class GraphView:
 
         Raises UsageError for an entity or a relation that the graph lacks.
         """
-        explorer = self._explorer
-        return explorer.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+        from clew.query.words import head_of
+        from clew.reading.reader import reader_of
+
+        vocabulary = reader_of(self.opened, self.embedder).vocabulary
+        return self._explorer.neighbours(
+            entity,
+            relation=relation,
+            direction=direction,
+            offset=offset,
+            limit=limit,
+            head=lambda step: head_of(step, vocabulary),
+        )
 
     @sound
     def table(
@@ -447,19 +457,20 @@ class GraphView:
         from clew.query.execute import Executor, OverBudget
         from clew.query.notation import NotationError, lookup_of, read_set
         from clew.query.table import Table, all_of
+        from clew.reading.reader import reader_of
 
         if [type, query, entities].count(None) != 2:
             raise UsageError("Give one of: type, query, entities")
-        graph = self.opened.graph
+        graph, vocabulary = self.opened.graph, reader_of(self.opened, self.embedder).vocabulary
         if entities is not None:
             nodes = np.array([self._explorer.node(entity) for entity in entities], np.int64)
-            return Table(graph, nodes)
+            return Table(graph, nodes, vocabulary)
         try:
             if query is not None:
                 part = read_set(clean_query(query), lookup_of(graph, self.opened.names))
             else:
                 part = all_of(graph, type or "")
-            return Table(graph, Executor(graph).members(part))
+            return Table(graph, Executor(graph).members(part), vocabulary)
         except NotationError as error:
             raise UsageError(f"The query cannot be read: {error}") from error
         except OverBudget as error:

@@ -1,6 +1,6 @@
 """Nodes as a table: columns by relation, sorted, filtered, counted by value, and paged.
 
-    table = Table(graph, nodes)
+    table = Table(graph, nodes, vocabulary)
     table.columns()  # what the nodes have: how many, what kind
     table.page(["born", "directed_by^"], sort="born", descending=True, limit=50)
 
@@ -27,6 +27,8 @@ from clew.graph.steps import Step, is_backward, relation_of, step_of
 from clew.query.execute import Executor, Nodes, OverBudget, stands
 from clew.query.tree import OfType
 from clew.query.values import value_of
+from clew.query.vocabulary import Vocabulary
+from clew.query.words import head_of
 
 MOST_FACETS = 30
 """Values of a column that are counted one by one."""
@@ -55,8 +57,8 @@ class ColumnFilter:
 class Column:
     """What nodes have by one relation, followed in one direction.
 
-    `filled` nodes have a value, `distinct` values there are; `low` and `high` are the texts of the least and
-    the largest number or date.
+    `label` is its head: *height (cm)*, *films directed by …*. `filled` nodes have a value, `distinct` values
+    there are; `low` and `high` are the texts of the least and the largest number or date.
     """
 
     name: str
@@ -133,10 +135,11 @@ class _Cells:
 
 @dataclass(eq=False)
 class Table:
-    """Some nodes of a graph and what they have."""
+    """Some nodes of a graph and what they have; columns are called by the words of its vocabulary."""
 
     graph: Graph
     nodes: Nodes
+    vocabulary: Vocabulary
     most_edges: int = 20_000_000
     _cells: dict[str, _Cells] = field(default_factory=dict[str, _Cells])
 
@@ -168,8 +171,7 @@ class Table:
         return Column(name, label, kind, filled, len(distinct), *ends)
 
     def _label(self, name: str) -> str:
-        label = self.graph.relation_labels[self._numbers[name.removesuffix(BACK)]]
-        return f"{label} (of)" if name.endswith(BACK) else label
+        return head_of(step_of(self._numbers[name.removesuffix(BACK)], name.endswith(BACK)), self.vocabulary)
 
     def _of(self, name: str) -> _Cells:
         cells = self._cells.get(name)
@@ -238,8 +240,10 @@ class Table:
         return np.concatenate([ordered, rest]).astype(np.int64)
 
     def _by_name(self, nodes: Nodes, *, descending: bool) -> NDArray[np.int64]:
-        labels = [self.graph.labels[node].casefold() for node in nodes.tolist()]
-        return np.array(sorted(range(len(labels)), key=labels.__getitem__, reverse=descending), np.int64)
+        distinct, inverse = np.unique(nodes, return_inverse=True)
+        labels = [self.graph.labels[node].casefold() for node in distinct.tolist()]
+        rank = np.argsort(sorted(range(len(labels)), key=labels.__getitem__))[inverse]
+        return np.argsort(-rank if descending else rank, kind="stable")
 
     def page(
         self,
@@ -315,9 +319,24 @@ class Table:
         numbers = numbers[np.isfinite(numbers)]
         if kind == "date":
             return _bars_of_days(numbers)
-        counts, edges = np.histogram(numbers, bins=min(MOST_BARS, max(1, len(np.unique(numbers)))))
+        counts, edges = np.histogram(numbers, bins=_round_edges(numbers))
         spans = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         return [{"from": low, "to": high, "count": count} for low, high, count in spans]
+
+
+def _round_edges(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The ends of bars of a round size: 1, 2 or 5 times a power of ten; no more bars than numbers."""
+    low, high = float(numbers.min()), float(numbers.max())
+    most = min(MOST_BARS, len(np.unique(numbers)))
+    power = math.floor(math.log10((high - low) / most)) if high > low else 0
+    size, unit = 1.0, 10.0 ** abs(power)
+    for times in (1, 2, 5, 10, 20):
+        size = times * unit if power >= 0 else times / unit
+        if math.ceil(high / size) - math.floor(low / size) <= most:
+            break
+    first = math.floor(low / size)
+    ends = np.arange(first, max(math.ceil(high / size), first + 1) + 1, dtype=np.float64)
+    return ends * size if size >= 1 else ends / round(1 / size)
 
 
 def _bars_of_days(numbers: NDArray[np.float64]) -> list[BarForm]:

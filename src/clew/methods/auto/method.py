@@ -162,39 +162,35 @@ def answer_follow_up(
     Raises UsageError for a method without a model that is not `auto`, LlmError as a model does.
     """
     plain = answerer.plain if isinstance(answerer, AutoWithModel) else answerer
-    left_open, is_unclear = None, False
+    answer = None
     if isinstance(plain, BuiltInReader):
         began = perf_counter()
-        answer, left_open, is_unclear = _by_rules(plain, question, thread, id, entities)
-        if answer is not None:
+        answer = _by_rules(plain, question, thread, id, entities)
+        if answer is not None and (answer.abstained is None or model is None):
             total = round((perf_counter() - began) * 1000, 3)
-            return replace(answer, timings_ms={**answer.timings_ms, "total": total})
-    if left_open is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
+            # *And Krakow?* may be asked anew; *who runs it?*, not understood, leaves nothing to go on from.
+            after = thread if answer.abstained and is_elliptic(question) else answer.thread
+            return replace(answer, thread=after, timings_ms={**answer.timings_ms, "total": total})
+    if answer is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
         return answerer.answer(question, id=id, entities=entities)
     if model is not None:
+        left_open = answer.abstained if answer else None
         return _by_model(answerer, model, names, question, thread, left_open, id, entities)
-    if left_open is None:
-        problem = f"A follow-up to {answerer.name} needs a model"
-        raise UsageError(f"{problem}. Give one, or ask a whole question")
-    # *And Krakow?* may be asked anew; *who runs it?*, not understood, leaves nothing to go on from.
-    answer = _abstaining(question, left_open, answerer, id)
-    return replace(answer, thread=thread) if is_unclear or is_elliptic(question) else answer
+    problem = f"A follow-up to {answerer.name} needs a model"
+    raise UsageError(f"{problem}. Give one, or ask a whole question")
 
 
 def _by_rules(
     plain: BuiltInReader, question: str, thread: Thread, id: str | None, entities: Sequence[str]
-) -> tuple[Answer | None, Abstention | None, bool]:
-    """The answer to a follow-up, or why it is left open; neither for a whole question.
-
-    Last, whether it is left open because it is unclear what it goes on from.
-    """
+) -> Answer | None:
+    """The answer to a follow-up, which says why where it is left open; None for a whole question."""
     query = query_of(thread, plain.reader)
     if query is None and thread.total:
         query = unmentioned(plain.read(thread.question).query)
     ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
     if isinstance(ways, Abstention):
-        return None, ways, True
-    left_open: list[Abstention] = []
+        return replace(_abstaining(question, ways, plain, id), thread=thread)
+    left_open: list[Answer] = []
     for _, alike in groupby(sorted(ways, key=lambda way: way.rank), key=lambda way: way.rank):
         answers = [_answer_of(plain, question, way, id, entities) for way in alike]
         answered = [answer for answer in answers if answer.abstained is None]
@@ -202,13 +198,9 @@ def _by_rules(
             likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
             likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
             # Of these, that proved in the fewest steps: *it* is the painting that has a painter, no museum.
-            return (
-                min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0),
-                None,
-                False,
-            )
-        left_open += [answer.abstained for answer in answers if answer.abstained]
-    return None, None if all(way.is_whole for way in ways) else left_open[0], False
+            return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0)
+        left_open += answers
+    return None if all(way.is_whole for way in ways) else left_open[0]
 
 
 def _by_model(

@@ -48,14 +48,16 @@ function proofs(answer) {
 function found(answer, { graph, about, failed }) {
   const cited = proofs(answer);
   const proof = el("div", { class: "proof", "aria-live": "polite" });
-  const groups = answer.citations.map((citation) => ({ facts: factsOf(citation), of: citation.answer }));
+  const groups = answer.citations.map((citation) => ({ facts: factsOf(citation) })).filter(({ facts }) => facts.length);
   const drawing = groups.length
     ? evidenceGraph(groups, { graph, asked: askedNodes(answer), answers: new Set(answer.answers.map(({ entity }) => entity)), ask: about, label: "Evidence" })
     : null;
   const show = ({ entity, label }) => {
-    const facts = cited.get(entity) ?? [];
-    fill(proof, el("h3", {}, "Proof of ", name(nodeLabel(label))), facts.length ? tripleList(facts, graph, "ol") : el("p", { class: "quiet" }, "It has no citation of its own."));
-    drawing?.choose(answer.answers.length > 1 ? facts : []);
+    const facts = cited.get(entity);
+    const title = answer.answers.length > 1 ? ["Proof of ", name(nodeLabel(label))] : entity === "no" ? "What the graph records" : "Proof";
+    const none = facts ? "The graph records nothing against it." : "It has no citation of its own.";
+    fill(proof, el("h3", {}, title), facts?.length ? tripleList(facts, graph, "ol") : el("p", { class: "quiet" }, none));
+    drawing?.choose(answer.answers.length > 1 ? (facts ?? []) : []);
   };
   const text = el(
     "section",
@@ -101,7 +103,7 @@ function spokenColumns(answer, available) {
     }
   }
   const words = new Set(answer.account.map(({ part }) => part.toLowerCase()));
-  const spoken = available.filter(({ name: column, label }) => wanted.has(column) || words.has(relationLabel(label).toLowerCase()));
+  const spoken = available.filter(({ name: column, label }) => wanted.has(column) || [column, label].some((text) => words.has(relationLabel(text).toLowerCase())));
   return spoken.map((column) => column.name);
 }
 
@@ -207,12 +209,12 @@ function recorded(answer, { graph, failed }) {
 }
 
 /** A relation of an entity with the first of what it leads to. */
-function fact({ label, direction, nodes, count: number }, graph) {
+function fact({ heading, nodes, count: number }, graph) {
   const left = number - nodes.length;
   return el(
     "div",
     {},
-    el("dt", {}, direction === "out" ? relationLabel(label) : `${relationLabel(label)} (of)`),
+    el("dt", {}, relationLabel(heading)),
     el("dd", {}, nodes.map((node, at) => [at ? ", " : "", nodeLink(graph, node.entity, node.label)]), left > 0 ? el("small", {}, ` and ${count(left)} more`) : null),
   );
 }

@@ -3,7 +3,7 @@
 const KEY = "clew-token";
 
 /** A refusal or failure that the server explains. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(document) {
     super(document.detail || document.title || "The request failed");
     this.status = document.status;

@@ -4,15 +4,19 @@ export const HEIGHT = 30;
 /** Room within a box beside its nodes, and between them. */
 const PADDING = 10;
 const CELL_GAP = 8;
+/** Room for what a box is called, below its nodes. */
+export const CAPTION = 16;
 const MARGIN = 24;
 /** Room for what joins a node with itself, and for edges within a layer. */
 const LOOP = 60;
 const ASIDE = 60;
+/** Room in which lines go from one height to another, between layers side by side. */
+const SLANT = 60;
 /** Nodes that are joined alike, from which on they are in a box. */
 const LEAST_BOXED = 4;
-/** Heights of rows: of a line from above, of the same with a note, and of a line that comes from a lane. */
+/** Heights of rows: of a line from above, of what one more line of its label adds, and of a line that comes from a lane. */
 const STRAIGHT = 46;
-const NOTED = 64;
+const NOTE = 18;
 const HEADER = 24;
 /** Room at the right of a lane, if there is enough. */
 const LANE = 14;
@@ -40,6 +44,7 @@ function layersOf(items, near, asked, tails) {
   const layer = new Map();
   const rest = () => items.map((_, at) => at).filter((at) => !layer.has(at));
   let ring = rest().filter((at) => items[at].some((node) => asked.has(node)));
+  if (ring.length === items.length) ring = []; // it says nothing of where to begin
   while (layer.size < items.length) {
     if (!ring.length) ring = rest().filter((at) => !tails.has(at));
     if (!ring.length) ring = [rest().reduce((a, b) => (near[b].size > near[a].size ? b : a))];
@@ -69,7 +74,7 @@ function sizesOf(items, widthOf, columnsOf) {
     if (item.length === 1) return { width: cell, height: HEIGHT, cell };
     const columns = columnsOf(item.length, cell);
     const rows = Math.ceil(item.length / columns);
-    return { width: columns * (cell + CELL_GAP) - CELL_GAP + 2 * PADDING, height: rows * (HEIGHT + 6) + 38, cell, columns, rows };
+    return { width: columns * (cell + CELL_GAP) - CELL_GAP + 2 * PADDING, height: rows * (HEIGHT + 6) + 22 + CAPTION, cell, columns, rows };
   });
 }
 
@@ -77,7 +82,7 @@ function sizesOf(items, widthOf, columnsOf) {
 export function cells({ x, y }, { cell, columns, rows }, count) {
   return Array.from({ length: count }, (_, index) => ({
     x: x + ((index % columns) - (columns - 1) / 2) * (cell + CELL_GAP),
-    y: y - 8 + (Math.floor(index / columns) - (rows - 1) / 2) * (HEIGHT + 6),
+    y: y - CAPTION / 2 + (Math.floor(index / columns) - (rows - 1) / 2) * (HEIGHT + 6),
   }));
 }
 
@@ -123,32 +128,85 @@ export function arrange({ nodes, facts, asked, linesOf, widthOf, labelWidth, roo
   return fit.reduce((a, b) => (b.height < a.height ? b : a));
 }
 
-function sideBySide({ items, lines, layers, sizes, labelWidth }) {
+const linesOfLabel = ({ label }) => label.split("\n").length;
+
+/**
+ * Layers as columns, the nodes of each as wide as the widest. A line from layer to layer is slant, and level where it comes
+ * to the layer of more items; there its label stands: so no line runs over a name, and no label over a line.
+ */
+function sideBySide({ items, lines, near, layers, sizes: given, labelWidth }) {
+  const single = (at) => items[at].length === 1;
+  const sizes = given.map((size) => ({ ...size }));
+  for (const layer of layers) {
+    const widest = Math.max(0, ...layer.filter(single).map((at) => sizes[at].width));
+    for (const at of layer.filter(single)) sizes[at].width = widest;
+  }
   const layerOf = new Map(layers.flatMap((layer, far) => layer.map((at) => [at, far])));
   const above = lines.some(({ head, tail }) => head === tail && items[head].length === 1) ? LOOP : MARGIN;
-  const between = lines.some(({ label }) => label.includes("\n")) ? 40 : 28;
-  const across = Math.max(0, ...lines.map(labelWidth)) + 54;
   const within = ({ head, tail }) => head !== tail && layerOf.get(head) === layerOf.get(tail);
+  const next = lines.filter(({ head, tail }) => Math.abs(layerOf.get(head) - layerOf.get(tail)) === 1);
+  const levelAt = ({ head, tail }) => {
+    const [before, after] = layerOf.get(head) < layerOf.get(tail) ? [head, tail] : [tail, head];
+    return layers[layerOf.get(before)].length > layers[layerOf.get(after)].length ? before : after;
+  };
+  const side = (line, at) => (layerOf.get(at) < layerOf.get(line.head === at ? line.tail : line.head) ? 1 : -1);
+  const ports = new Map();
+  for (const line of next) {
+    const key = `${levelAt(line)} ${side(line, levelAt(line))}`;
+    if (!ports.has(key)) ports.set(key, []);
+    ports.get(key).push(line);
+  }
+  const noted = Math.max(1, ...lines.map(linesOfLabel));
+  const pitch = NOTE * noted;
+  const between = Math.max(18, Math.max(0, ...[...ports.values()].map((some) => some.length)) * pitch + 8 - HEIGHT);
+  const level = Math.max(0, ...lines.map(labelWidth)) + 30;
+  const across = level + SLANT;
   const heights = layers.map((layer) => layer.reduce((sum, at) => sum + sizes[at].height + between, -between));
-  const height = Math.max(...heights);
+  const height = Math.max(...heights, pitch);
+  // The highest column stands as it is; in the others items stand by what they are joined with.
+  const highest = heights.indexOf(Math.max(...heights));
+  const heightOf = new Map();
+  const settle = (layer) => {
+    let free = above + (layer === layers[highest] ? (height - heights[highest]) / 2 : 0);
+    for (const at of layer) {
+      const half = sizes[at].height / 2;
+      const known = [...near[at]].filter((other) => !layer.includes(other) && heightOf.has(other)).map((other) => heightOf.get(other));
+      const wanted = known.length ? known.reduce((a, b) => a + b, 0) / known.length : 0;
+      heightOf.set(at, Math.max(free + half, wanted));
+      free = heightOf.get(at) + half + between;
+    }
+    let end = above + height;
+    for (const at of layer.toReversed()) {
+      const half = sizes[at].height / 2;
+      heightOf.set(at, Math.min(heightOf.get(at), end - half));
+      end = heightOf.get(at) - half - between;
+    }
+  };
+  [...layers.slice(highest), ...layers.slice(0, highest).reverse()].forEach(settle);
   const place = [];
   let left = MARGIN;
-  layers.forEach((layer, far) => {
+  for (const layer of layers) {
     const widest = Math.max(...layer.map((at) => sizes[at].width));
-    // A column that is less high than the others spreads, at most to half as far again.
-    const step = layer.length > 1 ? Math.min(between * 2, (height - heights[far]) / (layer.length - 1)) : 0;
-    let top = above + (height - heights[far] - step * (layer.length - 1)) / 2;
-    for (const at of layer) {
-      place[at] = { x: left + widest / 2, y: top + sizes[at].height / 2 };
-      top += sizes[at].height + between + step;
-    }
+    for (const at of layer) place[at] = { x: left + widest / 2, y: heightOf.get(at) };
     left += widest + across + (lines.some((line) => within(line) && layer.includes(line.head)) ? ASIDE : 0);
-  });
+  }
+  const middle = (at) => place[at].y - (single(at) ? 0 : CAPTION / 2);
   const drawn = lines.map((line) => {
-    if (!within(line)) return line;
-    // An edge within a layer goes around what stands between its ends, to the right of them.
-    const side = place[line.tail].y > place[line.head].y ? -1 : 1;
-    return { ...line, side: side * (Math.max(sizes[line.head].width, sizes[line.tail].width) + ASIDE) };
+    if (within(line)) {
+      // It goes around what stands between its ends, to the right of them.
+      const down = place[line.tail].y > place[line.head].y ? -1 : 1;
+      return { ...line, side: down * (Math.max(sizes[line.head].width, sizes[line.tail].width) + ASIDE) };
+    }
+    if (!next.includes(line)) return line;
+    const here = levelAt(line);
+    const there = line.head === here ? line.tail : line.head;
+    const to = side(line, here);
+    const some = ports.get(`${here} ${to}`);
+    const y = middle(here) + (some.indexOf(line) - (some.length - 1) / 2) * pitch;
+    const x = place[here].x + (to * sizes[here].width) / 2;
+    const points = [{ x, y }, { x: x + to * level, y }, { x: place[there].x - (to * sizes[there].width) / 2, y: middle(there) }];
+    const atTail = here === line.tail;
+    return { ...line, label: "", way: { points: atTail ? points.reverse() : points, label: line.label, atTail, offset: level / 2 } };
   });
   return { items, lines: drawn, place, sizes, width: left - across + MARGIN, height: height + above + MARGIN };
 }
@@ -203,7 +261,12 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
     taken[lane.number].push(lane);
   }
   order.forEach((at, row) => {
-    if (straight(row)) return;
+    if (straight(row)) {
+      // Its label stands in the middle of both, and keeps clear of the lanes beside it.
+      const [{ line, from }] = entries[row];
+      if (lanes.size) for (const end of [at, from]) sizes[end].width = Math.max(sizes[end].width, labelWidth(line));
+      return;
+    }
     const headers = headersOf(row);
     const needed = headers.length ? Math.max(...headers.map(([{ line }]) => labelWidth(short(line)))) + 40 + 16 * headers.length : 0;
     const size = sizes[at];
@@ -212,7 +275,7 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
   });
   const widest = Math.max(...sizes.map(({ width }) => width));
   // What joins an item with itself is drawn at its right.
-  const end = Math.max(widest, ...loops.map((line) => sizes[line.head].width + LOOP / 2 + labelWidth(line) / 2));
+  const end = Math.max(widest, ...loops.map((line) => sizes[line.head].width + LOOP + labelWidth(line)));
   const apart = taken.length ? Math.max(5, Math.min(LANE, (room - end - MARGIN - 6) / taken.length)) : 0;
   const left = MARGIN / 2 + taken.length * apart + (taken.length ? 6 : MARGIN / 2);
   const width = left + end + MARGIN / 2;
@@ -226,7 +289,7 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
     if (straight(row)) {
       const [{ line, down, from }] = entries[row];
       const middle = left + Math.min(size.width, sizes[from].width) / 2;
-      const end = { x: taken.length ? middle : x, y: top + (line.label.includes("\n") ? NOTED : STRAIGHT) };
+      const end = { x: taken.length ? middle : x, y: top + STRAIGHT + NOTE * (linesOfLabel(line) - 1) };
       const points = [{ x: end.x, y: top }, end];
       ways.set(line, { line, points: down ? points : points.reverse() });
       top = end.y;
@@ -241,7 +304,8 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
         entered.forEach(({ line, down, from }, nth) => {
           const lane = lanes.get(`${from} ${down} ${line.relation}`);
           const own = [...lanes.values()].filter((other) => other.from === from);
-          const start = place[from].y + (own.indexOf(lane) - (own.length - 1) / 2) * 7;
+          const step = Math.min(7, (sizes[from].height - 8) / Math.max(1, own.length - 1));
+          const start = place[from].y + (own.indexOf(lane) - (own.length - 1) / 2) * step;
           const x1 = left - 6 - (lane.number + 0.5) * apart;
           const points = [{ x: left, y: start }, { x: x1, y: start }, { x: x1, y }, { x: enter, y }, { x: enter, y: base }];
           const way = { line: { ...labelled, ...line, label: "" }, points: down ? points : points.reverse() };
@@ -254,6 +318,6 @@ function inRows({ items, lines, near, layers, sizes: given, labelWidth, room }) 
     place[at] = { x, y: top + size.height / 2 };
     top += size.height;
   });
-  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : { ...line, reach: sizes[line.head].width / 2 + LOOP / 2 }));
+  const drawn = lines.map((line) => (ways.has(line) ? { ...ways.get(line).line, way: ways.get(line) } : { ...line, reach: sizes[line.head].width / 2 + LOOP / 2, beside: labelWidth(line) / 2 }));
   return { items, lines: drawn, place, sizes, width, height: top + MARGIN, lanes: taken.length * LANE + 6 };
 }

@@ -1,6 +1,6 @@
 // The browse view: types and relations, a table of each, and all that is recorded of an entity.
 
-import { get, of, post } from "./api.js";
+import { get, of } from "./api.js";
 import { complete, entityOffers, wholeField } from "./complete.js";
 import { bar, browseAddress, chips, count, el, fill, filling, form, mainField, name, nodeLabel, nodeLink, propertyText, relationLabel, say, shown, tripleLine } from "./dom.js";
 import { evidenceGraph, factOf } from "./evidence.js";
@@ -58,18 +58,9 @@ export function browseView({ graph, query, go, failed }) {
 
   async function showTable({ type, relation }) {
     const rows = { type: type ?? `head of ${relation}` };
-    const { available, count: total } = await post(of(graph, "table"), { ...rows, limit: 1 });
     const title = typeLabel(rows.type);
-    fill(
-      result,
-      el(
-        "section",
-        { class: "card", "aria-label": title },
-        el("h2", {}, name(title), el("small", {}, ` ${count(total)}`)),
-        el("details", {}, el("summary", {}, `What is recorded of them: ${available.length} columns`), shapes(available, total)),
-        entityTable({ graph, rows, label: title, failed, spoken: relation ? () => [relation] : null }),
-      ),
-    );
+    const table = entityTable({ graph, rows, label: title, failed, spoken: relation ? () => [relation] : null });
+    fill(result, el("section", { class: "card", "aria-label": title }, el("h2", {}, name(title)), table));
   }
 
   async function showAll() {
@@ -82,26 +73,27 @@ export function browseView({ graph, query, go, failed }) {
   return { view: [finding, result], focus: () => field.focus(), close: () => {} };
 }
 
-const KINDS = { string: "text", langString: "text", boolean: "yes or no", integer: "number", decimal: "number", double: "number", float: "number" };
+const KINDS = { string: "text", langString: "text", boolean: "yes or no", integer: "number", decimal: "number", double: "number", float: "number", gYear: "year", dateTime: "date and time" };
+const END = /^(head|tail) of (.+)$/;
+
+/** A kind of value in words: *number, USD*. */
+function valueLabel(type) {
+  const [kind, ...more] = nodeLabel(type).split(", ");
+  return [KINDS[kind] ?? kind, ...more].join(", ");
+}
 
 /** A type in words; where a graph has none, its nodes are told by an end of a relation that they have. */
 function typeLabel(type) {
-  const end = /^(head|tail) of (.+)$/.exec(type);
-  if (!end) return (type.includes("XMLSchema#") && KINDS[nodeLabel(type)]) || nodeLabel(type);
+  const end = END.exec(type);
+  if (!end) return nodeLabel(type);
   return end[1] === "head" ? `with ${relationLabel(end[2])}` : `value of ${relationLabel(end[2])}`;
-}
-
-/** The columns of a type: how many have one, what kind of value, the least and the largest. */
-function shapes(columns, total) {
-  const heads = ["column", "have it", "kind", "values", "from", "to"];
-  const row = ({ label, filled, kind, distinct, low, high }) =>
-    el("tr", {}, el("th", { scope: "row" }, name(relationLabel(label))), el("td", {}, `${Math.round((100 * filled) / Math.max(1, total))} %`, bar(filled / Math.max(1, total))), el("td", {}, kind), el("td", { class: "number" }, count(distinct)), el("td", {}, name(low)), el("td", {}, name(high)));
-  return el("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Columns" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((title) => el("th", { scope: "col" }, title)))), el("tbody", {}, columns.map(row))));
 }
 
 function overview({ relations, count: total }, { types, declared }, info, graph) {
   const most = Math.max(1, ...types.map((one) => one.count));
-  const ends = (some) => some.map(({ type, share }) => `${typeLabel(type)}${share < 0.995 ? ` ${Math.round(share * 100)} %` : ""}`).join(", ");
+  const known = new Set(types.map(({ type }) => type));
+  const isValue = (type) => !known.has(type) && !END.test(type);
+  const ends = (some) => some.map(({ type, share }) => `${isValue(type) ? valueLabel(type) : typeLabel(type)}${share < 0.995 ? ` ${Math.round(share * 100)} %` : ""}`).join(", ");
   const heads = ["relation", "triples", "from", "to", "for example"];
   const row = (relation) =>
     el(
@@ -114,10 +106,11 @@ function overview({ relations, count: total }, { types, declared }, info, graph)
       el("td", {}, tripleLine(relation.example)),
     );
   const some = declared ? types : types.slice(0, MOST_RELATIONS);
+  const schema = schemaGraph(relations.filter(({ tail_types: [first] }) => first && !isValue(first.type)));
   return [
     el(
       "div",
-      { class: "two" },
+      { class: schema ? "two" : "one" },
       el(
         "section",
         { class: "card", "aria-label": "Types" },
@@ -126,7 +119,7 @@ function overview({ relations, count: total }, { types, declared }, info, graph)
         el("h3", {}, declared ? "Types" : "Ends of relations"),
         el("ul", { class: "counted" }, some.map((one) => el("li", {}, el("a", { class: "node", href: browseAddress(graph, { type: one.type }) }, name(typeLabel(one.type))), el("small", {}, ` ${count(one.count)}`), bar(one.count / most)))),
       ),
-      schemaGraph(relations),
+      schema,
     ),
     el(
       "section",
@@ -137,11 +130,11 @@ function overview({ relations, count: total }, { types, declared }, info, graph)
   ];
 }
 
-/** The most frequent relations between the types that mostly stand at their ends, drawn from type to type. */
+/** The most frequent of the relations between things, drawn from the type that mostly stands at one end to that of the other. */
 function schemaGraph(relations) {
   const end = (types) => (types.length ? typeLabel(types[0].type) : "thing");
   const between = new Map();
-  for (const relation of relations.slice(0, MOST_RELATIONS).filter((one) => one.head_types.length || one.tail_types.length)) {
+  for (const relation of relations.slice(0, MOST_RELATIONS)) {
     const ends = [end(relation.head_types), end(relation.tail_types)];
     const key = JSON.stringify(ends);
     if (!between.has(key)) between.set(key, { ends, names: [] });
@@ -152,7 +145,7 @@ function schemaGraph(relations) {
     const triple = [head, names.slice(0, MOST_NAMED).join(", ") + (left > 0 ? ` + ${left}` : ""), tail];
     return { facts: [{ names: triple, ids: triple, properties: [], inferred: false }] };
   });
-  if (!groups.length) return el("section", { class: "card" }, el("p", { class: "quiet" }, "No types stand at the ends of its relations."));
+  if (!groups.length) return null;
   return evidenceGraph(groups, { label: "Schema" }).frame;
 }
 
@@ -182,7 +175,7 @@ function groupView(around, group, { graph, failed }) {
   const list = el("ul", { class: "nodes" });
   const more = el("button", { type: "button", class: "link", hidden: group.next === null, onclick: next }, `more of ${count(group.count)}`);
   let offset = group.next;
-  const add = (nodes) => list.append(...nodes.map((node) => el("li", {}, nodeLink(graph, node.entity, node.label), node.properties ? el("small", { class: "properties" }, ` · ${propertyText(node.properties)}`) : null)));
+  const add = (nodes) => list.append(...nodes.map((node) => el("li", {}, nodeLink(graph, node.entity, node.label), node.properties ? el("small", { class: "properties" }, ` · ${propertyText(node.properties).join(" · ")}`) : null)));
   async function next() {
     try {
       const page = await get(of(graph, "entities", around.entity), { relation: group.relation, direction: group.direction, offset, limit: PAGE });
@@ -194,6 +187,5 @@ function groupView(around, group, { graph, failed }) {
     }
   }
   add(group.nodes);
-  const title = relationLabel(group.label) + (group.direction === "in" ? " (of)" : "");
-  return el("div", { class: "group" }, el("dt", {}, title, group.count > 1 ? el("small", {}, ` ${count(group.count)}`) : null), el("dd", {}, list, more));
+  return el("div", { class: "group" }, el("dt", {}, relationLabel(group.heading), group.count > 1 ? el("small", {}, ` ${count(group.count)}`) : null), el("dd", {}, list, more));
 }

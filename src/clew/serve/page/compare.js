@@ -13,7 +13,7 @@ export function compareView({ graph, server, query, go, failed }) {
   const wanted = new Set((query.get("methods") ?? "").split(",").filter(Boolean));
   const usual = server.models.length ? ["auto", "kg-rag", "kaping"] : WITHOUT_MODEL;
   const boxes = server.methods.map((method) => {
-    const box = el("input", { type: "checkbox", id: `method-${method}`, value: method, checked: wanted.size ? wanted.has(method) : usual.includes(method) });
+    const box = el("input", { type: "checkbox", id: `method-${method}`, value: method, checked: wanted.size ? wanted.has(method) : usual.includes(method), disabled: !server.models.length && !WITHOUT_MODEL.includes(method) });
     return [box, el("span", { class: "choice" }, box, el("label", { for: box.id }, method))];
   });
   const field = mainField("Question", "A question for several methods …", query.get("q") ?? "");
@@ -36,7 +36,7 @@ export function compareView({ graph, server, query, go, failed }) {
     compare,
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Compare")),
     el("fieldset", { class: "line small" }, el("legend", {}, "Methods"), boxes.map(([, label]) => label)),
-    server.models.length ? el("div", { class: "line small" }, fields[1]) : el("p", { class: "quiet" }, "This server has no chat model; methods that need one say so."),
+    server.models.length ? el("div", { class: "line small" }, fields[1]) : el("p", { class: "quiet" }, "Other methods than auto need a chat model, which this server does not have."),
   );
   if (field.value) compare();
   return { view: [comparing, result], focus: () => field.focus(), close: () => {} };

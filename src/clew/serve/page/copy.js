@@ -1,6 +1,6 @@
-// Tables and answers to take away: JSON, CSV, Markdown, with names.
+// Tables and answers to take away: JSON, CSV, Markdown to copy, and CSV as a file, with names.
 
-import { copyText, el } from "./dom.js";
+import { copyText, el, saveFile } from "./dom.js";
 
 const cell = (value) => {
   const text = String(value ?? "");
@@ -42,5 +42,6 @@ export function copyButtons(table, json = null) {
     Object.entries(forms).map(([form, write]) =>
       el("button", { type: "button", "data-copy": form, onclick: (event) => copyText(event.target, write) }, form),
     ),
+    el("button", { type: "button", onclick: async () => saveFile(new Blob(["\ufeff", await forms.CSV()], { type: "text/csv" }), "table.csv") }, "Save CSV"),
   );
 }

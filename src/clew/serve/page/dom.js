@@ -73,9 +73,9 @@ export function factsOf({ triples, ids, properties, inferred }) {
   return triples.map((names, at) => ({ names, ids: ids?.[at] ?? names, properties: properties?.[at] ?? [], inferred: inferred?.[at] ?? false }));
 }
 
-/** Properties of edges in words: *since 2015, hours 40*. */
+/** Properties of edges in words, one after the other: *since 2015*, *hours 40*. */
 export function propertyText(properties) {
-  return properties.map((edge) => Object.entries(edge).map(([key, values]) => `${relationLabel(key)} ${values.map(shown).join(", ")}`).join(" · ")).filter(Boolean).join("; ");
+  return properties.flatMap((edge) => Object.entries(edge).map(([key, values]) => `${relationLabel(key)} ${values.map(shown).join(", ")}`));
 }
 
 /** A name that leads to what is around it; its id is on hover, where it is another. */
@@ -94,7 +94,7 @@ export function tripleLine(fact, graph = null) {
     nodeLink(graph, ids[0], names[0]),
     el("span", { class: "relation" }, " ─", relationLabel(names[1]), "→ "),
     nodeLink(graph, ids[2], names[2]),
-    properties.length ? el("small", { class: "properties" }, ` · ${propertyText(properties)}`) : null,
+    properties.length ? el("small", { class: "properties" }, ` · ${propertyText(properties).join(" · ")}`) : null,
     inferred ? el("small", {}, " inferred") : null,
   );
 }
@@ -168,6 +168,14 @@ export async function copyText(button, text) {
   setTimeout(() => {
     button.textContent = before;
   }, 1500);
+}
+
+/** Save a file on the machine of who reads. */
+export function saveFile(blob, file) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: file });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  say(`Saved as ${file}`);
 }
 
 /** Let `work` fill a part of the page, which is busy meanwhile; what fails is shown there, as `failed` draws it. */

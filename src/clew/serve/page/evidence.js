@@ -3,16 +3,15 @@
 
 import cytoscape from "./vendor/cytoscape.esm.min.mjs";
 import { get, of, post } from "./api.js";
-import { HEIGHT, arrange, cells } from "./arrange.js";
-import { browseAddress, count, el, factsOf, fill, name, nodeLabel, propertyText, relationLabel, say, shown, tripleLine } from "./dom.js";
+import { CAPTION, HEIGHT, arrange, cells } from "./arrange.js";
+import { browseAddress, count, el, factsOf, fill, name, nodeLabel, propertyText, relationLabel, saveFile, say, shown, tripleLine } from "./dom.js";
 import { svgOf } from "./svg.js";
 
 const MOST_NODES = 60;
 const FONT = 13;
 const EDGE_FONT = 12;
 const LONGEST_NAME = 30;
-const LONGEST_NOTE = 28;
-/** Edges that are drawn with their properties beside them. */
+/** Edges that are drawn with their properties beside them, a line each. */
 const MOST_NOTED = 8;
 const EXPANDED = 12;
 const COLOURS = ["#3f7fbf", "#c77b1b", "#3d9455", "#9b62b5", "#2a9d9d", "#a8893a", "#c4608f", "#6d7f8c"];
@@ -60,7 +59,7 @@ function looks() {
       },
     },
     { selector: "edge.within", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(side)", "control-point-weights": 0.5 } },
-    { selector: "edge.aside", style: { "loop-direction": "90deg", "loop-sweep": "-40deg", "control-point-step-size": "data(reach)" } },
+    { selector: "edge.aside", style: { "loop-direction": "90deg", "loop-sweep": "-40deg", "control-point-step-size": "data(reach)", "text-margin-x": "data(beside)" } },
     { selector: "edge.way", style: { "curve-style": "straight", "source-endpoint": way("start"), "target-endpoint": way("end") } },
     { selector: "edge.turning", style: { "curve-style": "segments", "edge-distances": "endpoints", "segment-weights": way("weights"), "segment-distances": way("distances"), "segment-radii": 0 } },
     { selector: "edge.said-at-target", style: { "target-label": way("label"), "target-text-offset": way("offset") } },
@@ -108,7 +107,7 @@ function wayOf({ points, label, offset }, head, tail) {
 }
 
 /**
- * Draw groups of triples (`{facts, of, mark}`) in a frame with buttons; `asked` are names or ids that the question has,
+ * Draw groups of triples (`{facts, mark}`) in a frame with buttons; `asked` are names or ids that the question has,
  * `answers` ids; `ask(name)` is called to ask about a node. Without a `graph` nodes cannot be opened, and have no type.
  * Returns `{frame, choose(facts)}`.
  */
@@ -206,8 +205,8 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     const made = [...lines.values()];
     for (const line of made) {
       const [fact] = line.facts;
-      const said = line.facts.length === 1 && made.length <= MOST_NOTED ? propertyText(fact.properties) : "";
-      line.label = short(relationLabel(fact.names[1]), LONGEST_NAME) + (said ? `\n${short(said, LONGEST_NOTE)}` : "");
+      const said = line.facts.length === 1 && made.length <= MOST_NOTED ? propertyText(fact.properties) : [];
+      line.label = [relationLabel(fact.names[1]), ...said].map((text) => short(text, LONGEST_NAME)).join("\n");
     }
     return made;
   }
@@ -230,13 +229,13 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     return { data: { id, parent, label: nodeText(id), width, colour: colourOf(id) }, position, classes: marks };
   }
 
-  function lineElement({ head, tail, facts, marks, key, label: text, side, reach, way: points }, items, place) {
+  function lineElement({ head, tail, facts, marks, key, label: text, side, reach, beside, way: points }, items, place) {
     const end = (at) => (items[at].length === 1 ? items[at][0] : `box ${at}`);
     // Cytoscape has the middle of a box in the middle of what is in it.
-    const middle = (at) => ({ x: place[at].x, y: place[at].y - (items[at].length === 1 ? 0 : 8) });
+    const middle = (at) => ({ x: place[at].x, y: place[at].y - (items[at].length === 1 ? 0 : CAPTION / 2) });
     const way = points && wayOf(points, middle(head), middle(tail));
     const classes = [marks.has("supported") ? "supported" : marks.has("refuted") && "refuted", side && "within", reach && "aside", way && "way", way?.weights.length && "turning", way?.label && `said-at-${points.atTail ? "target" : "source"}`];
-    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side, reach, way }, classes: classes.filter(Boolean).join(" ") };
+    return { data: { id: key, source: end(head), target: end(tail), label: text, facts, side, reach, beside, way }, classes: classes.filter(Boolean).join(" ") };
   }
 
   /** Put the chosen triples in front, the others back. */
@@ -272,7 +271,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
           drawLegend();
           draw();
         };
-        return el("button", { type: "button", "aria-pressed": String(!hiddenTypes.has(type)), onclick: toggle }, swatch, type === "" ? "value" : name(nodeLabel(type)), el("small", {}, ` ${count(number)}`));
+        return el("button", { type: "button", "aria-pressed": String(!hiddenTypes.has(type)), onclick: toggle }, swatch, type === "" ? "other" : name(nodeLabel(type)), el("small", {}, ` ${count(number)}`));
       }),
     );
   }
@@ -354,10 +353,7 @@ export function evidenceGraph(groups, { graph = null, asked = new Set(), answers
     drawing.elements().removeClass("chosen faded");
     const blob = kind === "SVG" ? new Blob([svgOf(drawing, colour("--card"))], { type: "image/svg+xml" }) : drawing.png({ output: "blob", full: true, scale: 2, bg: colour("--card") });
     light();
-    const link = el("a", { href: URL.createObjectURL(blob), download: `evidence.${kind.toLowerCase()}` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    say(`Saved as ${kind}`);
+    saveFile(blob, `evidence.${kind.toLowerCase()}`);
   }
 
   // Drawn in the frame after the text, which is there at once.

@@ -68,7 +68,7 @@ function edgeMark(edge, paper) {
   const before = curves.at(-1) ?? points.at(-2);
   const turn = (Math.atan2(end.y - before.y, end.x - before.x) * 180) / Math.PI;
   const labels = [
-    [edge.style("label"), edge.midpoint()],
+    [edge.style("label"), { x: edge.midpoint().x + Number.parseFloat(edge.style("text-margin-x")), y: edge.midpoint().y }],
     [edge.style("target-label"), along(points.toReversed(), Number.parseFloat(edge.style("target-text-offset")))],
     [edge.style("source-label"), along(points, Number.parseFloat(edge.style("source-text-offset")))],
   ];

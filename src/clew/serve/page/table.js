@@ -40,12 +40,13 @@ function byArrows(event) {
 export function entityTable({ graph, rows, label, failed, first = [], spoken = null, chosen = null, extra = null, json = null }) {
   const state = { sort: null, descending: false, filters: [], offset: 0, columns: null, opened: null };
   let available = [];
+  let total = 0;
   let page = { count: first.length, columns: [], rows: first.slice(0, PAGE), next: null };
   let picked = null;
   const told = el("span", { class: "quiet", role: "status" });
   const filters = el("ul", { class: "chips filters" });
   const panel = el("div", { class: "panel", hidden: true });
-  const chooser = el("details", { class: "columns" });
+  const chooser = el("details", { class: "columns", hidden: true });
   const grid = el("table", { class: "entities", onkeydown: byArrows });
   const pager = el("div", { class: "buttons pager" });
   const frame = el(
@@ -67,6 +68,7 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
       page = await post(of(graph, "table"), asked(wanted));
       if (state.columns === null) {
         available = page.available;
+        total = page.count;
         const some = spoken?.(available);
         state.columns = some?.length ? some : page.columns.map((column) => column.name);
         if (some?.length) page = await post(of(graph, "table"), asked({ ...wanted, columns: state.columns }));
@@ -133,7 +135,7 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
     const label = name(nodeLabel(one.label));
     const link = { href: browseAddress(graph, { entity: one.entity }), title };
     const head = chosen
-      ? [el("button", { type: "button", class: "link row-name", "data-key": one.entity, title, onclick: (event) => pick(one, event.target) }, label), "\u00a0", el("a", { ...link, class: "open", "aria-label": `All about ${shown(nodeLabel(one.label))}` }, "↗")]
+      ? el("div", { class: "row-head" }, el("button", { type: "button", class: "link row-name", "data-key": one.entity, title, onclick: (event) => pick(one, event.target) }, label), el("a", { ...link, class: "open", "aria-label": `All about ${shown(nodeLabel(one.label))}` }, "↗"))
       : el("a", { class: "node row-name", ...link }, label);
     return el(
       "tr",
@@ -156,17 +158,33 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
     chosen(one);
   }
 
+  /** What there is to show: each column with how many have it, its kind, and its least and largest value. */
   function drawColumns() {
+    if (!available.length) return;
+    const heads = ["column", "have it", "kind", "values", "from", "to"];
     const entry = (column) => {
       const id = freshId("column");
-      const box = el("input", { type: "checkbox", id, checked: state.columns.includes(column.name), onchange: () => toggle(column.name, box.checked) });
-      const span = column.low ? ` · ${shown(column.low)} to ${shown(column.high)}` : ` · ${count(column.distinct)} values`;
-      return el("li", {}, box, el("label", { for: id }, name(relationLabel(column.label)), el("small", {}, ` ${count(column.filled)} have it${span}`)));
+      const share = column.filled / Math.max(1, total);
+      const box = el("input", { type: "checkbox", id, "data-key": `column ${column.name}`, checked: state.columns.includes(column.name), onchange: () => toggle(column.name, box.checked) });
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, box, " ", el("label", { for: id }, name(relationLabel(column.label)))),
+        el("td", {}, `${Math.round(100 * share)} %`, bar(share)),
+        el("td", {}, column.kind),
+        el("td", { class: "number" }, count(column.distinct)),
+        [column.low, column.high].map((end) => el("td", { class: "number" }, name(end))),
+      );
     };
-    const open = chooser.open;
-    fill(chooser, el("summary", {}, `Columns (${page.columns.length} of ${available.length})`), el("ul", { class: "choose" }, available.map(entry)));
-    chooser.hidden = !available.length;
-    chooser.open = open;
+    const wide = chooser.querySelector(".wide");
+    const top = wide?.scrollTop ?? 0;
+    refill(
+      chooser,
+      el("summary", { "data-key": "columns" }, `Columns (${page.columns.length} of ${available.length})`),
+      el("div", { class: "wide choose", tabindex: "0", role: "group", "aria-label": "Columns" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((title) => el("th", { scope: "col" }, title)))), el("tbody", {}, available.map(entry)))),
+    );
+    chooser.querySelector(".wide").scrollTop = top;
+    chooser.hidden = false;
   }
 
   function toggle(column, wanted) {
@@ -220,7 +238,6 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
 
   function histogram(column, bars) {
     const most = Math.max(1, ...bars.map((one) => one.count));
-    const text = (number) => (typeof number === "string" || Number.isInteger(number) ? String(number) : number.toFixed(Math.abs(number) < 100 ? 2 : 0));
     const last = bars.length - 1;
     return el(
       "div",
@@ -229,14 +246,14 @@ export function entityTable({ graph, rows, label, failed, first = [], spoken = n
         "div",
         { class: "bars" },
         bars.map((one, at) => {
-          const range = `${text(one.from)} to ${text(one.to)}: ${count(one.count)}`;
+          const range = `${one.from} to ${one.to}: ${count(one.count)}`;
           const within = [{ column, is: ">=", value: String(one.from) }, { column, is: at === last ? "<=" : "<", value: String(one.to) }];
           const made = el("button", { type: "button", title: range, "aria-label": `Only ${range}`, onclick: () => addFilter(...within) });
           made.style.blockSize = `${(one.count / most) * 100}%`;
           return made;
         }),
       ),
-      el("div", { class: "ends quiet" }, el("span", {}, text(bars[0].from)), el("span", {}, text(bars[last].to))),
+      el("div", { class: "ends quiet" }, el("span", {}, bars[0].from), el("span", {}, bars[last].to)),
     );
   }
 

@@ -8,19 +8,21 @@ export function vocabularyView({ graph, query, go, failed }) {
   const result = el("div", { class: "result" });
   const told = el("p", { class: "quiet", role: "status" });
   const body = el("tbody");
+  const columns = [["stands for", (one) => one.means]];
   let entries = [];
 
   filling(result, failed, async () => {
     const [words, { relations, types }] = await Promise.all([get(of(graph, "vocabulary")), get(of(graph, "relations"))]);
     entries = entriesOf(words, relations, types, graph);
-    const heads = ["word", "stands for", "also said", "unit"];
+    if (entries.some((one) => one.also)) columns.push(["also said", (one) => name(one.also)]);
+    if (entries.some((one) => one.unit)) columns.push(["unit", (one) => name(one.unit)]);
     fill(
       result,
       el(
         "section",
         { class: "card", "aria-label": "Vocabulary" },
         told,
-        el("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Words" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((title) => el("th", { scope: "col" }, title)))), body)),
+        el("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Words" }, el("table", {}, el("thead", {}, el("tr", {}, ["word", ...columns.map(([title]) => title)].map((title) => el("th", { scope: "col" }, title)))), body)),
         el("p", { class: "quiet" }, "A vocabulary is a file: ", el("code", {}, "clew vocabulary GRAPH > words.toml"), " writes it, ", el("code", {}, "--set words.toml"), " keeps it."),
       ),
     );
@@ -32,7 +34,7 @@ export function vocabularyView({ graph, query, go, failed }) {
     const low = field.value.toLowerCase();
     const some = entries.filter((one) => one.text.toLowerCase().includes(low));
     told.textContent = `${count(some.length)} of ${count(entries.length)} words`;
-    fill(body, some.map((one) => el("tr", {}, el("th", { scope: "row" }, one.word), el("td", {}, one.means), el("td", {}, name(one.also)), el("td", {}, name(one.unit)))));
+    fill(body, some.map((one) => el("tr", {}, el("th", { scope: "row" }, one.word), columns.map(([, cell]) => el("td", {}, cell(one))))));
   }
 
   return { view: [el("div", { class: "card ask" }, el("div", { class: "line" }, field)), result], focus: () => field.focus(), close: () => {} };

@@ -17,10 +17,13 @@ function stretches({ question, account }) {
   for (const word of account) {
     const last = made.at(-1);
     const same = last && last.as === word.as && last.part === word.part && word.as !== "unplaced";
-    if (same && (!fits || !question.slice(last.end, word.begin).trim())) {
+    if (same && (!fits || !/[\p{L}\p{N}]/u.test(question.slice(last.end, word.begin)))) {
       last.text = fits ? question.slice(last.begin, word.end) : `${last.text} ${word.text}`;
       last.end = word.end;
-    } else made.push({ ...word });
+    } else {
+      const begin = fits && word.as === "value" && /\p{Sc}$/u.test(question.slice(0, word.begin)) ? word.begin - 1 : word.begin;
+      made.push({ ...word, begin, text: fits ? question.slice(begin, word.end) : word.text });
+    }
   }
   return made.map((one, at) => ({ ...one, before: fits ? question.slice(made[at - 1]?.end ?? 0, one.begin) : at ? " " : "", after: fits && at === made.length - 1 ? question.slice(one.end) : "" }));
 }
@@ -69,7 +72,7 @@ async function openDraft(draft, text, graph) {
   write();
 
   function write() {
-    line.textContent = shown(`[terms]`) + `\n${shown(`${key(text.toLowerCase())} = ${literal(field.value || "…")}`)}`;
+    line.textContent = `[terms]\n${shown(`${key(text.toLowerCase())} = ${literal(field.value || "…")}`)}`;
   }
 
   async function check() {
