@@ -17,6 +17,7 @@ from clew.foundation.arrays import AnyArray, Float32, Int8, chunks_of
 from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.graph import Graph
 from clew.graph.readers.source_files import modification_time, source_bytes
+from clew.graph.schema import schema_of
 from clew.graph.walks.walks import Walker
 from clew.index.corpus import (
     NODE_COLLECTION,
@@ -242,7 +243,7 @@ def build_index(
         new_index = NewIndex(writer, out, graph, embedder, vectors, tell, options.get("cluster"))
         nodes = graph.nodes
         tell("schema", 0, nodes)
-        write_schema(writer, graph)
+        write_schema(writer, schema_of(graph))
         tell("schema", nodes, nodes)
         _add_names(new_index)
         _add_vectors(new_index)

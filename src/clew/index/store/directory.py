@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # The manifest of an index: what it was made from, with what, and which files belong to it.
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 MANIFEST = "manifest.json"
 
 

@@ -20,6 +20,7 @@ from clew.foundation.arrays import AnyArray, Int32, Int64
 from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
 from clew.graph.readers.columns import TableForm
+from clew.graph.schema import schema_after
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks, match_walks
 from clew.index.build import NODE_FILE, add_search
@@ -42,7 +43,7 @@ from clew.index.corpus import (
 from clew.index.names import NamesIndex, buckets_for, hash_norms
 from clew.index.store.directory import Index, Manifest, check_embedder, open_index, read_manifest
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.writing import IndexWriter, write_changed, write_updated_schema, writing
+from clew.index.store.writing import IndexWriter, schema_of_index, write_changed, write_schema, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.resolve import resolve
 from clew.index.vectors.backends import VectorAccess, open_vectors
@@ -459,7 +460,8 @@ class _Update:
         write_changed(
             writer, index, contents, dropped=("corpus.", "schema."), progress=self.progress_of("writing")
         )
-        write_updated_schema(writer, index, graph, edit)
+        changed = edit.changed_nodes(index.graph.nodes)
+        write_schema(writer, schema_after(schema_of_index(index), index.graph, graph, changed))
         about = index.manifest.about
         updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
         index_report = {**about.report, "updates": updates}
