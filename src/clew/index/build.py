@@ -42,7 +42,6 @@ from clew.index.store.directory import (
     Manifest,
     SourceRecord,
 )
-from clew.index.store.files import check_entry
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
 from clew.index.vectors.backends import MilvusVectors, VectorChoice
@@ -78,7 +77,7 @@ def root_walks(
     settings: CorpusSettings, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None
 ) -> Callable[[Span], SpanWalks]:
     """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
-    walker = Walker(graph, settings if settings.kind != "lazy" else settings.own_triples)
+    walker = Walker(graph, settings)
     walk_embedder = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
 
     def make(span: Span) -> SpanWalks:
@@ -93,9 +92,8 @@ def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbal
     writer, graph, place = new_index.writer, new_index.graph, new_index.vectors.place
     milvus = None
     if place is not None:
-        walks = 0 if settings.kind == "lazy" else graph.nodes * settings.rows
         milvus = MilvusCorpus(
-            new_collection(new_index, place, "walks", walks),
+            new_collection(new_index, place, "walks", graph.nodes * settings.rows),
             new_collection(new_index, place, "nodes", graph.nodes),
             np.full(graph.nodes, -1, np.int32),
         )
@@ -160,10 +158,9 @@ def build_corpus(
             node_q[roots], node_scale[roots] = q, scale
         else:
             milvus.add_nodes(np.arange(*span, dtype=np.int32), q)
-        if settings.kind != "lazy":
-            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
+        parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         progress(span[1])
-    stored = (joined_parts(parts),) if parts else ()
+    stored = (joined_parts(parts),)
     model = None if verbaliser is None else verbaliser.name
     return Corpus(settings, stored, *places_of(stored, graph.nodes), node_q, node_scale, model, milvus)
 
@@ -224,7 +221,7 @@ def build_index(
     """
     vectors, tell = options.get("vectors") or VectorChoice(), options.get("progress") or say_nothing
     corpus, verbaliser = options.get("corpus"), options.get("verbaliser")
-    if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
+    if verbaliser is not None and corpus is None:
         raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
     if vectors.place is not None:
         MilvusVectors(1, vectors.place).check()
@@ -261,12 +258,10 @@ def build_index(
 def _read_sources(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
-    """Read the sources, write the graph and check its files; what was read is not kept in memory."""
+    """Read the sources and write the graph; what was read is not kept in memory."""
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
-    for entry in writer.files:
-        check_entry(writer.folder, entry, verify=False)
     return report
 
 

@@ -203,11 +203,14 @@ class Index:
         graph, names = graph_sections(self.graph), self.names.sections()
         return {**with_prefix("graph", graph), **with_prefix("names", names), **self.sections}
 
-    def check_unchanged(self) -> None:
-        """Check anew the files that were written to since they were opened; raises FormatError."""
+    def check_unchanged(self, *, verify: bool = False) -> None:
+        """Check anew the files that were written to since they were opened, all if `verify`.
+
+        Raises FormatError. A file that is gone was replaced, and what is mapped is whole.
+        """
         if self.seal is not None:
-            with _damage_errors(self.path):
-                self.seal.check_changed(self.manifest.files)
+            with suppress(FileNotFoundError), _damage_errors(self.path):
+                self.seal.check(self.manifest.files, verify=verify)
 
     @contextmanager
     def sound(self) -> Generator[None]:
@@ -222,12 +225,7 @@ class Index:
         except ClewError:
             raise
         except Exception:
-            if self.seal is not None:
-                with (
-                    suppress(FileNotFoundError),
-                    _damage_errors(self.path),
-                ):  # replaced: what is mapped is whole
-                    self.seal.check(self.manifest.files, verify=True)
+            self.check_unchanged(verify=True)
             raise
 
     def array(self, name: str) -> AnyArray:
@@ -284,9 +282,9 @@ def _damage_errors(path: Path) -> Generator[None]:
 def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess, held: bool) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
-    seal.check(manifest.files, verify=verify)
+    is_new = seal.check(manifest.files, verify=verify)
     arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
-    if seal.checked:
+    if is_new:
         try:
             check_structure(arrays)
         except DamagedSection as error:

@@ -32,7 +32,6 @@ from clew.index.corpus import (
     Verbaliser,
     WalkEmbedder,
     joined_parts,
-    make_part,
     open_corpus,
     part_of_rows,
     root_of_walks,
@@ -178,12 +177,6 @@ def updated_corpus(
     renamed = np.array([node for node, _ in edit.renamed], np.int32)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
-    if not corpus.parts:
-        near = edit.renamed_triples(before)[:, [0, 2]].ravel()
-        roots = np.unique(np.concatenate([edit.walked(before.nodes), near, renamed])).astype(np.int32)
-        part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
-        change = CorpusChange(len(roots), len(roots), len(part.q))
-        return _with_nodes(corpus, maker, part, graph.nodes), change
     walker = Walker(graph, corpus.settings)
     stored_walks: list[StoredWalks] = []
     for part, rows in corpus.parts_in_use():
@@ -534,7 +527,7 @@ class _Update:
         changed = len(edit.added) or len(edit.removed) or edit.renamed or graph.nodes > before.nodes
         if not changed and not self.is_unsaid():
             return corpus, CorpusChange(0, 0, 0)
-        if corpus.parts and corpus.drawing != WALK_VERSION:
+        if corpus.drawing != WALK_VERSION:
             raise FormatError(
                 f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
                 "Index the sources again"
