@@ -326,7 +326,7 @@ ENTITIES = (
         ({"a.csv": "id,name,age\n,Ann,3\n", "b.csv": "a,b,c\nd,b,f\n"},
          r"a\.csv:2: the id is empty(.|\n)*b\.csv:1"),
         ({"a.csv": ",".join(map(str, range(30_000))) + "\n" + "1," * 29_999 + "1\n"}, "30,000 columns"),
-        ({"a.graphml": ENTITIES}, "is defined by other entities"),
+        ({"a.graphml": ENTITIES}, "defined by other entities"),
         ({"a.graphml": "<graphml><graph></graphml>"}, "not graphml, or damaged"),
         ({"a.gml": "graph [ node"}, "not gml, or damaged"),
         ({"a.json": '{"type": "Topology", "arcs": [[1, 2]]}'},
