@@ -49,10 +49,6 @@ class Workers(Protocol):
         """
         ...
 
-    def work_notes(self) -> Sequence[str]:
-        """What there is to say of who did how much, one line each; none of a single machine."""
-        ...
-
 
 def in_order(
     submit: Callable[[S], Any],
@@ -95,10 +91,6 @@ class Processes:
                 "a worker process was killed; the same command goes on. Is the memory full?"
             ) from error
 
-    def work_notes(self) -> Sequence[str]:
-        """Nothing: all is done here."""
-        return ()
-
 
 def end_with_parent(wait: Callable[[], object], end: Callable[[], object] = lambda: os._exit(1)) -> None:
     """Call `end` in this process, by default at once and with code 1, when `wait` returns.
@@ -130,9 +122,8 @@ def _work(piece: Any) -> Any:  # noqa: ANN401
 
 # Work on a Ray cluster: Ray places the pieces, moves them, and tells of workers and nodes that are gone.
 #
-# A piece is a Ray task of one processor. A worker opens what it needs once and keeps it. What is lost with its
-# worker or node is done again by Ray, up to `MOST_LOST` times; nodes that join get pieces as soon as they are
-# there.
+# A piece is a Ray task of one processor. A worker opens what it needs once and keeps it. What is lost with
+# a worker or node Ray does again, up to `MOST_LOST` times; new nodes get pieces as soon as they are there.
 
 LOCAL = "local"
 _AHEAD = 3

@@ -278,8 +278,6 @@ CORPUS_SETTINGS, CORPUS_NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES = "corpus.changed"
-WALK_VERSION = 3
-"""How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +339,7 @@ class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
     `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
-    `milvus`. `model` says the walks; `drawing` is how they were drawn. `changed`
+    `milvus`. `model` says the walks. `changed`
     int32, ascending, are nodes whose vectors are not those of the file that searches them, if there is one.
     """
 
@@ -353,7 +351,6 @@ class Corpus:
     node_scales: Float32
     model: str | None = None
     milvus: MilvusCorpus | None = None
-    drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def of_root(self, root: int) -> RootWalks:
@@ -400,7 +397,6 @@ class Corpus:
     def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
         settings: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
-        settings["drawing"] = self.drawing
         sections: dict[str, AnyArray | bytes] = {CORPUS_NODES: self.nodes, NODE_SCALES: self.node_scales}
         if self.milvus is not None:
             settings["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
@@ -432,8 +428,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         return None
     raw = _raw_settings(index)
     try:
-        part_count, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
-        drawing = raw.pop("drawing", 1)
+        part_count, model, numbers = raw.pop("parts"), raw.pop("model"), raw.pop("milvus", None)
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
@@ -446,7 +441,6 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         *index.vectors(CORPUS_NODES, NODE_SCALES),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
-        drawing,
         changed,
     )
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, UsageError
+from clew.errors import UsageError
 from clew.foundation.arrays import AnyArray, Int32, Int64
 from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
@@ -26,7 +26,6 @@ from clew.graph.walks.walks import Walker, Walks, match_walks
 from clew.index.build import NODE_FILE, add_search
 from clew.index.corpus import (
     NODE_SEARCH,
-    WALK_VERSION,
     Corpus,
     CorpusPart,
     Verbaliser,
@@ -527,11 +526,6 @@ class _Update:
         changed = len(edit.added) or len(edit.removed) or edit.renamed or graph.nodes > before.nodes
         if not changed and not self.is_unsaid():
             return corpus, CorpusChange(0, 0, 0)
-        if corpus.drawing != WALK_VERSION:
-            raise FormatError(
-                f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
-                "Index the sources again"
-            )
         return updated_corpus(
             corpus, before, graph, edit, self.embedder,
             verbaliser=self.verbaliser, progress=self.progress_of("walks"),
