@@ -355,8 +355,8 @@ def _reason(error: Exception) -> str:
 
 # Which backend for how many vectors, or by what wrote a file.
 
-FEW_VECTORS, MANY = 200_000, 500_000
-"""Vectors up to which all are compared by NumPy, and by faiss."""
+FEW_VECTORS = 200_000
+"""Vectors up to which all are compared by NumPy."""
 
 
 VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
@@ -398,11 +398,6 @@ class VectorAccess:
         """Remember what must not be shown."""
         keep_secret(self.token)
         keep_address(self.uri)
-
-
-def faiss_for(count: int, dimension: int) -> FaissVectors:
-    """The empty faiss index that suits so many vectors."""
-    return FaissVectors(dimension, cells=count > MANY)
 
 
 def has_faiss() -> bool:

@@ -25,8 +25,8 @@ from clew.graph.match.distances import (
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
-from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, faiss_for, open_vectors
-from clew.index.vectors.nearest import Nearest, VectorIndex
+from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, open_vectors
+from clew.index.vectors.nearest import FaissVectors, Nearest, VectorIndex
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
@@ -99,7 +99,7 @@ def build_search(
 ) -> None:
     """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, in batches."""
     count, dimension = quantised.shape
-    index = faiss_for(count, dimension)
+    index = FaissVectors(dimension)
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(dequantised(quantised[rows], scales[rows]), count)

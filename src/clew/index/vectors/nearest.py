@@ -67,7 +67,7 @@ def check_dimension(path: Path, found: int, wanted: int | None) -> None:
         )
 
 
-# faiss: eight bits a component; all compared, or a part of the cells that are nearest.
+# faiss: eight bits a component, and a part of the cells that are nearest.
 #
 # Components are whole numbers of one step for all, so that faiss compares bytes and makes no floats of them.
 # A cell is what k-means makes; with few of them a search reads long runs of memory. What the eight bits or
@@ -94,45 +94,34 @@ def faiss_module() -> Any:  # noqa: ANN401
 
 
 class FaissVectors:
-    """Compares all vectors, which is quick up to about a million, or with `cells` those of the nearest cells.
+    """Compares the vectors of the cells that are nearest; of few cells those of all.
 
     There is an `_index` after training, by `train` or by the first vectors that are added.
     """
 
-    FLAT, CELLS = "faiss-flat", "faiss-ivf"
-
-    def __init__(self, dimension: int, *, cells: bool = False) -> None:
-        self.dimension, self.name = dimension, self.CELLS if cells else self.FLAT
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
         self._index: Any = None
-        self._step = 0.0
+        self._step = 1.0
 
     def __len__(self) -> int:
         return 0 if self._index is None else int(self._index.ntotal)
 
-    def _make(self, count: int) -> Any:  # noqa: ANN401
+    def train(self, vectors: Float32, count: int) -> None:
+        """Choose cells and ranges from a sample of the `count` vectors that will be added."""
         faiss = faiss_module()
-        bits, metric = faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
-        if self.name == self.FLAT:
-            return faiss.IndexIDMap2(faiss.IndexScalarQuantizer(self.dimension, bits, metric))
         # So few that finding the nearest of them costs little.
-        cells = int(np.clip(1.3 * np.sqrt(count), 4, 4096))
+        cells = min(int(np.clip(1.3 * np.sqrt(count), 1, 4096)), len(vectors))
+        bits, metric = faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
         quantizer = faiss.IndexFlatL2(self.dimension)
         index = faiss.IndexIVFScalarQuantizer(quantizer, self.dimension, cells, bits, metric)
         index.by_residual = False
         index.cp.max_points_per_centroid = TRAINING_A_CELL
+        index.cp.min_points_per_centroid = 1
         index.cp.niter = 8
-        return index
-
-    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
-        """Return the part of faiss that encodes vectors; the step is kept as the argument of its range."""
-        return index.sq if self.name == self.CELLS else faiss_module().downcast_index(index.index).sq
-
-    def train(self, vectors: Float32, count: int) -> None:
-        """Choose cells and ranges from a sample of the `count` vectors that will be added."""
-        index = self._make(count)
         self._step = float(np.float32(np.abs(vectors).max(initial=0.0) / LARGEST)) or 1.0
         index.train(self._bytes(vectors))
-        self._quantizer(index).rangestat_arg = self._step
+        index.sq.rangestat_arg = self._step  # where it is kept
         self._index = index
 
     def _bytes(self, vectors: Float32) -> Float32:
@@ -152,11 +141,9 @@ class FaissVectors:
         k = min(k, len(self))
         if not k:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        reading = None
-        if self.name == self.CELLS:
-            cells = self._index.nlist
-            needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
-            reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
+        cells = self._index.nlist
+        needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
+        reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
         squared, ids = self._index.search(self._bytes(query[None]), k, params=reading)
         is_hit = ids[0] >= 0
         return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * self._step)
@@ -179,6 +166,6 @@ class FaissVectors:
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
         check_dimension(path, index.d, dimension)
-        opened = cls(index.d, cells=hasattr(index, "nlist"))
-        opened._index, opened._step = index, float(opened._quantizer(index).rangestat_arg)
+        opened = cls(index.d)
+        opened._index, opened._step = index, float(index.sq.rangestat_arg)
         return opened
