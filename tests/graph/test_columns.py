@@ -250,7 +250,7 @@ def test_formats_that_people_have(name: str, tmp_path: Path) -> None:
         nodes.write_text("~id,~label,name:string,age:int\n0,User,Adam,42\n1,User,Jim,41\n")
         sources = [nodes, path]
     with Clew.open(sources, cache_dir=tmp_path / "cache") as clew:
-        (edge,) = clew.edges(relation="KNOWS")
+        (edge,) = (triple for triple in clew.triples() if triple.relation == "KNOWS")
         assert (edge.head, edge.tail) == ("Adam", "Jim")
         assert float(dict(edge.properties[0])["since"]) == 1993
 
