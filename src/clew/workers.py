@@ -126,10 +126,8 @@ def _work(piece: Any) -> Any:  # noqa: ANN401
 # a worker or node Ray does again, up to `MOST_LOST` times; new nodes get pieces as soon as they are there.
 
 LOCAL = "local"
-_AHEAD = 3
-"""Pieces under way for each processor of the cluster."""
-_POLL_SECONDS, _PATIENCE = 5.0, 300.0
-"""How often a wait looks for nodes, and how long it goes on without any."""
+_POLL_SECONDS = 5.0
+"""How often a wait looks for nodes; after 60 times without any it ends."""
 
 
 class ClusterError(ClewError):
@@ -218,7 +216,7 @@ class RayWorkers:
         if perf_counter() - look_time > _POLL_SECONDS:
             processors = int(self._ray.cluster_resources().get("CPU", 0))
             self._processors = perf_counter(), processors
-        return _AHEAD * max(processors, 1)
+        return 3 * max(processors, 1)
 
     def wait(self, reference: Any) -> PieceDone:  # noqa: ANN401
         """Wait for a piece. Raises Stopped if its workers end again and again, or no node is left."""
@@ -230,7 +228,7 @@ class RayWorkers:
                 seconds_alone = (
                     0.0 if self._ray.cluster_resources().get("CPU") else seconds_alone + _POLL_SECONDS
                 )
-                if seconds_alone >= _PATIENCE:
+                if seconds_alone >= 60 * _POLL_SECONDS:
                     raise Stopped(
                         f"{self.address}: no node with a processor is left in the cluster; the same command "
                         "goes on when there is one"

@@ -38,8 +38,6 @@ LEAST_TYPED = 0.25
 """Of all nodes with outgoing edges so many must have a typing relation, else it says something else."""
 MOST_IMPLIED_TYPES = 500
 """Types beyond these many, those with the fewest nodes, are left out."""
-DEEPEST_TYPE = 8
-"""Steps up from a type to wider ones."""
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _PATH = re.compile(r"[^\W\d]\w*(?:[./][^\W\d]\w*)+")
 
@@ -102,7 +100,7 @@ def _types_of_typing(graph: Graph) -> Iterator[tuple[str, Int64]]:
 def _wider_types(type: int, wider: dict[int, set[int]]) -> set[int]:
     """A type and all wider ones."""
     types, frontier = {type}, {type}
-    for _ in range(DEEPEST_TYPE):
+    for _ in range(8):
         frontier = {w for t in frontier for w in wider.get(t, ())} - types
         if not frontier:
             break
@@ -151,8 +149,6 @@ MOST_COUNTED_ENDS = 4096
 """Ends whose pairs are counted in one array, of 64 MiB; of more, a row is counted when it is asked for."""
 MOSTLY_VALUES = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
-BYTES_OF_TYPE = 16
-"""Memory for each pair of a relation and a type: a count for both ends."""
 ROWS_AT_ONCE = AT_ONCE >> 2
 
 
@@ -340,7 +336,7 @@ def schema_of(graph: Graph) -> Schema:
     Raises InputError for a graph of so many relations and types that the machine has not the memory for it.
     """
     relations, types = len(graph.relations), len(graph.types.names)
-    bytes_needed, memory = BYTES_OF_TYPE * relations * types, physical_memory()
+    bytes_needed, memory = 16 * relations * types, physical_memory()
     # A system that promises more than it has would end the process.
     if bytes_needed > memory:
         raise InputError(

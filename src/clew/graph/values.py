@@ -275,7 +275,8 @@ class ColumnType:
         day, month = numbers if self.day_first else numbers[::-1]
         year = int(match["year"])
         if len(match["year"]) == 2:
-            year += 1900 if year >= LAST_CENTURY else 2000
+            # As in POSIX.
+            year += 1900 if year >= 69 else 2000
         days = days_since_epoch(year, month, day)
         time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
@@ -368,10 +369,6 @@ def _numeric_match(text: str) -> re.Match[str] | None:
     if match is None or len(match["year"]) == 4 or match["cut"] == "/":
         return match
     return match if len(match["first"]) == len(match["second"]) == 2 else None
-
-
-LAST_CENTURY = 69
-"""From this on, two digits are a year of the 1900s, as in POSIX."""
 
 
 def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:

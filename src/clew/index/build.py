@@ -65,8 +65,6 @@ from clew.workers import Workers
 
 NODE_FILE = "node_search.faiss"
 ROOTS_AT_ONCE = 2048
-ESTIMATED = 500
-"""Roots by whose walks the work of a model is estimated."""
 
 
 SpanWalks = tuple[CorpusPart, tuple[Int8, Float32]]
@@ -142,9 +140,7 @@ def build_corpus(
     """
     if verbaliser is not None:
         walker = Walker(graph, settings)
-        sample_roots = np.unique(
-            np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32)
-        )
+        sample_roots = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, 500)).astype(np.int32))
         verbaliser.begin(graph, walker.walk(sample_roots), graph.nodes)
     parts: list[CorpusPart] = []
     rows = graph.nodes if milvus is None else 0

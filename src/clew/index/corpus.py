@@ -492,8 +492,6 @@ LAZY_WALKS = 1000
 """Walks made of one node where none are stored; a smaller tree is taken whole."""
 LAZY_EDGES = 200_000
 """Edges looked at for one of these nodes."""
-COMPARED_AGAIN = 16
-"""Nodes beyond those wanted that are compared with the query as it is, after all with its rounded form."""
 _ROWS = 65_536
 
 
@@ -553,7 +551,8 @@ class WalkIndex:
         if self._search is not None:
             return self._search.nearest(query, count).ids.tolist()
         rounded = dots(self._q, self._inverse, self._all_rows, Rounded.of(query).values)
-        near = best_of(rounded, count + COMPARED_AGAIN, self._all_rows)
+        # Some more are compared with the query as it is, after all with its rounded form.
+        near = best_of(rounded, count + 16, self._all_rows)
         cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
         return near[best_of(cosines, count, near)].tolist()
 

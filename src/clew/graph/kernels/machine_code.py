@@ -31,8 +31,6 @@ from clew.errors import OutputError
 from clew.foundation.system import COMPILING, is_own
 
 _PACKAGE = Path(__file__).parents[2]
-_DIGEST_BYTES = 32
-"""SHA-256 of what follows in a file, which goes first."""
 
 
 @cache
@@ -99,7 +97,7 @@ def _read_own(path: Path) -> bytes | None:
             data = file.read()
     except OSError:
         return None
-    digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    digest, content = data[:32], data[32:]
     return content if sha256(content).digest() == digest else None
 
 

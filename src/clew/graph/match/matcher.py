@@ -29,7 +29,6 @@ from clew.graph.match.query import ALL, QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 Distinct = Literal["nodes", "triples", "none"]
-UNLIMITED = 1 << 62
 _DISTINCT = {"nodes": c.NODES, "triples": c.TRIPLES, "none": c.NOTHING}
 
 
@@ -60,7 +59,7 @@ def match(
     project: int | None = None,
     distinct: Distinct = "nodes",
     undirected: bool = True,
-    expansions: int = UNLIMITED,
+    expansions: int = 1 << 62,
     milliseconds: float | None = None,
 ) -> MatchResult:
     """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).

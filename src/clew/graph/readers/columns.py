@@ -343,10 +343,6 @@ MOST_TRACKED = 20_000
 """Distinct cells of a column that are kept to look for names, references and separators."""
 SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
-LONGEST_PART = 6
-"""Words of a value among several in a cell."""
-FEWEST_TRUTHS = 3
-"""Cells of *no* and nothing else from which a column says that something is not so."""
 _LETTERS = ({"y", "n"}, {"t", "f"})
 """All that a column holds which says yes and no by a letter."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
@@ -506,7 +502,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
         plain = all(form.plain for form, _ in profile.of_kind(kind))
         if kind == "truth" and not plain and not TRUE.intersection(map(str.lower, profile.distinct)):
             is_code = any(cell.isupper() for cell in profile.distinct)
-            if is_code or profile.filled < FEWEST_TRUTHS:
+            if is_code or profile.filled < 3:
                 continue  # *NO* alone may be Norway
         if counts[kind] >= least:
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
@@ -578,7 +574,7 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
     several = [parts for parts in lists if len(parts) > 1]
     if len(several) < 2 or 10 * len(several) < len(lists):
         return False
-    if any(not part or len(part.split()) > LONGEST_PART for parts in several for part in parts):
+    if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
     places: dict[str, set[int]] = {}
     for parts in lists:

@@ -30,8 +30,6 @@ from clew.graph.readers.hints import Hints
 from clew.graph.values import FIRST_YEAR, LAST_YEAR, is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3
-FEW_ROWS = 3
-"""Rows from which a table of three columns without known words can be told from triples."""
 
 _ENDS = (
     ("head", "tail"), ("subject", "object"), ("subj", "obj"), ("source", "target"), ("src", "dst"),
@@ -257,7 +255,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(found and all(map(_is_amount, found)) for found in values):
         return True
     # Of triples, relations come again and again, and so do heads.
-    if len(rows) < FEW_ROWS or len(values[0]) < len(rows):
+    if len(rows) < 3 or len(values[0]) < len(rows):
         return False
     return 2 * len(values[1]) > len(rows) or _calls_rows(cells, rows)
 

@@ -14,7 +14,7 @@ from typing import Any
 from clew.errors import InputError, ParseError, UsageError
 from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.json_tables import Network, read_network
+from clew.graph.readers.json_tables import MOST_DOCUMENT_BYTES, Network, read_network
 from clew.graph.readers.stream import ByteSource, XmlGuard
 from clew.graph.readers.table import cell_text
 
@@ -24,8 +24,6 @@ from clew.graph.readers.table import cell_text
 # files are looked at first: elements too deep and entities that grow are refused.
 
 
-MOST_BYTES = 256 << 20
-"""Bytes of a file, which is read as a whole."""
 _GEXF_VERSION = re.compile(rb"(?<=xmlns=[\"'])https?://(?:www\.)?gexf\.net/[^\"']*")
 _OTHER_ENCODING = re.compile(rb"\s*<\?xml[^>]*encoding=[\"'](?!utf-8)", re.IGNORECASE)
 _KNOWN_GEXF = b"http://www.gexf.net/1.2draft"
@@ -63,7 +61,9 @@ class NetworkReader:
         with ByteSource(path, tally) as source:
             while chunk := source.read():
                 data += chunk
-                too_much = f"more than {MOST_BYTES >> 20} MiB" if len(data) > MOST_BYTES else ""
+                too_much = (
+                    f"more than {MOST_DOCUMENT_BYTES >> 20} MiB" if len(data) > MOST_DOCUMENT_BYTES else ""
+                )
                 if fault := (guard.take(chunk) if self.mark else "") or too_much:
                     raise InputError(f"{path}: {fault}. Give it as CSV")
         if self.mark:

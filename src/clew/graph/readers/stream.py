@@ -43,7 +43,6 @@ _MARK = re.compile(
 )
 """A closing tag, an opening one, or what has not ended yet."""
 
-_LONGEST_DECLARATION = 1 << 12
 _BEGIN = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _PLAIN = re.compile(
     rb"<!ENTITY\s+(?:[^\s%&;\"'<>]{1,256}\s+(?:\"[^\"&<>%]{0,256}\"|'[^'&<>%]{0,256}')"
@@ -104,7 +103,7 @@ class XmlGuard:
             rest = window[declaration.start() :]
             if _PLAIN.match(rest):
                 continue
-            if data and b">" not in rest and len(rest) < _LONGEST_DECLARATION:
+            if data and b">" not in rest and len(rest) < 4096:
                 self._rest_of_entities = rest
                 return
             raise InputError(

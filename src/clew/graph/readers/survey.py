@@ -50,8 +50,6 @@ REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
 NEARLY_ALL = 0.9
 """Least share of a column's cells that are ids of a table, if its name does not say so."""
-SHORTEST_NOUN = 3
-"""Characters of a file's name that says what is in it."""
 GENERIC = frozenset(
     "data dataset table tables node nodes item items row rows record records entity entities export output "
     "result results query graph sheet file edge edges link links relations triples statements main all input "
@@ -556,7 +554,7 @@ def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
     words, nodes = header_words(table.name).split(), table.layout.nodes
     observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
-    unsaid = len(table.name) < SHORTEST_NOUN or not words or GENERIC.intersection(words)
+    unsaid = len(table.name) < 3 or not words or GENERIC.intersection(words)
     if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])

@@ -48,7 +48,6 @@ from clew.graph.readers.survey import (
 
 PARQUET, EXCEL = ".parquet", ".xlsx"
 SHEET_SUFFIXES = (PARQUET, EXCEL)
-_ROWS_AT_ONCE = 20_000
 
 
 def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
@@ -68,7 +67,7 @@ def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
         with parquet.ParquetFile(path) as file:
             yield list(file.schema_arrow.names)
             size, done = path.stat().st_size, 0
-            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+            for batch in file.iter_batches(batch_size=20_000):
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 done += batch.num_rows
                 if tally.progress is not None:
@@ -117,8 +116,6 @@ def cell_text(value: object) -> str:
     return str(value).strip()
 
 
-MOST_SEEN = 1 << 20
-"""Rows in which it is looked whether they are of the same node."""
 NULL = r"\N"
 """How databases write an empty cell of a table into a file."""
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
@@ -365,7 +362,7 @@ class _NodeRows:
         if self._seen is None:
             return
         mark = hash(node)
-        if mark not in self._seen and len(self._seen) < MOST_SEEN:
+        if mark not in self._seen and len(self._seen) < (1 << 20):
             self._seen.add(mark)
             return
         if mark in self._seen:

@@ -194,7 +194,6 @@ WalkKind = Literal["bfs", "random"]
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000
-MOST_DEPTH = 6
 MOST_WALKS = 10_000
 
 
@@ -217,7 +216,7 @@ class WalkSettings:
 
     def __post_init__(self) -> None:
         for name, value, most in (
-            ("depth", self.depth, MOST_DEPTH),
+            ("depth", self.depth, 6),
             ("walks", self.walks, MOST_WALKS),
             ("max-walks", self.max_walks, MOST_WALKS),
         ):
@@ -303,10 +302,6 @@ Rank = Callable[[Sequence[Steps]], Sequence[float]]
 """Scores of some relation paths, the larger the better."""
 
 
-DEPTH = 3
-"""Steps of a path."""
-BEAM = 64
-"""Paths that are gone on from at each length."""
 MOST_ENDS, MOST_PATH_EDGES = 20_000, 500_000
 """Ends and edges of one path."""
 
@@ -365,12 +360,12 @@ def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
     """
     start = RelationPath(root, (), np.array([root], np.int32), np.zeros(1, np.int32))
     frontier, paths = [start], list[RelationPath]()
-    for _ in range(DEPTH):
+    for _ in range(3):
         level = [path for prefix in frontier for path in _longer(graph, prefix)]
         paths += level
         scores = rank([path.steps for path in level]) if level else []
         order = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
-        frontier = [level[at] for at in order if level[at].complete][:BEAM]
+        frontier = [level[at] for at in order if level[at].complete][:64]
     return paths
 
 

@@ -177,9 +177,6 @@ def check_embedder(path: Path, manifest: Manifest, embedder: Embedder) -> None:
         )
 
 
-_ATTEMPTS = 5
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """An open index: a snapshot that stays whole while others write new generations."""
@@ -252,7 +249,7 @@ def open_index(
     InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
     it may not be read.
     """
-    for _ in range(_ATTEMPTS):
+    for _ in range(5):
         manifest = read_manifest(path)
         try:
             with _damage_errors(path):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
-from clew.foundation.arrays import AnyArray, chunks_of, load_array
+from clew.foundation.arrays import AT_ONCE, AnyArray, chunks_of, load_array
 from clew.foundation.system import is_own, open_at_once, replace_file, usable_processors
 
 # Folders for what can be made again: the cache, or a private one where the cache may not be written.
@@ -70,7 +70,6 @@ def make_own(folder: Path) -> str | None:
 
 _READ_BELOW = 1 << 20
 """Bytes of a file that is read: what is mapped ends the process if the file is truncated."""
-_WRITE_AT_ONCE = 1 << 24
 _PLACES = "-o; $CLEW_CACHE_DIR for the cache"
 
 
@@ -130,7 +129,7 @@ def write_parts(
         write_piece(file, header.getvalue())
         for part in parts:
             data = np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data
-            for span in chunks_of(0, len(data), _WRITE_AT_ONCE):
+            for span in chunks_of(0, len(data), AT_ONCE):
                 digest.update(data[slice(*span)])
                 write_piece(file, data[slice(*span)])
             bytes_left -= len(data)
@@ -218,7 +217,6 @@ def is_array(entry: FileEntry) -> bool:
 # damages a disk below the file system changes no times: `clew info --verify` reads all.
 
 _SEAL = "sealed.json"
-_THREADS = 4
 
 
 class Mark(NamedTuple):
@@ -269,7 +267,7 @@ class Seal:
         # Largest first, so that no thread is left with one at the end.
         unsealed.sort(key=lambda entry: entry.bytes, reverse=True)
         if unsealed:
-            with ThreadPoolExecutor(min(_THREADS, usable_processors())) as pool:
+            with ThreadPoolExecutor(min(4, usable_processors())) as pool:
                 list(pool.map(partial(check_entry, self._folder), unsealed))
         self._marks = set(marks)
         return bool(unsealed)

@@ -102,11 +102,8 @@ def _kind(datatype: str) -> str:
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
-_TELL_EVERY = 1 << 12
 MOST_COUNTED = 1 << 24
 """Pairs of a relation and a datatype that are counted in a table of all."""
-MOST_TAILS = 50
-"""What a relation leads to that is looked at for what begins the ids of all."""
 _TEXT = XSD + "string"
 MOST_MISSING = 5
 """Missing triples and unknown names that a message shows."""
@@ -304,7 +301,7 @@ class _Resolver:
 
     def _tell(self) -> None:
         self._triples_done += 1
-        if self._progress is not None and self._triples_done % _TELL_EVERY == 0:
+        if self._progress is not None and self._triples_done % 4096 == 0:
             self._progress(self._triples_done, len(self._edits.add) + len(self._edits.remove))
 
     def _stored_key(self, key: NodeT) -> NodeT:
@@ -383,9 +380,7 @@ class _Resolver:
     def _referred(self, relation: int, text: str) -> int:
         """The entity that is an id or a name among those that a relation leads to; -1 without one."""
         if relation not in self._groups:
-            tails = self._graph.out.neighbour[
-                np.flatnonzero(self._graph.out.relation == relation)[:MOST_TAILS]
-            ]
+            tails = self._graph.out.neighbour[np.flatnonzero(self._graph.out.relation == relation)[:50]]
             ids = (self._graph.entities[node] for node in tails.tolist())
             groups = {id_[: id_.rfind(":") + 1] for id_ in ids}
             self._groups[relation] = groups.pop() if len(groups) == 1 else ""

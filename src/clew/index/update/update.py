@@ -348,8 +348,6 @@ UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
 FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
-MOST_LOGGED = 20
-"""Updates that the report of an index remembers."""
 MOST_NEWER = 10_000
 """Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
@@ -455,7 +453,7 @@ class _Update:
         changed = edit.changed_nodes(index.graph.nodes)
         write_schema(writer, schema_after(schema_of_index(index), index.graph, graph, changed))
         about = index.manifest.about
-        updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
+        updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-20:]
         index_report = {**about.report, "updates": updates}
         if tables:
             index_report["tables"] = [table.as_json() for table in tables]

@@ -75,11 +75,8 @@ def check_dimension(path: Path, found: int, wanted: int | None) -> None:
 
 LARGEST, MIDDLE = 127, 128.5
 """Steps of the largest component, and what makes them positive and rounds them when they are cut down."""
-TRAINING_A_CELL = 64
-"""Vectors of each cell that k-means sees."""
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
-MEBIBYTE = 1 << 20
 LEAST_CELLS = 205
 """Cells that a search reads at least: recall depends on their number, hardly on how many there are."""
 
@@ -116,7 +113,7 @@ class FaissVectors:
         quantizer = faiss.IndexFlatL2(self.dimension)
         index = faiss.IndexIVFScalarQuantizer(quantizer, self.dimension, cells, bits, metric)
         index.by_residual = False
-        index.cp.max_points_per_centroid = TRAINING_A_CELL
+        index.cp.max_points_per_centroid = 64
         index.cp.min_points_per_centroid = 1
         index.cp.niter = 8
         self._step = float(np.float32(np.abs(vectors).max(initial=0.0) / LARGEST)) or 1.0
@@ -154,7 +151,7 @@ class FaissVectors:
             try:
                 faiss_module().write_index(self._index, str(path))
             except RuntimeError as error:  # faiss does not say which error of the system it was
-                full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < MEBIBYTE
+                full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < (1 << 20)
                 raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
 
     @classmethod
