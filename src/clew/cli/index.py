@@ -306,7 +306,6 @@ def _lines(built: Built, seconds: float) -> list[str]:
 
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "reading": ("reading", "bytes"),
-    "finding": ("finding triples", "triples"),
     "walks": ("embedding walks", "walks"),
     "writing": ("writing", "bytes"),
 }

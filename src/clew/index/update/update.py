@@ -343,9 +343,9 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: in
     )
 
 
-UpdateStage = Literal["reading", "finding", "walks", "writing"]
+UpdateStage = Literal["reading", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]
-"""Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
+"""Called with (what, done, total): bytes read, walks embedded, bytes written."""
 FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
 MOST_NEWER = 10_000
@@ -395,8 +395,7 @@ def update_index(
         index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
         update = _Update(writer, index, embedder, verbaliser, progress)
-        tell = update.progress_of("finding")
-        edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=tell)
+        edit, report = resolve(index.graph, index.names, edits, rules)
         sections: Mapping[str, bytes] = {}
         if further is not None:
             edit, sections = further(index, edit)
