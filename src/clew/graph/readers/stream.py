@@ -112,6 +112,8 @@ class XmlGuard:
             )
 
 
+MOST_DOCUMENT_BYTES = 256 << 20
+"""Bytes of a document that is read as a whole; lines of objects may be more."""
 MAX_LINE_BYTES = 1 << 20
 """A longer line is an error: it is a file of another kind or damaged, and would fill the memory."""
 
@@ -287,6 +289,21 @@ class ByteSource:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+
+def whole_file(path: Path, tally: Tally, advice: str, guard: XmlGuard | None = None) -> bytes:
+    """All bytes of a file; InputError with `advice` if they are too many, or XML that may fill the memory."""
+    data = bytearray()
+    with ByteSource(path, tally) as source:
+        while chunk := source.read():
+            data += chunk
+            too_much = len(data) > MOST_DOCUMENT_BYTES
+            fault = f"more than {MOST_DOCUMENT_BYTES >> 20} MiB" if too_much else ""
+            if fault := fault or (guard.take(chunk) if guard is not None else ""):
+                raise InputError(f"{path}: {fault}. {advice}")
+    if guard is not None:
+        guard.take(b"")
+    return bytes(data)
 
 
 def is_cp1252(data: bytes) -> bool:
