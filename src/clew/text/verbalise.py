@@ -94,19 +94,13 @@ class Templates:
 
     def __init__(self, graph: Graph) -> None:
         self._labels = graph.labels
-        self._names: dict[int, str] = {}
         phrase_pairs = [phrases_of(label) for label in graph.relation_labels]
         self._phrases = [phrase for p in phrase_pairs for phrase in (p.forward, p.inverse)]
         self._later_phrases = [f", which {phrase}" for phrase in self._phrases]
 
     def name(self, node: int) -> str:
         """Name of a node as people read it."""
-        text = self._names.get(node)
-        if text is None:
-            if len(self._names) >= 200_000:
-                self._names.clear()
-            text = self._names[node] = readable(self._labels[node])
-        return text
+        return readable(self._labels[node])
 
     @property
     def phrases(self) -> tuple[Sequence[str], Sequence[str]]:
