@@ -114,7 +114,7 @@ def large(data: Path, folder: Path) -> None:
 
 def build(data: Path, folder: Path) -> None:
     """All corpora."""
-    for kind in ("lazy", "bfs", "random"):
+    for kind in ("bfs", "random"):
         index_of(kind, data, folder)
 
 
@@ -155,7 +155,7 @@ def ask(data: Path, folder: Path, count: int, skip: int, kinds: list[str]) -> No
 
 def update(data: Path, folder: Path, sizes: list[int]) -> None:
     """Random edits, half of them additions."""
-    kind = "bfs" if (folder / "metaqa-bfs.clew").exists() else "lazy"
+    kind = "bfs"
     path, embedder, rng = folder / "updated.clew", make_embedder(None), random.Random(5)
     shutil.rmtree(path, ignore_errors=True)
     shutil.copytree(index_of(kind, data, folder), path)
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "clew-walks")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--skip", type=int, default=0)
-    parser.add_argument("--kinds", nargs="*", default=["bfs", "random", "lazy", "none"])
+    parser.add_argument("--kinds", nargs="*", default=["bfs", "random", "none"])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1] * 20 + [100, 10_000])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

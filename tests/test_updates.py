@@ -59,7 +59,7 @@ def assert_same_index(found: Path, wanted: Path) -> None:
     if "graph.beside" in wanted_files:  # a set of statements, those of an update last
         beside = (sorted(lines_of(files["graph.beside"])) for files in (found_files, wanted_files))
         assert next(beside) == next(beside)
-    apart = ("corpus.p", "corpus.settings", "schema.of", "schema.together.wid", "graph.beside")
+    apart = ("corpus.p", "corpus.settings", "graph.beside")
     for name, array in wanted_files.items():
         if not name.startswith(apart):
             np.testing.assert_array_equal(found_files[name], array, name)

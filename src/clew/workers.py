@@ -49,10 +49,6 @@ class Workers(Protocol):
         """
         ...
 
-    def work_notes(self) -> Sequence[str]:
-        """What there is to say of who did how much, one line each; none of a single machine."""
-        ...
-
 
 def in_order(
     submit: Callable[[S], Any],
@@ -95,10 +91,6 @@ class Processes:
                 "a worker process was killed; the same command goes on. Is the memory full?"
             ) from error
 
-    def work_notes(self) -> Sequence[str]:
-        """Nothing: all is done here."""
-        return ()
-
 
 def end_with_parent(wait: Callable[[], object], end: Callable[[], object] = lambda: os._exit(1)) -> None:
     """Call `end` in this process, by default at once and with code 1, when `wait` returns.
@@ -130,15 +122,12 @@ def _work(piece: Any) -> Any:  # noqa: ANN401
 
 # Work on a Ray cluster: Ray places the pieces, moves them, and tells of workers and nodes that are gone.
 #
-# A piece is a Ray task of one processor. A worker opens what it needs once and keeps it. A piece that was
-# lost with its worker or node is done again, up to `MOST_LOST` times; nodes that join get pieces as soon as
-# they are there.
+# A piece is a Ray task of one processor. A worker opens what it needs once and keeps it. What is lost with
+# a worker or node Ray does again, up to `MOST_LOST` times; new nodes get pieces as soon as they are there.
 
 LOCAL = "local"
-_AHEAD = 3
-"""Pieces under way for each processor of the cluster."""
-_POLL_SECONDS, _PATIENCE = 5.0, 300.0
-"""How often a wait looks for nodes, and how long it goes on without any."""
+_POLL_SECONDS = 5.0
+"""How often a wait looks for nodes; after 60 times without any it ends."""
 
 
 class ClusterError(ClewError):
@@ -175,7 +164,6 @@ class RayWorkers:
     prepare: Callable[[], None]
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
-    _lost_pieces: int = 0
     _start_time: float = 0.0
     _processors: tuple[float, int] = (0.0, 0)
 
@@ -205,25 +193,22 @@ class RayWorkers:
         Raises Stopped if a piece is lost again and again or no node is left, ClusterError for a node without
         Clew or with another version, and as `ClewError` what was raised on a node, with its name.
         """
-        work = self._ray.remote(num_cpus=1, max_retries=0)(_task(__version__))
+        work = self._ray.remote(num_cpus=1, max_retries=MOST_LOST)(_task(__version__))
         maker_reference = self._ray.put(pickle.dumps((self.prepare, make)))
 
         def submit(piece: S) -> _PendingPiece:
-            return _PendingPiece(self, partial(work.remote, maker_reference, pickle.dumps(piece)))
+            return _PendingPiece(self, work.remote(maker_reference, pickle.dumps(piece)))
 
         return in_order(submit, pieces, self._window)
 
     def work_notes(self) -> Sequence[str]:
-        """How many pieces each node did, and how fast; and how many were done again."""
+        """How many pieces each node did, and how fast."""
         seconds = max(monotonic() - self._start_time, 1e-9)
-        lines = [
+        return [
             f"node {node}: {share.pieces:,} done, {share.pieces / seconds:,.1f} a second, "
             f"{share.seconds:,.1f} s of work"
             for node, share in sorted(self._shares.items())
         ]
-        if self._lost_pieces:
-            lines.append(f"{self._lost_pieces:,} pieces were lost with their workers, and done again")
-        return lines
 
     def _window(self) -> int:
         """Pieces that may be under way; nodes come and go."""
@@ -231,10 +216,10 @@ class RayWorkers:
         if perf_counter() - look_time > _POLL_SECONDS:
             processors = int(self._ray.cluster_resources().get("CPU", 0))
             self._processors = perf_counter(), processors
-        return _AHEAD * max(processors, 1)
+        return 3 * max(processors, 1)
 
-    def wait(self, reference: Any) -> PieceDone | None:  # noqa: ANN401
-        """Wait for a piece; None if it was lost with its worker. Raises Stopped if no node is left."""
+    def wait(self, reference: Any) -> PieceDone:  # noqa: ANN401
+        """Wait for a piece. Raises Stopped if its workers end again and again, or no node is left."""
         errors, seconds_alone = self._ray.exceptions, 0.0
         while True:
             try:
@@ -243,15 +228,18 @@ class RayWorkers:
                 seconds_alone = (
                     0.0 if self._ray.cluster_resources().get("CPU") else seconds_alone + _POLL_SECONDS
                 )
-                if seconds_alone >= _PATIENCE:
+                if seconds_alone >= 60 * _POLL_SECONDS:
                     raise Stopped(
                         f"{self.address}: no node with a processor is left in the cluster; the same command "
                         "goes on when there is one"
                     ) from None
             except errors.RayTaskError as error:  # a bug, or what a node cannot load
                 raise ClusterError(f"{self.address}: {first_line(error.cause or error)}") from error
-            except errors.RayError:
-                return None
+            except errors.RayError as error:
+                raise Stopped(
+                    f"{self.address}: {MOST_LOST + 1} workers ended at the same piece. Is the memory of the "
+                    "nodes full? The same command goes on from there"
+                ) from error
 
     def drop(self, reference: Any) -> None:  # noqa: ANN401
         """Have a piece not begun that nobody waits for; after the end of the work there is none."""
@@ -268,35 +256,23 @@ class RayWorkers:
         share.pieces += 1
         share.seconds += done.seconds
 
-    def count_lost(self, times: int) -> None:
-        """Count a piece that is done again; raises Stopped if its workers end again and again."""
-        self._lost_pieces += 1
-        if times > MOST_LOST:
-            raise Stopped(
-                f"{self.address}: {times} workers ended at the same piece. Is the memory of the nodes full? "
-                "The same command goes on from there"
-            )
 
-
+@dataclass(frozen=True, slots=True)
 class _PendingPiece:
-    """A piece under way, and the function that sends it again."""
+    """A piece under way."""
 
-    def __init__(self, workers: RayWorkers, send: Callable[[], Any]) -> None:
-        self._workers, self._send, self._reference = workers, send, send()
+    workers: RayWorkers
+    reference: Any
 
     def result(self) -> Any:  # noqa: ANN401
-        """Wait for it, and do it again where it was lost."""
-        times = 0
-        while (done := self._workers.wait(self._reference)) is None:
-            times += 1
-            self._workers.count_lost(times)
-            self._reference = self._send()
-        self._workers.count_done(done)
+        """Wait for it."""
+        done = self.workers.wait(self.reference)
+        self.workers.count_done(done)
         return done.result
 
     def cancel(self) -> None:
         """Drop it, where it has not begun."""
-        self._workers.drop(self._reference)
+        self.workers.drop(self.reference)
 
 
 def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:

@@ -93,13 +93,10 @@ def test_info_tells_what_the_cap_cut(films, run):
     assert "90 of their own triples" in shown
 
 
-def test_plain_vectors_are_told_and_are_of_stored_walks(films, run):
+def test_plain_vectors_are_told(films, run):
     made = run("index", films, "--corpus", "random", "--plain-vectors", "--quiet")
     assert made.exit_code == 0
     assert ", plain vectors" in run("info", films.with_suffix(".clew")).stdout
-    refused = run("index", films, "--corpus", "lazy", "--plain-vectors")
-    assert refused.exit_code == 2
-    assert "bfs or random" in refused.stderr
 
 
 @pytest.mark.parametrize("arguments", [("--depth", "9"), ("--max-walks", "0"), ("--walks", "0")])

@@ -12,7 +12,7 @@ import pytest
 from clew import Clew
 from clew.errors import FormatError
 from clew.index.store.directory import _checksum
-from clew.index.store.files import full_checksum, sample_checksum
+from clew.index.store.files import full_checksum
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,6 @@ def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tm
         entry |= {
             "bytes": file.stat().st_size,
             "checksum": full_checksum(file),
-            "sample": sample_checksum(file),
         }
         body = {key: value for key, value in manifest.items() if key != "checksum"}
         (path / "manifest.json").write_text(json.dumps({"checksum": _checksum(body), **body}))

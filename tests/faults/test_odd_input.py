@@ -146,7 +146,7 @@ class TestAPipe:
         pipe = index / "pipe.npy"
         self.put(pipe)
         with pytest.raises(FormatError, match="not a regular file"):
-            check_entry(index, FileEntry("pipe", pipe.name, 0, "", ""), verify=True)
+            check_entry(index, FileEntry("pipe", pipe.name, 0, ""))
 
     def test_in_the_place_of_a_seal_counts_as_none(self, index):
         self.put(index / "gen-000001" / "sealed.json")

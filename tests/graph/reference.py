@@ -95,7 +95,7 @@ def brute_force(
         one
         for nodes in product(range(graph.nodes), repeat=len(pattern.nodes))
         if distinct != "nodes" or len(set(nodes)) == len(nodes)
-        for one in _of_nodes(pattern, tables, triples, nodes, distinct, undirected)
+        for one in _of_nodes(pattern, tables, triples, nodes, undirected)
     ]
     found.sort(key=_order)
     if all_tied:
@@ -121,7 +121,6 @@ def _of_nodes(
     tables: Tables,
     triples: list[tuple[int, int, int]],
     nodes: tuple[int, ...],
-    distinct: str,
     undirected: bool,
 ) -> list[Match]:
     gsd = 0.0
@@ -138,7 +137,7 @@ def _of_nodes(
     matches: list[Match] = []
     for combination in product(*choices):
         ids = tuple(c[0] for c in combination)
-        if distinct != "none" and len(set(ids)) < len(ids):
+        if len(set(ids)) < len(ids):
             continue
         total = gsd + sum(c[2] for c in combination)
         matches.append(Match(round(total, 9), sum(c[1] for c in combination), nodes, ids))

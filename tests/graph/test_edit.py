@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.graph.edit import GraphEdit, edited
-from clew.graph.schema import MOST_CELLS, Schema, schema_after, schema_of
+from clew.graph.schema import MOST_COUNTED_ENDS, Schema, schema_after, schema_of
 from graph.reference import dense, make_graph
 
 Triple = tuple[int, int, int]
@@ -37,12 +37,11 @@ values = st.lists(st.sampled_from(["1990", "12.5", "2001-02-03", "x"]), min_size
 
 
 @settings(max_examples=100)
-@given(triples, rounds, values, st.sampled_from([MOST_CELLS, 0]))
-def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names, cells) -> None:
-    """However pairs of ends are counted, one by one or in a square of at most so many `cells`."""
+@given(triples, rounds, values, st.sampled_from([MOST_COUNTED_ENDS, 0]))
+def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names, most) -> None:
+    """However pairs of ends are counted: in a square, or row by row where there are more than `most`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clew.graph.schema.MOST_CELLS", cells)
-        patch.setattr("clew.graph.schema.MOST_PAIRS", 30)
+        patch.setattr("clew.graph.schema.MOST_COUNTED_ENDS", most)
         check_schemas(start, changes, names)
 
 

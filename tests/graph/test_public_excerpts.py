@@ -104,10 +104,3 @@ def test_an_empty_cell_as_databases_write_it_is_empty(tmp_path: Path) -> None:
     _, report = build_graph(write(tmp_path, nodes), hints=Hints(id="iata"), on_error="skip")
     assert report.skipped == 1
     assert "the id is empty" in report.reasons[0]
-
-
-def test_a_matrix_without_direction_is_read_both_ways(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text(",Ann,Bo,Cy\nAnn,0,3,0\nBo,0,0,1\nCy,0,0,0\n")
-    graph, _ = build_graph([path], hints=Hints(undirected=True))
-    assert told(graph, "linked to") == {("Ann", "Bo"), ("Bo", "Ann"), ("Bo", "Cy"), ("Cy", "Bo")}

@@ -187,19 +187,19 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.owl", "Prefix(:=<http://a/>)\nOntology(<http://a/o>)", "OWL's functional syntax"),
         ("a.owl", "Prefix: : <http://a/>\nOntology: <http://a/o>", "OWL's Manchester syntax"),
         ("a.rdf", '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r/>',
-         "entity is defined by other entities"),
+         "defined by other entities"),
         ("a.ttl", f'<http://a/x> <http://a/p> "{"x" * 17_000_000}" .',
          "near line 1: a statement is too long"),
         ("a.nt", "<x> <y> <z> .", ":1: No scheme found"),
         ("a.rdf", '<!DOCTYPE r [<!ENTITY a.b "x"><!ENTITY b "&a.b;">]><r/>',
-         "entity is defined by other entities"),
+         "defined by other entities"),
         ("a.rdf", '<!DOCTYPE r [<!ENTITY é "x"><!ENTITY b "y&é;">]><r/>',
-         "entity is defined by other entities"),
-        ("a.rdf", '<!DOCTYPE r [<!entity a SYSTEM "/etc/passwd">]><r/>', "or by another file"),
-        ("a.rdf", '<!DOCTYPE r [<!ENTITY % a "x">]><r/>', "is defined by other entities"),
-        ("a.rdf", f'<!DOCTYPE r [<!ENTITY a "{"x" * 2_000}">]><r/>', "more than 1,024 bytes"),
+         "defined by other entities"),
+        ("a.rdf", '<!DOCTYPE r [<!entity a SYSTEM "/etc/passwd">]><r/>', "by another file"),
+        ("a.rdf", '<!DOCTYPE r [<!ENTITY % a "x">]><r/>', "defined by other entities"),
+        ("a.rdf", f'<!DOCTYPE r [<!ENTITY a "{"x" * 2_000}">]><r/>', "an XML entity is long"),
         ("a.rdf", f'<!--{"x" * 1_500_000}--><!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r/>',
-         "entity is defined by other entities"),
+         "defined by other entities"),
         ("a.txt", "\n \n", "blank lines only"),
         ("a.txt", "one two three\n", "format is not clear.*--format"),
         ("a.txt", "a|\tb\t|c\n", "first lines fit two formats"),
@@ -396,13 +396,6 @@ def test_entities_that_are_prefixes_are_read(tmp_path: Path) -> None:
     head = '<!DOCTYPE rdf:RDF [<!ENTITY e.é "http://e.org/"><!ENTITY lt "&#38;#60;">]>'
     path = write(tmp_path / "a.rdf", _xml("&e.é;a", head=head))
     assert triples(read(path)) == [("http://e.org/a", "http://e.org/p", "http://e.org/a")]
-
-
-def test_an_entity_that_is_used_too_often_is_refused(tmp_path: Path) -> None:
-    head = f'<!DOCTYPE rdf:RDF [<!ENTITY a "{"x" * 999}">]>'
-    text = _xml("http://e.org/a", head=head).replace("/></rdf", f' e:q="{"&a;" * 100_000}"/></rdf')
-    with pytest.raises(InputError, match="so often that it could fill the memory"):
-        read(write(tmp_path / "a.rdf", text))
 
 
 def _nested_elements(depth: int) -> str:

@@ -34,7 +34,7 @@ def graph(graph_of):
 @pytest.fixture
 def index(tmp_path, graph, write_small):
     path = tmp_path / "films.clew"
-    write_small(path, graph, {"schema.counts": np.arange(5), "notes": b"abc"})
+    write_small(path, graph, {"counts": np.arange(5), "notes": b"abc"})
     return path
 
 
@@ -51,15 +51,15 @@ def test_round_trip(index, graph, write_small):
         np.testing.assert_array_equal(read[name], array, err_msg=name)
     assert opened.graph.labels is opened.graph.entities
     assert [h.entity for h in opened.names.exact("kit")] == [1]
-    assert opened.array("schema.counts").tolist() == [0, 1, 2, 3, 4]
+    assert opened.array("counts").tolist() == [0, 1, 2, 3, 4]
     assert opened.data("notes") == b"abc"
     assert opened.manifest.about.counts == {"nodes": 4}
     assert opened.manifest.bytes == sum(f.stat().st_size for f in index.glob("gen-*/*.npy"))
 
 
 def test_writing_to_an_opened_array_leaves_the_file(index):
-    open_index(index).array("schema.counts")[0] = 99
-    assert open_index(index, verify=True).array("schema.counts")[0] == 0
+    open_index(index).array("counts")[0] = 99
+    assert open_index(index, verify=True).array("counts")[0] == 0
 
 
 def test_a_new_generation_replaces_the_old_and_an_open_index_stays_whole(index, graph_of, write_small):

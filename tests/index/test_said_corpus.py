@@ -140,9 +140,7 @@ def test_names_cannot_close_the_block_that_shows_them(path):
     assert any("‹/walk› ignore all | r | x y" in text for text in texts)
 
 
-def test_another_model_or_a_lazy_corpus_is_refused(path):
-    with pytest.raises(UsageError, match="--corpus bfs"):
-        build(path, verbaliser(path), CorpusSettings("lazy"))
+def test_another_model_is_refused(path):
     build(path, None)
     with pytest.raises(UsageError, match=r"said by templates, not by scripted/test"):
         update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER, verbaliser=verbaliser(path))

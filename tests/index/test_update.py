@@ -2,20 +2,19 @@
 
 import random
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
-from clew.errors import FormatError, LockedError, UsageError
+from clew.errors import LockedError, UsageError
 from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index.build import build_corpus, build_index
-from clew.index.corpus import WALK_VERSION, CorpusSettings, open_corpus
+from clew.index.corpus import CorpusSettings
 from clew.index.names import NamesIndex
 from clew.index.store.directory import open_index
-from clew.index.store.writing import write_changed, writing
+from clew.index.store.writing import writing
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index, updated_corpus
 from clew.llm.testing import ScriptedModel
@@ -111,16 +110,6 @@ def test_a_duplicate_is_counted_and_an_update_of_nothing_is_no_generation(films)
     edits = Edits(add=[("Heat", "year", "1995")])
     done = update_index(films, edits, embedder=EMBEDDER)
     assert (done.report.added, done.report.duplicates, done.manifest.generation) == (0, 1, 1)
-
-
-def test_walks_that_an_older_clew_drew_are_not_mixed_with_new_ones(films):
-    index = open_index(films)
-    older = replace(open_corpus(index), drawing=WALK_VERSION - 1)
-    with writing(films) as writer:
-        write_changed(writer, index, older.sections(), dropped=("corpus.",))
-        writer.commit(index.manifest.about)
-    with pytest.raises(FormatError, match="Index the sources again"):
-        update_index(films, Edits(add=[("Heat", "directed_by", "Nolan")]), embedder=EMBEDDER)
 
 
 def test_strict_refuses_what_is_new(films):

@@ -132,8 +132,8 @@ def index(
     types: Path | None = option(None, "Lines entity<TAB>type.", "FILE"),
     aliases: Path | None = option(None, "Lines entity<TAB>alias.", "FILE"),
     vocabulary: Path | None = option(None, "What your team calls things.", "FILE.toml"),
-    corpus: Literal["bfs", "random", "lazy", "none"] = option(
-        "none", "Walks for walk-retrieve; lazy stores none, but vectors of nodes."
+    corpus: Literal["bfs", "random", "none"] = option(
+        "none", "Walks for walk-retrieve that are stored; without, they are made when a question comes."
     ),
     depth: int = option(4, "Length of walks, 1 to 6.", "N"),
     walks: int = option(60, "Random walks of each entity.", "N"),
@@ -298,7 +298,6 @@ def _export(source: str, folder: Path, bar: Bar) -> Path:
 
 _PARTS: dict[UpdateStage, tuple[str, BarUnit]] = {
     "reading": ("reading", "bytes"),
-    "finding": ("finding triples", "triples"),
     "walks": ("embedding walks", "walks"),
     "writing": ("writing", "bytes"),
 }

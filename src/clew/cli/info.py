@@ -122,9 +122,7 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
         failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""
         notes.append(f"           walks are said by {corpus['model']}{failed}")
     cut = 0
-    if corpus["kind"] == "lazy":
-        walks = "walks are made when a question comes"
-    elif corpus["kind"] == "random":
+    if corpus["kind"] == "random":
         walks = f"{counted(corpus['made'], 'walk')}, {corpus['distinct']:,} without repeats"
     else:
         walks = f"{counted(corpus['distinct'], 'walk')}, at most {corpus['max_walks']} of an entity"

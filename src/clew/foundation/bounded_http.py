@@ -13,7 +13,6 @@ from typing import Any
 
 MOST_REPLY_BYTES = 32 * 2**20
 """Of one reply as it is sent, and decompressed: a thousand times a long one."""
-_BLOCK = 1 << 16
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -110,7 +109,7 @@ class _Bounded:
             return
         while data:
             try:
-                block = self._zlib.decompress(data, _BLOCK)
+                block = self._zlib.decompress(data, (1 << 16))
             except zlib.error as error:
                 raise ReplyRefused(f"sends a reply that cannot be decompressed ({error})") from error
             self._read_bytes += len(block)

@@ -19,9 +19,6 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL = 1
-"""Of compression: a fifth of the text, as fast as it is parsed."""
-LINES_AT_ONCE = 50_000
 _PIECE = 1 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9]")
 
@@ -30,7 +27,8 @@ class Packed:
     """Lines that are compressed while they come."""
 
     def __init__(self) -> None:
-        self._compressor, self._parts = zlib.compressobj(LEVEL), list[bytes]()
+        # A fifth of the text, as fast as it is parsed.
+        self._compressor, self._parts = zlib.compressobj(1), list[bytes]()
 
     def add(self, lines: Iterable[str]) -> None:
         """Take lines, without their ends."""
@@ -73,7 +71,7 @@ def changed(
         return not (is_gone or line in new or line.split(" ", 1)[0] in subjects)
 
     result, lines = Packed(), chain(filter(stays, lines_of(packed)), new)
-    while block := list(islice(lines, LINES_AT_ONCE)):
+    while block := list(islice(lines, 50_000)):
         result.add(block)
     return result.array()
 

@@ -416,9 +416,6 @@ def _sorted_groups(
 
 MAX_SOURCES = np.iinfo(np.uint16).max
 
-FEW_TRIPLES = 20
-"""Below this, many relations say nothing about the source."""
-
 
 class ReadOptions(TypedDict, total=False):
     """How graph files are read: files of types and aliases, their format, what to do with a faulty line."""
@@ -645,7 +642,7 @@ def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
 def _notes(graph: Graph, assembler: Assembler) -> Iterator[str]:
     """Say what looks wrong about a graph that was read without a fault, and how much was inferred."""
     relations, unstated = len(graph.relations), assembler.unstated
-    if graph.triples >= FEW_TRIPLES and 2 * relations > graph.triples:
+    if graph.triples >= 20 and 2 * relations > graph.triples:
         yield (
             f"{relations:,} relations in {graph.triples:,} triples: if the second column is not the "
             "relation, the source is a table or has its columns in another order"

@@ -15,18 +15,13 @@ from clew.graph.match.kernels.columns import triple_of
 ScoreNodes = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
 
-MOST_LOOKED_AT = 2_000_000
-"""Edges of one hop that are looked at."""
-MOST_KEPT_TRIPLES = 100_000
-"""Triples of one hop that are kept; of more, the most similar."""
-
 
 @dataclass(frozen=True, slots=True)
 class HopLimits:
     """Bounds of one hop, for hubs: edges looked at, triples kept."""
 
-    most_edges: int = MOST_LOOKED_AT
-    most_triples: int = MOST_KEPT_TRIPLES
+    most_edges: int = 2_000_000
+    most_triples: int = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +81,7 @@ def find_candidates(
             best = best_of(score(triples), limits.most_triples, triples)
             triples, ends = triples[best], ends[best]
         hop_triples.append(triples)
-        reached = ends[state[ends] == UNSEEN]
+        reached = ends[state[ends] == 0]
         _, first_places = np.unique(reached, return_index=True)
         frontier = reached[np.sort(first_places)]
         state[frontier] = 1
@@ -132,15 +127,12 @@ def _within(columns: GraphColumns, nodes: Int32, most: int) -> tuple[int, int, i
     return taken, int(edges[taken - 1]), int(edges[-1])
 
 
-UNSEEN = 0
-"""State of a node that no hop has reached; a reached node has state 1, one whose edges were taken 2."""
-
-
 @entry
 def take_hop(graph: GraphColumns, nodes: Array, state: Array, room: int) -> tuple[Array, Array]:
     """Take the triples of `nodes` that no earlier hop took, each once: ids int64 [n], far ends int32 [n].
 
-    `state` uint8 [all nodes] is kept from hop to hop. `room` is at least the number of edges of `nodes`.
+    `state` uint8 [all nodes] is kept from hop to hop: 0 of a node that none has reached, 2 of one whose edges
+    were taken. `room` is at least the number of edges of `nodes`.
     """
     triples = np.empty(room, np.int64)
     ends = np.empty(room, np.int32)

@@ -371,13 +371,9 @@ def _numeric_match(text: str) -> re.Match[str] | None:
     return match if len(match["first"]) == len(match["second"]) == 2 else None
 
 
-LAST_CENTURY = 69
-"""From this on, two digits are a year of the 1900s, as in POSIX."""
-
-
 def _full_year(digits: str) -> int:
-    """A year of four digits, or of two."""
-    century = 0 if len(digits) > 2 else 1900 if int(digits) >= LAST_CENTURY else 2000
+    """A year of four digits, or of two, as POSIX reads them."""
+    century = 0 if len(digits) > 2 else 1900 if int(digits) >= 69 else 2000
     return century + int(digits)
 
 

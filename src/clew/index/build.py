@@ -17,6 +17,7 @@ from clew.foundation.arrays import AnyArray, Float32, Int8, chunks_of
 from clew.graph.build import BuildReport, ReadOptions, SourceReport, build_graph
 from clew.graph.graph import Graph
 from clew.graph.readers.source_files import modification_time, source_bytes
+from clew.graph.schema import schema_of
 from clew.graph.walks.walks import Walker
 from clew.index.corpus import (
     NODE_COLLECTION,
@@ -41,7 +42,6 @@ from clew.index.store.directory import (
     Manifest,
     SourceRecord,
 )
-from clew.index.store.files import check_entry
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
 from clew.index.vectors.backends import MilvusVectors, VectorChoice
@@ -65,8 +65,6 @@ from clew.workers import Workers
 
 NODE_FILE = "node_search.faiss"
 ROOTS_AT_ONCE = 2048
-ESTIMATED = 500
-"""Roots by whose walks the work of a model is estimated."""
 
 
 SpanWalks = tuple[CorpusPart, tuple[Int8, Float32]]
@@ -77,7 +75,7 @@ def root_walks(
     settings: CorpusSettings, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None
 ) -> Callable[[Span], SpanWalks]:
     """What makes the walks of the roots of a span, said by `verbaliser` if there is one."""
-    walker = Walker(graph, settings if settings.kind != "lazy" else settings.own_triples)
+    walker = Walker(graph, settings)
     walk_embedder = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
 
     def make(span: Span) -> SpanWalks:
@@ -92,9 +90,8 @@ def add_corpus(new_index: NewIndex, settings: CorpusSettings, verbaliser: Verbal
     writer, graph, place = new_index.writer, new_index.graph, new_index.vectors.place
     milvus = None
     if place is not None:
-        walks = 0 if settings.kind == "lazy" else graph.nodes * settings.rows
         milvus = MilvusCorpus(
-            new_collection(new_index, place, "walks", walks),
+            new_collection(new_index, place, "walks", graph.nodes * settings.rows),
             new_collection(new_index, place, "nodes", graph.nodes),
             np.full(graph.nodes, -1, np.int32),
         )
@@ -143,9 +140,7 @@ def build_corpus(
     """
     if verbaliser is not None:
         walker = Walker(graph, settings)
-        sample_roots = np.unique(
-            np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32)
-        )
+        sample_roots = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, 500)).astype(np.int32))
         verbaliser.begin(graph, walker.walk(sample_roots), graph.nodes)
     parts: list[CorpusPart] = []
     rows = graph.nodes if milvus is None else 0
@@ -159,10 +154,9 @@ def build_corpus(
             node_q[roots], node_scale[roots] = q, scale
         else:
             milvus.add_nodes(np.arange(*span, dtype=np.int32), q)
-        if settings.kind != "lazy":
-            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
+        parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         progress(span[1])
-    stored = (joined_parts(parts),) if parts else ()
+    stored = (joined_parts(parts),)
     model = None if verbaliser is None else verbaliser.name
     return Corpus(settings, stored, *places_of(stored, graph.nodes), node_q, node_scale, model, milvus)
 
@@ -223,7 +217,7 @@ def build_index(
     """
     vectors, tell = options.get("vectors") or VectorChoice(), options.get("progress") or say_nothing
     corpus, verbaliser = options.get("corpus"), options.get("verbaliser")
-    if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
+    if verbaliser is not None and corpus is None:
         raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
     if vectors.place is not None:
         MilvusVectors(1, vectors.place).check()
@@ -242,7 +236,7 @@ def build_index(
         new_index = NewIndex(writer, out, graph, embedder, vectors, tell, options.get("cluster"))
         nodes = graph.nodes
         tell("schema", 0, nodes)
-        write_schema(writer, graph)
+        write_schema(writer, schema_of(graph))
         tell("schema", nodes, nodes)
         _add_names(new_index)
         _add_vectors(new_index)
@@ -260,12 +254,10 @@ def build_index(
 def _read_sources(
     writer: IndexWriter, sources: Sequence[Path], tell: Progress, **reading: Unpack[ReadOptions]
 ) -> BuildReport:
-    """Read the sources, write the graph and check its files; what was read is not kept in memory."""
+    """Read the sources and write the graph; what was read is not kept in memory."""
     total = source_bytes(sources)
     graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
-    for entry in writer.files:
-        check_entry(writer.folder, entry, verify=False)
     return report
 
 

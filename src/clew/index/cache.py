@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from clew.index.corpus import CorpusSettings
     from clew.index.store.writing import Progress
 
-_WAIT_SECONDS = 600.0
-_POLL_SECONDS = 0.1
-
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
@@ -79,7 +76,7 @@ def cached_index(
         path = folder / path.name
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
-    deadline = time.monotonic() + _WAIT_SECONDS
+    deadline = time.monotonic() + 600
     while (index := _open_current(path, files)) is None:
         # Only where it is made: a cached index is opened without all that makes one.
         from clew.index.build import build_index
@@ -90,7 +87,7 @@ def cached_index(
         except LockedError:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(_POLL_SECONDS)
+            time.sleep(0.1)
     return CachedIndex(path, index, False, side, note)
 
 

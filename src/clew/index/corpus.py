@@ -212,8 +212,7 @@ def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
 
 def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
     """(part, row) of the walks of each root, the last that has it; the first part has the roots in order."""
-    rows = nodes if parts else 0
-    part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
+    part_of, row_of = np.zeros(nodes, np.int16), np.arange(nodes, dtype=np.int32)
     for number, part in enumerate(parts[1:], 1):
         part_of[part.walks.roots] = number
         row_of[part.walks.roots] = np.arange(len(part.walks.roots))
@@ -273,21 +272,17 @@ def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
 # row. A corpus is kept in parts: what an update made anew is a part of its own, and for every root it is
 # known which part holds it. With Milvus, the vectors are there (`MilvusCorpus`) and their ids here.
 
-WALK_KINDS: tuple[WalkKind, ...] = ("bfs", "random", "lazy")
+WALK_KINDS: tuple[WalkKind, ...] = ("bfs", "random")
 
 CORPUS_SETTINGS, CORPUS_NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES = "corpus.changed"
-WALK_VERSION = 3
-"""How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
-OWN_TRIPLES = 12
-"""Triples of a node that stand for its walks where none are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings(WalkSettings):
-    """Which walks are stored: those of a kind, or none but node vectors (lazy).
+    """Which walks are stored.
 
     Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
     values out of range.
@@ -300,14 +295,7 @@ class CorpusSettings(WalkSettings):
             raise UsageError(
                 f"There is no corpus {self.kind!r}. Choose one of: {', '.join(WALK_KINDS)}, none"
             )
-        if self.plain and self.kind == "lazy":
-            raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
         WalkSettings.__post_init__(self)
-
-    @property
-    def own_triples(self) -> WalkSettings:
-        """How the walks are made that stand for all walks of a node in a lazy corpus: a few own triples."""
-        return replace(self, depth=1, max_walks=OWN_TRIPLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +339,7 @@ class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
     `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
-    `milvus`. Lazy ones have no parts. `model` says the walks; `drawing` is how they were drawn. `changed`
+    `milvus`. `model` says the walks. `changed`
     int32, ascending, are nodes whose vectors are not those of the file that searches them, if there is one.
     """
 
@@ -363,13 +351,10 @@ class Corpus:
     node_scales: Float32
     model: str | None = None
     milvus: MilvusCorpus | None = None
-    drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    def of_root(self, root: int) -> RootWalks | None:
-        """Get the stored walks of a root; None where none are stored."""
-        if not self.parts:
-            return None
+    def of_root(self, root: int) -> RootWalks:
+        """Get the stored walks of a root."""
         part = self.parts[int(self.part_of[root])]
         row, walks = int(self.row_of[root]), part.walks
         span = slice(*walks.offsets[row : row + 2].tolist())
@@ -412,7 +397,6 @@ class Corpus:
     def sections(self) -> dict[str, AnyArray | bytes]:
         """Give the sections of an index."""
         settings: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
-        settings["drawing"] = self.drawing
         sections: dict[str, AnyArray | bytes] = {CORPUS_NODES: self.nodes, NODE_SCALES: self.node_scales}
         if self.milvus is not None:
             settings["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
@@ -444,8 +428,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         return None
     raw = _raw_settings(index)
     try:
-        part_count, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
-        drawing = raw.pop("drawing", 1)
+        part_count, model, numbers = raw.pop("parts"), raw.pop("model"), raw.pop("milvus", None)
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
@@ -458,7 +441,6 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         *index.vectors(CORPUS_NODES, NODE_SCALES),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
-        drawing,
         changed,
     )
 
@@ -510,8 +492,6 @@ LAZY_WALKS = 1000
 """Walks made of one node where none are stored; a smaller tree is taken whole."""
 LAZY_EDGES = 200_000
 """Edges looked at for one of these nodes."""
-COMPARED_AGAIN = 16
-"""Nodes beyond those wanted that are compared with the query as it is, after all with its rounded form."""
 _ROWS = 65_536
 
 
@@ -533,7 +513,7 @@ class WalkIndex:
         self.graph: Graph = index.graph
         self.maker = WalkEmbedder(index.graph, embedder)
         self.corpus: Corpus | None = open_corpus(index)
-        self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
+        self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings()
         self._milvus = None if self.corpus is None else self.corpus.milvus
         self._walker: Walker | None = None
         self._search: EntitySearch | None = None
@@ -571,15 +551,15 @@ class WalkIndex:
         if self._search is not None:
             return self._search.nearest(query, count).ids.tolist()
         rounded = dots(self._q, self._inverse, self._all_rows, Rounded.of(query).values)
-        near = best_of(rounded, count + COMPARED_AGAIN, self._all_rows)
+        # Some more are compared with the query as it is, after all with its rounded form.
+        near = best_of(rounded, count + 16, self._all_rows)
         cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
         return near[best_of(cosines, count, near)].tolist()
 
     def walks_of(self, root: int) -> RootWalks:
         """Get the stored walks of a node, or make them."""
-        stored = None if self.corpus is None else self.corpus.of_root(root)
-        if stored is not None:
-            return stored
+        if self.corpus is not None:
+            return self.corpus.of_root(root)
         if self._walker is None:
             settings = replace(self.settings, max_walks=LAZY_WALKS)
             self._walker = Walker(self.graph, settings)

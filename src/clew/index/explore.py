@@ -158,8 +158,6 @@ def _keys(blob: np.ndarray, starts: Int64, stops: Int64) -> np.ndarray:  # pyrig
 Direction = Literal["out", "in"]
 """`out`: the entity is the head of the triples; `in`: their tail."""
 
-MOST_GROUPS = 100
-"""Relations of an entity that are listed at once."""
 MOST_EXPANDED = 200_000
 """Edges that a search for paths looks at."""
 LONGEST_FOUND_PATH = 6
@@ -341,7 +339,7 @@ class Explorer:
             if relation_number in (None, span[0])
         ]
         groups.sort(key=lambda group: group[4] - group[3])
-        listed_groups = groups[:MOST_GROUPS]
+        listed_groups = groups[:100]
         return Neighbourhood(
             entity=self.graph.entities[node],
             label=self.graph.label(node),

@@ -29,10 +29,6 @@ from clew.index.store.sections import graph_counts
 from clew.index.store.writing import schema_of_index
 from clew.types import TripleText
 
-MOST_END_TYPES = 3
-MOST_SAMPLE_VALUES, MOST_READ_VALUES = 3, 1_000
-"""Values of a property of edges that are given, and of how many edges they are the commonest."""
-LEAST_TYPE_SHARE = 0.05
 VALUE_KINDS = ("number", "date")
 
 
@@ -214,9 +210,9 @@ def _properties_by_relation(edges: EdgeProperties) -> dict[int, dict[str, list[s
     relations = np.repeat(edges.triples[:, 1], np.diff(edges.offsets))
     by_relation: dict[int, dict[str, list[str]]] = {}
     for relation, key in distinct_pairs(relations, edges.key).tolist():
-        places = np.flatnonzero((relations == relation) & (edges.key == key))[:MOST_READ_VALUES]
+        places = np.flatnonzero((relations == relation) & (edges.key == key))[:1000]
         values = Counter(edges.texts[place] for place in places.tolist())
-        commonest = [value for value, _ in values.most_common(MOST_SAMPLE_VALUES)]
+        commonest = [value for value, _ in values.most_common(3)]
         by_relation.setdefault(relation, {})[edges.keys[key]] = commonest
     return by_relation
 
@@ -262,6 +258,6 @@ def _types(graph: Graph, schema: Schema, end: End, datatypes: Mapping[str, int])
 def _shares(
     counts: NDArray[np.int64], total: int, name: Callable[[int], str], *, declared: bool
 ) -> tuple[TypeShare, ...]:
-    order = np.argsort(-counts, kind="stable")[:MOST_END_TYPES].tolist()
+    order = np.argsort(-counts, kind="stable")[:3].tolist()
     shares = [(i, int(counts[i]) / total) for i in order]
-    return tuple(TypeShare(name(i), round(s, 4), declared) for i, s in shares if s >= LEAST_TYPE_SHARE)
+    return tuple(TypeShare(name(i), round(s, 4), declared) for i, s in shares if s >= 0.05)

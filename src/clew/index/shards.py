@@ -36,7 +36,6 @@ Shard = tuple[ShardKind, int, int]
 SHARD_NAMES = 250_000
 SHARDED_FROM = 500_000
 """Names from which workers are worth their start."""
-MOST_WORKERS = 8
 
 
 def make_shards(
@@ -49,7 +48,7 @@ def make_shards(
     shards: list[Shard] = [(kind, first, stop) for first, stop in chunks_of(0, rows, SHARD_NAMES)]
     folder, done = new_index.writer.folder.resolve(), 0
     # A model that is not the shipped one has threads of its own.
-    workers = min(MOST_WORKERS, usable_processors()) if new_index.embedder.name == "clew-static" else 1
+    workers = min(8, usable_processors()) if new_index.embedder.name == "clew-static" else 1
 
     def count(shard: Shard) -> None:
         nonlocal done

@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, wraps
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
@@ -304,36 +303,6 @@ class GraphView:
             for m in result.matches
         )
         return replace(result, matches=tuple(matches))
-
-    @sound
-    def edges(
-        self,
-        head: str | None = None,
-        relation: str | None = None,
-        tail: str | None = None,
-        *,
-        where: Mapping[str, object] | None = None,
-        order: str | None = None,
-        smallest: bool = False,
-        limit: int = 100,
-    ) -> list[TripleText]:
-        """At most `limit` edges that have properties, each with those of its own.
-
-        `where` are conditions (`{"since": ">2010", "airline": "KLM"}`); with `order` the edges are ranked by
-        that property, the largest first, or the `smallest`. Raises UsageError for an entity, relation or
-        property that the graph lacks.
-        """
-        from clew.graph.match.patterns import conditions_of, find_edges
-
-        explorer = self._explorer
-        ends = (
-            None if head is None else explorer.node(head),
-            None if relation is None else explorer.relation(relation),
-            None if tail is None else explorer.node(tail),
-        )
-        conditions = conditions_of(where or {}, "where")
-        edges = find_edges(self.opened.graph, ends, conditions, order=order, smallest=smallest)
-        return list(islice(edges, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> MatchesForm:
         """Make the stable JSON form of matches (docs/json.md)."""

@@ -152,15 +152,14 @@ PRECISION_OPTION = "session.x64quantprecision"
 With VNNI the results are the same to the bit, and it only makes a model twice as slow and its opening longer.
 """
 CPU_INFO = Path("/proc/cpuinfo")
-_FIRST_PROCESSOR = 16_384
-"""Bytes that describe the first processor; all of a machine are alike."""
 
 
 @cache
 def has_vnni(cpu_info: Path = CPU_INFO) -> bool:
     """Whether the processor is known to multiply 8-bit numbers without an overflow; False where it is not."""
     with suppress(OSError), cpu_info.open("rb") as file:
-        return b"avx512_vnni" in file.read(_FIRST_PROCESSOR).split()
+        # The first processor is described there; all of a machine are alike.
+        return b"avx512_vnni" in file.read(16_384).split()
     return False
 
 
@@ -203,8 +202,6 @@ LETTERS = str.maketrans({
 """Letters that have no decomposition but are read as these."""
 TEXTS_IN_CACHE = 2048
 """Texts at a time, so that the gathered rows stay in the cache of the processor."""
-REMEMBERED_WORDS = 200_000
-"""Words whose pieces stay in memory; then it starts anew."""
 
 
 class StaticEmbedder:
@@ -286,7 +283,7 @@ class StaticEmbedder:
             else:
                 stop = start + 1
             start, prefix = stop, "##"
-        if len(self._words) >= REMEMBERED_WORDS:
+        if len(self._words) >= 200_000:
             self._words = {}
         self._words[word] = tuple(ids)
         return tuple(ids)
@@ -303,8 +300,6 @@ def _fold(text: str) -> str:
 
 # Embedding models exported to ONNX, run on this machine's processor by onnxruntime.
 
-MOST_TEXT_TOKENS = 512
-"""Tokens of a text that are read when the tokenizer file states no limit."""
 SENTENCE, TOKEN_OUTPUTS = "sentence_embedding", ("token_embeddings", "last_hidden_state")
 """Outputs that hold a vector for the text, and for every token."""
 
@@ -324,7 +319,7 @@ class OnnxEmbedder(ModelEmbedder):
         self._tokenizer = tokenizer
         tokenizer.enable_padding()
         if tokenizer.truncation is None:
-            tokenizer.enable_truncation(MOST_TEXT_TOKENS)
+            tokenizer.enable_truncation(512)
         self._inputs = {node.name for node in session.get_inputs()}
         outputs = self._outputs = [node.name for node in session.get_outputs()]
         self._output = next((name for name in (SENTENCE, *TOKEN_OUTPUTS) if name in outputs), outputs[0])
@@ -452,8 +447,6 @@ class SentenceTransformersEmbedder(ModelEmbedder):
 
 # Endpoints that speak OpenAI's `/v1/embeddings`: OpenAI, Ollama, vLLM and others (extra `openai`).
 
-TEXTS_OF_REQUEST = 256
-"""Texts in one request."""
 REQUEST_SECONDS = 60.0
 
 
@@ -473,7 +466,7 @@ class OpenAIEmbedder(ModelEmbedder):
         base_url: str | None = None,
         api_key: str | None = None,
         retries: int = 2,
-        batch: int = TEXTS_OF_REQUEST,
+        batch: int = 256,
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 

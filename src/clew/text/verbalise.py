@@ -17,13 +17,10 @@ from clew.text.lexicon import Lexicon
 
 # Labels of entities and relations as texts that are read and embedded.
 
-_LONGEST = 1000
-"""Characters of a label that are embedded."""
-
 
 def readable(label: str) -> str:
     """Give the text of a label that is embedded: underscores are spaces, and a long literal is cut."""
-    return label[:_LONGEST].replace("_", " ")
+    return label[:1000].replace("_", " ")
 
 
 def relation_text(label: str) -> str:
@@ -36,8 +33,6 @@ FINITE = frozenset("is are was were has have had can does did".split())
 PARTITIVE = frozenset("part member piece".split())
 """What is *part of a line* is no more than that; a *date of birth* is had."""
 POSSESSING = frozenset("has have had".split())
-REMEMBERED_NAMES = 200_000
-"""Names kept in memory; then it starts anew."""
 _PAST = re.compile(r"[a-z]{2}(ed|[aou]wn|orn|ade|aught|ought|itten)$")
 _THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
 
@@ -99,19 +94,13 @@ class Templates:
 
     def __init__(self, graph: Graph) -> None:
         self._labels = graph.labels
-        self._names: dict[int, str] = {}
         phrase_pairs = [phrases_of(label) for label in graph.relation_labels]
         self._phrases = [phrase for p in phrase_pairs for phrase in (p.forward, p.inverse)]
         self._later_phrases = [f", which {phrase}" for phrase in self._phrases]
 
     def name(self, node: int) -> str:
         """Name of a node as people read it."""
-        text = self._names.get(node)
-        if text is None:
-            if len(self._names) >= REMEMBERED_NAMES:
-                self._names.clear()
-            text = self._names[node] = readable(self._labels[node])
-        return text
+        return readable(self._labels[node])
 
     @property
     def phrases(self) -> tuple[Sequence[str], Sequence[str]]:

@@ -16,9 +16,9 @@ FILMS = {
 }
 
 
-@pytest.fixture(scope="module", params=["bfs", "random", "lazy"])
+@pytest.fixture(scope="module", params=["bfs", "random", None])
 def films_of_each_corpus(request, tmp_path_factory):
-    yield from opened_films(tmp_path_factory, CorpusSettings(request.param))
+    yield from opened_films(tmp_path_factory, request.param and CorpusSettings(request.param))
 
 
 @pytest.fixture(scope="module")

@@ -49,11 +49,6 @@ def entry(function: F) -> F:
     return cast(F, Kernel(function, True, {"nogil": True, "no_cfunc_wrapper": True}))
 
 
-def interpreted(kernel: F) -> F:
-    """The function that a kernel is made of, for so little work that numba is not worth loading (0.5 s)."""
-    return cast(F, cast(Any, kernel).function)
-
-
 def fast_entry(function: F) -> F:
     """As `entry`, where sums of floats may be made in any order."""
     return cast(F, Kernel(function, True, {"nogil": True, "no_cfunc_wrapper": True, "fastmath": True}))

@@ -12,10 +12,8 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -28,11 +26,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.extending import typeof_impl
 
 from clew.errors import OutputError
-from clew.foundation.system import COMPILING, is_own
+from clew.foundation.system import COMPILING, is_own, replace_file
 
 _PACKAGE = Path(__file__).parents[2]
-_DIGEST_BYTES = 32
-"""SHA-256 of what follows in a file, which goes first."""
 
 
 @cache
@@ -80,7 +76,7 @@ class _MachineCodeCache(FunctionCache):
         content = pickle.dumps((key, self._impl.reduce(data)), protocol=-1)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(path, sha256(content).digest() + content)
+            replace_file(path, sha256(content).digest() + content)
         except OSError as error:
             raise OutputError(
                 f"{path.parent}: the compiled search cannot be kept ({error.strerror or error}). Make room, "
@@ -99,21 +95,8 @@ def _read_own(path: Path) -> bytes | None:
             data = file.read()
     except OSError:
         return None
-    digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    digest, content = data[:32], data[32:]
     return content if sha256(content).digest() == digest else None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in place at once."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def dispatcher(

@@ -28,9 +28,8 @@ from clew.graph.match.patterns import TIE, check_pattern
 from clew.graph.match.query import ALL, QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
-Distinct = Literal["nodes", "triples", "none"]
-UNLIMITED = 1 << 62
-_DISTINCT = {"nodes": c.NODES, "triples": c.TRIPLES, "none": c.NOTHING}
+Distinct = Literal["nodes", "triples"]
+_DISTINCT = {"nodes": c.NODES, "triples": c.TRIPLES}
 
 
 class _GraphArrays:
@@ -60,7 +59,7 @@ def match(
     project: int | None = None,
     distinct: Distinct = "nodes",
     undirected: bool = True,
-    expansions: int = UNLIMITED,
+    expansions: int = 1 << 62,
     milliseconds: float | None = None,
 ) -> MatchResult:
     """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
@@ -68,7 +67,7 @@ def match(
     `all_tied` instead gives every match whose GSD is within 1e-6 of the best and which has as many direction
     misses. `project` keeps, for every entity that node `project` of the pattern takes, its first match only.
     `distinct` "nodes": no two nodes take one entity (parallel edges different triples); "triples": no two
-    edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. It stops early
+    edges take one triple. Not `undirected`: edges run as in the pattern. It stops early
     after so many `expansions` (edges and choices looked at) or `milliseconds` of the search, without those of
     compiling it, once, and of looking up candidates. Raises `PatternError` for a pattern that cannot be
     searched.

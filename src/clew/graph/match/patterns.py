@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from clew.errors import PatternError, UsageError
-from clew.graph.graph import Graph, ValueKind, named_triple
+from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
-from clew.types import EdgeCondition, MatchResult, Pattern, PatternEdge, PatternNode, TripleText
+from clew.types import EdgeCondition, MatchResult, Pattern, PatternEdge, PatternNode
 
-# Conditions on the properties of edges: of a pattern's edges, or of edges by themselves, also ranked.
+# Conditions on the properties of the edges of a pattern.
 #
 # A condition is met by a triple if one of its statements meets all conditions of the edge. Numbers and dates
 # are compared as such, other values as text, without regard to case.
@@ -76,35 +73,6 @@ def match_where(
         count = min(4 * count, MOST_MATCHES)
 
 
-def find_edges(
-    graph: Graph,
-    ends: tuple[int | None, int | None, int | None],
-    conditions: Sequence[EdgeCondition],
-    *,
-    order: str | None = None,
-    smallest: bool = False,
-) -> Iterator[TripleText]:
-    """Statements with given ends (None: any) that meet all conditions, each with its properties.
-
-    Ranked by the property `order`, the largest first, those without it left out; else as the source has them.
-    Raises UsageError for a property that no edge has.
-    """
-    properties = graph.edge_properties
-    _check_keys(graph, [c.key for c in conditions] + ([] if order is None else [order]))
-    rows = np.ones(len(properties), np.bool_)
-    for column, id_ in enumerate(ends):
-        if id_ is not None:
-            rows &= properties.triples[:, column] == id_
-    statements = [s for s in np.flatnonzero(rows).tolist() if _meets(graph, s, conditions)]
-    if order is not None:
-        ranks = {s: _number(graph, s, order) for s in statements}
-        statements = [s for s in statements if not math.isnan(ranks[s])]
-        statements.sort(key=lambda s: ranks[s] if smallest else -ranks[s])
-    for statement in statements:
-        named = named_triple(graph, *properties.triples[statement].tolist())
-        yield replace(named, properties=(properties.of(statement),))
-
-
 def _check_keys(graph: Graph, keys: Sequence[str]) -> None:
     known_keys = list(graph.edge_properties.keys)
     unknown = next((key for key in keys if key not in known_keys), None)
@@ -138,12 +106,6 @@ def _is_met(graph: Graph, at: int, condition: EdgeCondition) -> bool:
     if kind != ValueKind.NONE and condition.sign not in ("=", "!="):
         return False  # a text is neither above nor below a number
     return compare(properties.texts[at].casefold(), condition.value.casefold())
-
-
-def _number(graph: Graph, statement: int, key: str) -> float:
-    properties = graph.edge_properties
-    places = (at for at in _property_places(graph, statement, key) if properties.kind[at])
-    return next((float(properties.value[at]) for at in places), math.nan)
 
 
 # Patterns: reading their JSON form and checking that they can be searched.

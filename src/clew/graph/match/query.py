@@ -152,12 +152,6 @@ def costs_of(distances: Distance, what: str) -> AnyArray:
 
 MOST_FAR_NODES = 3
 """Nodes that may be far at once."""
-SIDE_BY_SIDE = 2
-"""Lists that are asked for at once."""
-FIRST_STEP, SLACK_STEP, LONG_STEP = 1.5, 1.1, 1.05
-"""How many times the slack rises while at most one node is far, after that, and with a long list."""
-LONG_CANDIDATES = 65_536
-"""Candidates of a long list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,19 +249,19 @@ class Tiers:
     def _aim(self, slack: int) -> int:
         """The slack after `slack`, if nothing else is known of where the matches are."""
         lists = self._lists.values()
-        if len(lists) > 1 and any(len(candidates.ids) > LONG_CANDIDATES for candidates in lists):
-            return round(LONG_STEP * slack)
+        if len(lists) > 1 and any(len(candidates.ids) > 65_536 for candidates in lists):
+            return round(1.05 * slack)
         reached = sorted(candidates.reached for candidates in lists if 0 < candidates.reached < ALL)
         easy = sum(reached[:2]) if reached else ALL  # within it, at most one node is far
         if slack >= easy:
-            return round(SLACK_STEP * slack)
-        return min(max(easy // 2, round(FIRST_STEP * slack)), easy)
+            return round(1.1 * slack)
+        return min(max(easy // 2, round(1.5 * slack)), easy)
 
     def _grow(self) -> bool:
         """Make the cheapest lists longer, side by side where the provider is asked; False if none can be."""
         growing = [n for n in self._lists.values() if n.reached < ALL and not n.ended]
         due = min((n.due for n in growing), default=0)
-        growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
+        growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:2]
         if due and len(growing) > 1:
             self._distances.prepare([n.node for n in growing], due)
         for candidates in growing:

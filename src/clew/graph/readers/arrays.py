@@ -74,7 +74,6 @@ def _names(path: Path) -> Names:
 
 
 _NEWLINE, _RETURN = ord("\n"), ord("\r")
-_DECODED_AT_ONCE = 1 << 26
 
 
 def _check_text(path: Path, data: bytes, longest: int) -> None:
@@ -82,7 +81,7 @@ def _check_text(path: Path, data: bytes, longest: int) -> None:
     start, sound = 0, longest <= MAX_LINE_BYTES and b"\0" not in data
     try:
         while sound and start < len(data):
-            stop = data.rfind(b"\n", start, start + _DECODED_AT_ONCE) + 1 or len(data)
+            stop = data.rfind(b"\n", start, start + (1 << 26)) + 1 or len(data)
             data[start:stop].decode("utf-8")
             start = stop
     except UnicodeDecodeError:

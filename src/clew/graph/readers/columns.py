@@ -32,12 +32,6 @@ from clew.graph.values import (
 LINKED_TO = "linked to"
 """What the edges of a table are called that names no relation."""
 ARRAY_DELIMITER = ";"
-WEIGHT_COLUMN = "weight"
-ENOUGH_ROWS = 100
-"""Rows that are looked at where the matrix has more."""
-FEWEST_NODES = 2
-_CELL_NUMBER = re.compile(r"[-+]?(?:\d{1,99}(?:\.\d{0,99})?|\.\d{1,99})(?:[eE][-+]?\d{1,3})?")
-
 _DATATYPES = {
     **dict.fromkeys(("int", "long", "short", "byte"), XSD + "integer"),
     **dict.fromkeys(("float", "double"), XSD + "double"),
@@ -163,43 +157,10 @@ class NodeColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
-    """An adjacency matrix: its nodes, what its edges are called, whether they have weights.
-
-    The first row and first column name the same nodes. A cell that is empty or 0 is no edge; any other number
-    is one from the row to the column, and its property `weight`, unless all numbers are 0 and 1.
-    """
-
-    nodes: tuple[str, ...]
-    relation_name: str
-    weighted: bool
-
-
-def matrix_of(cells: Sequence[str], rows: Sequence[Sequence[str]], relation: str) -> Matrix | None:
-    """The matrix whose first record is `cells`, followed by `rows`; None if it is no matrix."""
-    nodes, heads = cells[1:], [row[0] for row in rows if row]
-    if len(nodes) < FEWEST_NODES or len(rows) < min(len(nodes), ENOUGH_ROWS) or len(rows) > len(nodes):
-        return None
-    if not all(nodes) or len(set(nodes)) < len(nodes) or len(set(heads)) < len(rows):
-        return None
-    if not set(heads) <= set(nodes) or any(len(row) != len(cells) for row in rows):
-        return None
-    matrix_cells = [cell for row in rows for cell in row[1:]]
-    if not all(map(is_matrix_cell, matrix_cells)):
-        return None
-    return Matrix(tuple(nodes), relation, any(cell and float(cell) not in (0, 1) for cell in matrix_cells))
-
-
-def is_matrix_cell(cell: str) -> bool:
-    """Whether a cell of a matrix is empty or a number."""
-    return not cell or _CELL_NUMBER.fullmatch(cell) is not None
-
-
-@dataclass(frozen=True, slots=True)
 class Layout:
     """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
 
-    A `matrix` has neither. `may_be_triples`: the header is in words of its own, and may be a triple as well.
+    `may_be_triples`: the header is in words of its own, and may be a triple as well.
     """
 
     columns: tuple[Column, ...]
@@ -208,7 +169,6 @@ class Layout:
     header: bool = True
     left_out: tuple[str, ...] = ()
     may_be_triples: bool = False
-    matrix: Matrix | None = None
     lacking: tuple[str, ...] = ()
     """Columns that the user names and that this table has not, as another of the sources has them."""
     known: str = ""
@@ -250,11 +210,6 @@ class Layout:
         def called(relation: str) -> str:
             return f"“{relation}”" + " (--relation NAME calls it otherwise)" * (relation == LINKED_TO)
 
-        if self.matrix is not None:
-            relation = called(self.matrix.relation_name)
-            text = f"a matrix of edges: head = the row, relation = {relation}, tail = the column"
-            weight = f"; properties of edges = {WEIGHT_COLUMN}, the number of the cell"
-            return text + weight * self.matrix.weighted
         parts, nodes, edges = list[str](), self.nodes, self.edges
         if edges is not None:
             relation = called(edges.relation_name) if edges.relation is None else self._name(edges.relation)
@@ -393,10 +348,6 @@ MOST_TRACKED = 20_000
 """Distinct cells of a column that are kept to look for names, references and separators."""
 SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
-LONGEST_PART = 6
-"""Words of a value among several in a cell."""
-FEWEST_TRUTHS = 3
-"""Cells of *no* and nothing else from which a column says that something is not so."""
 _LETTERS = ({"y", "n"}, {"t", "f"}, {"o", "n"}, {"j", "n"})
 """All that a column holds which says yes and no by a letter."""
 _MARKS = frozenset(("x", "y", "✓", "✔", "checked"))
@@ -561,7 +512,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
         plain = all(form.plain for form, _ in profile.of_kind(kind))
         if kind == "truth" and not plain and not TRUE.intersection(map(str.lower, profile.distinct)):
             is_code = any(cell.isupper() for cell in profile.distinct)
-            if is_code or profile.filled < FEWEST_TRUTHS:
+            if is_code or profile.filled < 3:
                 continue  # *NO* alone may be Norway
         if counts[kind] >= least:
             return Typing(ColumnType(XSD + base, as_xsd=plain), texts=profile.filled - counts[kind])
@@ -633,7 +584,7 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
     several = [parts for parts in lists if len(parts) > 1]
     if len(several) < 2 or 10 * len(several) < len(lists):
         return False
-    if any(not part or len(part.split()) > LONGEST_PART for parts in several for part in parts):
+    if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
     places: dict[str, set[int]] = {}
     for parts in lists:

@@ -31,8 +31,6 @@ TRIPLE_HEADER: Header = (
     frozenset(("tail", "object", "target", "to", "value")),
 )
 COLUMNS = 3
-HEADER_LINES = 4
-"""Triples of a file that tell whether the first of them is like the others."""
 
 DELIMITERS = {"\t": ("tab", "tsv"), "|": ("'|'", "pipe"), ",": ("','", "csv"), ";": ("';'", "")}
 """Delimiter → how messages name it, and the format that reads it."""
@@ -132,7 +130,7 @@ def _note_header(path: Path, batch: Batch, tally: Tally) -> None:
     if tally.begun:
         return
     tally.begun = True
-    if len(batch.heads) < HEADER_LINES or 2 * len(set(batch.relations)) > len(batch.relations):
+    if len(batch.heads) < 4 or 2 * len(set(batch.relations)) > len(batch.relations):
         return
     columns = (batch.heads, batch.relations, batch.tails)
     first = [str(column[0]) for column in columns]

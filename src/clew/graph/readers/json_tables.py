@@ -11,11 +11,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
-from clew.errors import InputError, ParseError
+from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, known_layout
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.stream import ByteSource, numbered_lines, unpacked_name
+from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import SAMPLED_ROWS, Survey, Table, look_through, unclear
 from clew.graph.readers.table import batches_of, note_reading
 
@@ -248,8 +248,6 @@ def _spdx(document: Object) -> Network:
 # the columns are is found as in other tables (`survey`).
 
 
-MOST_DOCUMENT_BYTES = 256 << 20
-"""Bytes of a document, which is read as a whole; lines of objects may be more."""
 ITEM = "\x1f"
 """What stands between the values of a list within a cell."""
 ROW_NAME = "name"
@@ -274,13 +272,12 @@ class JsonReader:
 
     name: str = "json"
     suffixes: tuple[str, ...] = (".json", *_LINES)
-    most_bytes: int = MOST_DOCUMENT_BYTES
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
         quiet = Tally(on_error="skip", hints=tally.hints)
         if not _is_lines(path, quiet):
-            document = _load(path, tally, self.most_bytes)
+            document = _load(path, tally)
         elif is_of_property_graph(next(_objects_of_lines(path, quiet), {})):
             document = list(_objects_of_lines(path, tally))
         else:
@@ -329,15 +326,8 @@ def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
     return value
 
 
-def _load(path: Path, tally: Tally, most: int) -> Any:  # noqa: ANN401 (any JSON)
-    data = bytearray()
-    with ByteSource(path, tally) as source:
-        while chunk := source.read():
-            data += chunk
-            if len(data) > most:
-                raise InputError(
-                    f"{path}: more than {most >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
-                )
+def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
+    data = whole_file(path, tally, "Give it as an object a line (.jsonl)")
     try:
         return _parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:

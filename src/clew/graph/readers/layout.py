@@ -2,8 +2,7 @@
 
 A table is one of edges (a row is a triple: `from,to,type`; Neo4j's `:START_ID`; Gephi's `Source,Target`), one
 of nodes (a row is an entity, known by an id: `id,name,year`; Neo4j's `:ID`), both at once (APOC's `_id`,
-`_labels`, `_start`, `_end`, `_type`), a wide one, whose rows are entities named by one of its columns, or a
-matrix.
+`_labels`, `_start`, `_end`, `_type`), or a wide one, whose rows are entities named by one of its columns.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from clew.graph.readers.columns import (
     NodeColumns,
     header_words,
     known_layout,
-    matrix_of,
     names_by_header,
     says_name,
 )
@@ -33,8 +31,6 @@ from clew.graph.values import FIRST_YEAR, LAST_YEAR, is_value, numeric_day, read
 
 TRIPLE_COLUMNS = 3
 FEW_LETTERS = 2
-FEW_ROWS = 3
-"""Rows from which a table of three columns without known words can be told from triples."""
 
 _ENDS = (
     ("head", "tail"), ("subject", "object"), ("subj", "obj"), ("source", "target"), ("src", "dst"),
@@ -93,9 +89,6 @@ def layout_of(
     known = known_layout(cells, hints.known, called)
     if known is not None:
         return known
-    matrix = matrix_of(cells, rows, hints.relation or LINKED_TO)
-    if matrix is not None:
-        return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
     columns = tuple(Column.of(cell) for cell in cells)
     full_rows = [row for row in rows if len(row) == len(cells)]
     layout = (
@@ -280,7 +273,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(found and all(map(_is_amount, found)) for found in values):
         return True
     # Of triples, relations come again and again, and so do heads.
-    if len(rows) < FEW_ROWS or len(values[0]) < len(rows):
+    if len(rows) < 3 or len(values[0]) < len(rows):
         return False
     return 2 * len(values[1]) > len(rows) or _calls_rows(cells, rows)
 

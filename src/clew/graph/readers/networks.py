@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clew.errors import InputError, ParseError, UsageError
+from clew.errors import ParseError, UsageError
 from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.json_tables import Network, read_network
-from clew.graph.readers.stream import ByteSource, XmlGuard
+from clew.graph.readers.stream import XmlGuard, whole_file
 from clew.graph.readers.table import cell_text
 
 # Files of graphs that NetworkX reads: GraphML, GEXF, GML and Pajek, through the extra `networkx`.
@@ -24,8 +24,6 @@ from clew.graph.readers.table import cell_text
 # files are looked at first: elements too deep and entities that grow are refused.
 
 
-MOST_BYTES = 256 << 20
-"""Bytes of a file, which is read as a whole."""
 _GEXF_VERSION = re.compile(rb"(?<=xmlns=[\"'])https?://(?:www\.)?gexf\.net/[^\"']*")
 _OTHER_ENCODING = re.compile(rb"\s*<\?xml[^>]*encoding=[\"'](?!utf-8)", re.IGNORECASE)
 _KNOWN_GEXF = b"http://www.gexf.net/1.2draft"
@@ -43,7 +41,7 @@ class NetworkReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a file is fatal even when skipping."""
         networkx = require("networkx", "networkx")
-        data = self._bytes(path, tally)
+        data = whole_file(path, tally, "Give it as CSV", XmlGuard(path) if self.mark else None)
         try:
             if not _OTHER_ENCODING.match(data):
                 data.decode("utf-8")
@@ -56,19 +54,6 @@ class NetworkReader:
             raise ParseError(str(path), 0, reason[:300], advice) from error
         drawn = ("x", "y", "shape") if self.name == "pajek" else ("graphics", "viz")
         yield from read_network(path, network_of(graph, drawn), tally)
-
-    def _bytes(self, path: Path, tally: Tally) -> bytes:
-        """All bytes of a file; raises InputError for one that is too large, or may fill the memory."""
-        data, guard = bytearray(), XmlGuard(path)
-        with ByteSource(path, tally) as source:
-            while chunk := source.read():
-                data += chunk
-                too_much = f"more than {MOST_BYTES >> 20} MiB" if len(data) > MOST_BYTES else ""
-                if fault := (guard.take(chunk) if self.mark else "") or too_much:
-                    raise InputError(f"{path}: {fault}. Give it as CSV")
-        if self.mark:
-            guard.take(b"")
-        return bytes(data)
 
     def _parse(self, networkx: Any, data: bytes) -> Any:  # noqa: ANN401 (a graph of NetworkX)
         if self.name == "graphml":

@@ -31,7 +31,6 @@ from clew.graph.readers.table import TABLE, broken, is_table_file, table_layout
 READERS: tuple[Reader, ...] = (*(TSV, PIPE, COMMA, TABLE), *RDF_READERS, *(JSON, ARRAYS), *NETWORKS)
 """All readers; a new one is added here."""
 
-SNIFFED_LINES = 5
 SNIFFED_BYTES = 4096
 SNIFFED_JSON = 1 << 16
 
@@ -141,7 +140,7 @@ def _sniff(path: Path, hints: Hints) -> Reader:
         if start_reader is not None:
             return _looked_into(path, start_reader, hints)
     numbered = numbered_lines(path, Tally(on_error="skip", hints=hints), legacy=True)
-    lines = list(islice((line for _, line in numbered if line.strip()), SNIFFED_LINES))
+    lines = list(islice((line for _, line in numbered if line.strip()), 5))
     if not lines:
         raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")
     tabs, bars = (sum(line.count(d) == 2 for line in lines) for d in ("\t", "|"))

@@ -26,8 +26,7 @@ from clew.graph.readers.batch import Tally
 # hour.
 #
 # An entity that stands for others, or for much text, makes a file of a kilobyte fill the memory. So every
-# declaration, wherever it stands, must be `<!ENTITY name "value">` of a short value without others in it, and
-# what is put in for them all is bounded by what was read.
+# declaration, wherever it stands, must be `<!ENTITY name "value">` of a short value without others in it.
 
 
 DEEPEST_FILE = 4_000
@@ -44,25 +43,20 @@ _MARK = re.compile(
 )
 """A closing tag, an opening one, or what has not ended yet."""
 
-LONGEST_VALUE = 1024
-"""Bytes of an entity's value: more than any prefix of IRIs has."""
-FREE_EXPANSION = 1 << 24
-EXPANSION_SHARE = 20
-"""What entities may add, in bytes: this much, and this many times what was read."""
-_LONGEST_DECLARATION = 1 << 12
 _BEGIN = re.compile(rb"<!ENTITY", re.IGNORECASE)
-_PLAIN = re.compile(rb"<!ENTITY\s+([^\s%&;\"'<>]{1,256})\s+(?:\"([^\"&<>%]*)\"|'([^'&<>%]*)')\s*>")
-_PREDEFINED = re.compile(rb"<!ENTITY\s+(?:lt|gt|amp|apos|quot)\s+(?:\"[^\"<%]{0,16}\"|'[^'<%]{0,16}')\s*>")
+_PLAIN = re.compile(
+    rb"<!ENTITY\s+(?:[^\s%&;\"'<>]{1,256}\s+(?:\"[^\"&<>%]{0,256}\"|'[^'&<>%]{0,256}')"
+    rb"|(?:lt|gt|amp|apos|quot)\s+(?:\"[^\"<%]{0,16}\"|'[^'<%]{0,16}'))\s*>"
+)
+"""A declaration of a value that is no longer than prefixes of IRIs are, or of what XML itself declares."""
 
 
 class XmlGuard:
-    """Watches the bytes of an XML file: counts open elements, and the bytes that its entities insert."""
+    """Watches the bytes of an XML file: counts open elements, and looks at its entities."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._depth = path, 0
         self._rest = self._until = self._rest_of_entities = b""
-        self._depth = self._bytes_read = self._bytes_added = 0
-        self._values: dict[bytes, int] = {}
 
     def take(self, data: bytes) -> str:
         """Look at the next bytes, none at the end. Returns what is wrong with them, "" if nothing is.
@@ -101,44 +95,25 @@ class XmlGuard:
         return "a tag has no end" if len(rest) > LONGEST_TAG else ""
 
     def _take_entities(self, data: bytes) -> None:
-        """Take the declarations, and add up the bytes that the entities insert."""
-        self._bytes_read += len(data)
-        window, at = self._rest_of_entities + data, 0
-        while declaration := _BEGIN.search(window, at):
-            at = self._take_declaration(window, declaration.start(), final=not data)
-            if at < 0:
-                self._rest_of_entities = window[declaration.start() :]
+        """Look at the declarations; raises InputError for one that is not plain."""
+        window = self._rest_of_entities + data
+        # The beginning of a declaration may be in this chunk.
+        self._rest_of_entities = window[-len(b"<!ENTITY") + 1 :]
+        for declaration in _BEGIN.finditer(window):
+            rest = window[declaration.start() :]
+            if _PLAIN.match(rest):
+                continue
+            if data and b">" not in rest and len(rest) < 4096:
+                self._rest_of_entities = rest
                 return
-        # One that is split between two chunks is not counted, which makes little difference.
-        self._bytes_added += sum(window.count(name) * size for name, size in self._values.items())
-        if self._bytes_added > FREE_EXPANSION + EXPANSION_SHARE * self._bytes_read:
-            raise self._refusal("is used so often that it could fill the memory")
-        # The beginning of a declaration, or of the name of an entity, may be in this chunk.
-        self._rest_of_entities = window[max(at, len(window) - len(b"<!ENTITY") + 1) :]
-
-    def _take_declaration(self, window: bytes, start: int, *, final: bool) -> int:
-        """Take one declaration; where it ends, -1 if the rest of it is still to come."""
-        plain = _PLAIN.match(window, start)
-        if plain is not None:
-            value = plain[2] if plain[2] is not None else plain[3]
-            if len(value) > LONGEST_VALUE:
-                raise self._refusal(f"stands for more than {LONGEST_VALUE:,} bytes")
-            self._values[b"&" + plain[1] + b";"] = len(value)
-            return plain.end()
-        predefined = _PREDEFINED.match(window, start)
-        if predefined is not None:
-            return predefined.end()
-        if not final and b">" not in window[start:] and len(window) - start < _LONGEST_DECLARATION:
-            return -1
-        raise self._refusal("is defined by other entities, by markup or by another file")
-
-    def _refusal(self, reason: str) -> InputError:
-        return InputError(
-            f"{self._path}: an XML entity {reason}. Only short ones, as for prefixes of IRIs, are read: "
-            "write the others out"
-        )
+            raise InputError(
+                f"{self._path}: an XML entity is long, or defined by other entities, by markup or by another "
+                "file. Only short ones, as for prefixes of IRIs, are read: write the others out"
+            )
 
 
+MOST_DOCUMENT_BYTES = 256 << 20
+"""Bytes of a document that is read as a whole; lines of objects may be more."""
 MAX_LINE_BYTES = 1 << 20
 """A longer line is an error: it is a file of another kind or damaged, and would fill the memory."""
 
@@ -314,6 +289,21 @@ class ByteSource:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+
+def whole_file(path: Path, tally: Tally, advice: str, guard: XmlGuard | None = None) -> bytes:
+    """All bytes of a file; InputError with `advice` if they are too many, or XML that may fill the memory."""
+    data = bytearray()
+    with ByteSource(path, tally) as source:
+        while chunk := source.read():
+            data += chunk
+            too_much = len(data) > MOST_DOCUMENT_BYTES
+            fault = f"more than {MOST_DOCUMENT_BYTES >> 20} MiB" if too_much else ""
+            if fault := fault or (guard.take(chunk) if guard is not None else ""):
+                raise InputError(f"{path}: {fault}. {advice}")
+    if guard is not None:
+        guard.take(b"")
+    return bytes(data)
 
 
 def is_cp1252(data: bytes) -> bool:

@@ -97,9 +97,9 @@ class Table:
 
     @property
     def form(self) -> TableForm | None:
-        """How it was read, for what is added later; None of a matrix, or without a header."""
+        """How it was read, for what is added later; None without a header."""
         layout = self.layout
-        if layout.matrix or not (layout.columns and layout.header) or len(self.header) > MOST_KEPT:
+        if not (layout.columns and layout.header) or len(self.header) > MOST_KEPT:
             return None
         return TableForm(self.name, tuple(self.header), layout, self.rows)
 
@@ -244,8 +244,6 @@ def look_through(
     if layout is None:
         return table
     table.layout = layout
-    if layout.matrix is not None:
-        return table
     table.header = layout.arranged(table.header)
     table.profiles = [ColumnProfile() for _ in table.header]
     block = sample[layout.header :]

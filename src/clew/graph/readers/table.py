@@ -6,7 +6,7 @@ since ids are unique within a group only; those of Gremlin (`~id`) likewise. A c
 people read. Every other property of a node becomes a triple (node, property, value); an empty cell, also
 one of `NULL`, is no triple. Labels become types. Items of a list stand between semicolons, or what the
 header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties of the
-edges. An edge without direction becomes one each way. A matrix has an edge a cell.
+edges. An edge without direction becomes one each way.
 """
 
 from __future__ import annotations
@@ -23,14 +23,11 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
-    WEIGHT_COLUMN,
     Column,
     EdgeColumns,
     Layout,
-    Matrix,
     NodeColumns,
     header_words,
-    is_matrix_cell,
 )
 from clew.graph.readers.delimited import csv_records, separator
 from clew.graph.readers.hints import Hints
@@ -51,7 +48,6 @@ from clew.graph.readers.survey import (
 
 PARQUET, EXCEL = ".parquet", ".xlsx"
 SHEET_SUFFIXES = (PARQUET, EXCEL)
-_ROWS_AT_ONCE = 20_000
 
 
 def sheet_records(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
@@ -71,7 +67,7 @@ def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
         with parquet.ParquetFile(path) as file:
             yield list(file.schema_arrow.names)
             size, done = path.stat().st_size, 0
-            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+            for batch in file.iter_batches(batch_size=20_000):
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
                 done += batch.num_rows
                 if tally.progress is not None:
@@ -120,12 +116,9 @@ def cell_text(value: object) -> str:
     return str(value).strip()
 
 
-MOST_SEEN = 1 << 20
-"""Rows in which it is looked whether they are of the same node."""
 NULL = r"\N"
 """How databases write an empty cell of a table into a file."""
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
-_MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
 Fault = tuple[str, str]
 """What is wrong with a row, and what to do about it."""
 
@@ -154,7 +147,7 @@ class TableReader:
         if faults:
             tally.note(f"{path}: {len(faults)} of {len(files)} tables cannot be read: {_first_names(faults)}")
         layouts = {file: tables.tables[file].layout for file in files}
-        for file in sorted(files, key=lambda file: bool(layouts[file].edges or layouts[file].matrix)):
+        for file in sorted(files, key=lambda file: bool(layouts[file].edges)):
             yield from _read_table(file, tables.tables[file], tally)
 
 
@@ -250,7 +243,7 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
     triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
     is_both_ways = tally.hints.undirected and layout.edges is not None
     note_reading(path, table, tally, "; each edge is kept both ways" * is_both_ways + triples_note)
-    if layout.header and not table.rows and layout.matrix is None:
+    if layout.header and not table.rows:
         tally.note(f"{path}: a header and no rows")
     yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
 
@@ -275,8 +268,6 @@ def batches_of(
     """Turn rows (number, cells) into batches, nodes and edges apart; `unit` names what is numbered."""
     nodes, edges, undirected = layout.nodes, layout.edges, undirected or tally.hints.undirected
     kinds: list[_NodeRows | _EdgeRows] = []
-    if layout.matrix is not None:
-        kinds.append(_MatrixRows(layout.matrix, undirected=undirected))
     if nodes is not None:
         kinds.append(_NodeRows(layout, nodes, path, tally))
     if edges is not None:
@@ -371,7 +362,7 @@ class _NodeRows:
         if self._seen is None:
             return
         mark = hash(node)
-        if mark not in self._seen and len(self._seen) < MOST_SEEN:
+        if mark not in self._seen and len(self._seen) < (1 << 20):
             self._seen.add(mark)
             return
         if mark in self._seen:
@@ -412,30 +403,6 @@ class _EdgeRows:
             self.batch.add(head, relation, tail)
             if properties:
                 self.batch.statements.append((head, relation, tail, properties))
-        return None
-
-
-class _MatrixRows(_EdgeRows):
-    """Rows of an adjacency matrix."""
-
-    def __init__(self, matrix: Matrix, *, undirected: bool) -> None:
-        columns = Column(""), Column(""), Column(WEIGHT_COLUMN)
-        edges = EdgeColumns(0, 1, relation_name=matrix.relation_name, properties=(2,))
-        super().__init__(columns, edges, undirected=undirected)
-        self.batch, self._matrix = Batch(), matrix
-
-    def take(self, fields: Sequence[str]) -> Fault | None:
-        """Add the edges of one row."""
-        head, *cells = fields
-        if head not in self._matrix.nodes:
-            return f"{head!r} is a row, but no column", _MATRIX_ADVICE
-        wrong = next((cell for cell in cells if not is_matrix_cell(cell)), None)
-        if wrong is not None:
-            return f"{wrong!r} in a matrix is no number", _MATRIX_ADVICE
-        self.batch.nodes.append(head)
-        for tail, cell in zip(self._matrix.nodes, cells, strict=True):
-            if cell and float(cell):
-                super().take((head, tail, cell if self._matrix.weighted or float(cell) != 1 else ""))
         return None
 
 

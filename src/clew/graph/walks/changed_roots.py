@@ -299,10 +299,6 @@ def trees_that_fit(
             fits[i] = whole_tree(root, depth, cap, walked, scratch, scratch.stamp[0]) >= 0
 
 
-MOST_BIT_WORDS = 8
-MARK_BYTES = 1 << 28
-
-
 @dataclass(frozen=True, eq=False)
 class StoredWalks:
     """Walks of roots, and which of them are `live` [roots]: the others are stored elsewhere too, later."""
@@ -317,7 +313,7 @@ def changed_roots(
     walker: Walker,
     stored: Sequence[StoredWalks],
     *,
-    bit_words: int = MOST_BIT_WORDS,
+    bit_words: int = 8,
 ) -> Int32:
     """Roots whose walks may differ from those that are stored, ascending.
 
@@ -392,7 +388,7 @@ def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker,
     ends = np.concatenate([edit.added, edit.removed])[:, [0, 2]].astype(np.int64)
     if not settings.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
-    room = MARK_BYTES // (16 * walker.nodes * max(1, levels))
+    room = (1 << 28) // (16 * walker.nodes * max(1, levels))
     words = max(1, min(bit_words, room, -(-len(ends) // 64)))
     bits = np.arange(len(ends)) % (64 * words)
     marked = np.zeros((2, walker.nodes, words), np.uint64)

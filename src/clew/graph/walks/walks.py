@@ -17,7 +17,20 @@ from clew.foundation.system import usable_processors
 from clew.graph.graph import Adjacency, Graph, listed_places, offsets_of
 from clew.graph.kernels import Array, compiled, entry, graph_columns
 from clew.graph.steps import Step, edge_of, relation_of, step_of
-from clew.graph.walks.kernels import Draw, WalkedGraph, WalkRows, Walks, WalkScratch, mix, walk_scratch
+from clew.graph.walks.kernels import (
+    Draw,
+    WalkedGraph,
+    WalkRows,
+    Walks,
+    WalkScratch,
+    breadth_first_walks,
+    fill_tables,
+    join_sides,
+    mix,
+    random_walks,
+    slot_counts,
+    walk_scratch,
+)
 
 # Walks that are equal: merged where they were made, and found again among those of an older part.
 
@@ -131,8 +144,6 @@ _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 
 def with_choices(graph: Graph, *, directed: bool = False, nodes: Int32 | Int64 | None = None) -> WalkedGraph:
     """A graph with the tables of all nodes, or of `nodes` alone, about 40 bytes an edge, and no lists."""
-    from clew.graph.walks.kernels import fill_tables, slot_counts
-
     degrees = _degrees(graph, directed=directed)
     table_nodes = np.arange(graph.nodes) if nodes is None else nodes
     offsets, places = np.empty(len(table_nodes) + 1, np.int64), np.empty(len(table_nodes), np.int64)
@@ -147,16 +158,9 @@ def with_choices(graph: Graph, *, directed: bool = False, nodes: Int32 | Int64 |
     return WalkedGraph(places, slots, _NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 
-def with_lists(walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int32 | None) -> WalkedGraph:
-    """Add the lists of edges, 8 bytes an edge and direction; only those of `nodes`, if given."""
-    from clew.graph.walks.kernels import join_sides
-
-    degrees = _degrees(graph, directed=directed)
-    if nodes is not None:
-        kept_degrees = np.zeros_like(degrees)
-        kept_degrees[nodes] = degrees[nodes]
-        degrees = kept_degrees
-    offsets = offsets_of(degrees)
+def with_lists(walked: WalkedGraph, graph: Graph, *, directed: bool) -> WalkedGraph:
+    """Add the lists of edges, 8 bytes an edge and direction."""
+    offsets = offsets_of(_degrees(graph, directed=directed))
     edges = np.empty((int(offsets[-1]), 2), np.int32)
     columns = graph_columns(graph, directed=directed)
 
@@ -165,7 +169,7 @@ def with_lists(walked: WalkedGraph, graph: Graph, *, directed: bool, nodes: Int3
 
     spread(graph.nodes, fill)
     back_offsets, backward = offsets, edges
-    if directed and nodes is None:
+    if directed:
         back_offsets, backward = offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None]
     return WalkedGraph(walked.places, walked.slots, offsets, edges, back_offsets, backward)
 
@@ -185,12 +189,11 @@ def _degrees(graph: Graph, *, directed: bool) -> Int64:
     return graph.out.degrees() if directed else graph.out.degrees() + graph.into.degrees()
 
 
-WalkKind = Literal["bfs", "random", "lazy"]
-"""Breadth-first walks, random ones, or breadth-first ones that are made on demand."""
+WalkKind = Literal["bfs", "random"]
+"""Breadth-first walks, or random ones."""
 
 ROOTS_OF_THREAD = 512
 MOST_LAYER_EDGES = 2_000_000
-MOST_DEPTH = 6
 MOST_WALKS = 10_000
 
 
@@ -213,7 +216,7 @@ class WalkSettings:
 
     def __post_init__(self) -> None:
         for name, value, most in (
-            ("depth", self.depth, MOST_DEPTH),
+            ("depth", self.depth, 6),
             ("walks", self.walks, MOST_WALKS),
             ("max-walks", self.max_walks, MOST_WALKS),
         ):
@@ -227,26 +230,17 @@ class WalkSettings:
 
 
 class Walker:
-    """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at.
+    """Makes walks of one graph.
 
     `layer_edges` are looked at from one root, or at one hub, to tell the layers of a breadth-first walk.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        settings: WalkSettings,
-        *,
-        roots: Int32 | None = None,
-        layer_edges: int = MOST_LAYER_EDGES,
-    ) -> None:
+    def __init__(self, graph: Graph, settings: WalkSettings, *, layer_edges: int = MOST_LAYER_EDGES) -> None:
         self.settings, self.threads, self.nodes = settings, usable_processors(), graph.nodes
         self.layer_edges, self.layered = layer_edges, settings.kind != "random"
-        only_first_step = self.layered and settings.depth == 1
-        choice_nodes, list_nodes = (np.zeros(0, np.int32), roots) if only_first_step else (None, None)
-        self.walked = with_choices(graph, directed=settings.directed, nodes=choice_nodes)
+        self.walked = with_choices(graph, directed=settings.directed)
         if self.layered:
-            self.walked = with_lists(self.walked, graph, directed=settings.directed, nodes=list_nodes)
+            self.walked = with_lists(self.walked, graph, directed=settings.directed)
         self._scratch: list[WalkScratch] = []
 
     def walk(self, roots: Int32, *, edges: int | None = None) -> Walks:
@@ -277,8 +271,6 @@ class Walker:
 
     def _walk(self, roots: Int32, draw: Draw) -> Walks:
         """The walks of some roots, without the rows behind the last of each."""
-        from clew.graph.walks.kernels import breadth_first_walks, random_walks
-
         shape = (len(roots), draw.cap, self.settings.depth)
         steps, nodes = np.empty((2, *shape), np.int32)
         counts, walk_counts = np.ones(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
@@ -310,10 +302,6 @@ Rank = Callable[[Sequence[Steps]], Sequence[float]]
 """Scores of some relation paths, the larger the better."""
 
 
-DEPTH = 3
-"""Steps of a path."""
-BEAM = 64
-"""Paths that are gone on from at each length."""
 MOST_ENDS, MOST_PATH_EDGES = 20_000, 500_000
 """Ends and edges of one path."""
 
@@ -372,12 +360,12 @@ def relation_paths(graph: Graph, root: int, rank: Rank) -> list[RelationPath]:
     """
     start = RelationPath(root, (), np.array([root], np.int32), np.zeros(1, np.int32))
     frontier, paths = [start], list[RelationPath]()
-    for _ in range(DEPTH):
+    for _ in range(3):
         level = [path for prefix in frontier for path in _longer(graph, prefix)]
         paths += level
         scores = rank([path.steps for path in level]) if level else []
         order = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
-        frontier = [level[at] for at in order if level[at].complete][:BEAM]
+        frontier = [level[at] for at in order if level[at].complete][:64]
     return paths
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # The manifest of an index: what it was made from, with what, and which files belong to it.
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 MANIFEST = "manifest.json"
 
 
@@ -182,9 +182,6 @@ def check_embedder(path: Path, manifest: Manifest, embedder: Embedder) -> None:
         )
 
 
-_ATTEMPTS = 5
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """An open index: a snapshot that stays whole while others write new generations."""
@@ -208,11 +205,14 @@ class Index:
         graph, names = graph_sections(self.graph), self.names.sections()
         return {**with_prefix("graph", graph), **with_prefix("names", names), **self.sections}
 
-    def check_unchanged(self) -> None:
-        """Check anew the files that were written to since they were opened; raises FormatError."""
+    def check_unchanged(self, *, verify: bool = False) -> None:
+        """Check anew the files that were written to since they were opened, all if `verify`.
+
+        Raises FormatError. A file that is gone was replaced, and what is mapped is whole.
+        """
         if self.seal is not None:
-            with _damage_errors(self.path):
-                self.seal.check_changed(self.manifest.files)
+            with suppress(FileNotFoundError), _damage_errors(self.path):
+                self.seal.check(self.manifest.files, verify=verify)
 
     @contextmanager
     def sound(self) -> Generator[None]:
@@ -227,12 +227,7 @@ class Index:
         except ClewError:
             raise
         except Exception:
-            if self.seal is not None:
-                with (
-                    suppress(FileNotFoundError),
-                    _damage_errors(self.path),
-                ):  # replaced: what is mapped is whole
-                    self.seal.check(self.manifest.files, verify=True)
+            self.check_unchanged(verify=True)
             raise
 
     def array(self, name: str) -> AnyArray:
@@ -259,7 +254,7 @@ def open_index(
     InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
     it may not be read.
     """
-    for _ in range(_ATTEMPTS):
+    for _ in range(5):
         manifest = read_manifest(path)
         try:
             with _damage_errors(path):
@@ -289,9 +284,9 @@ def _damage_errors(path: Path) -> Generator[None]:
 def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess, held: bool) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
-    seal.check(manifest.files, verify=verify)
+    is_new = seal.check(manifest.files, verify=verify)
     arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
-    if seal.checked:
+    if is_new:
         try:
             check_structure(arrays)
         except DamagedSection as error:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.errors import FormatError, IndexAccessError
-from clew.foundation.arrays import AnyArray, chunks_of, load_array
+from clew.foundation.arrays import AT_ONCE, AnyArray, chunks_of, load_array
 from clew.foundation.system import is_own, open_at_once, replace_file, usable_processors
 
 # Folders for what can be made again: the cache, or a private one where the cache may not be written.
@@ -68,12 +68,8 @@ def make_own(folder: Path) -> str | None:
 
 # The files of an index: arrays written through to the disk, with checksums, and opened memory-mapped.
 
-_SMALL = 65_536
 _READ_BELOW = 1 << 20
 """Bytes of a file that is read: what is mapped ends the process if the file is truncated."""
-_BLOCK = 8_192
-_SAMPLES = 6
-_WRITE_AT_ONCE = 1 << 24
 _PLACES = "-o; $CLEW_CACHE_DIR for the cache"
 
 
@@ -86,13 +82,12 @@ class NotRegular(OSError):
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A section's file: its size, a checksum of all of it, and one of sampled blocks."""
+    """A section's file: its size and checksum."""
 
     section: str
     file: str
     bytes: int
     checksum: str
-    sample: str
 
 
 @contextmanager
@@ -134,19 +129,19 @@ def write_parts(
         write_piece(file, header.getvalue())
         for part in parts:
             data = np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data
-            for span in chunks_of(0, len(data), _WRITE_AT_ONCE):
+            for span in chunks_of(0, len(data), AT_ONCE):
                 digest.update(data[slice(*span)])
                 write_piece(file, data[slice(*span)])
             bytes_left -= len(data)
     if bytes_left:
         raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
-    return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
+    return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest())
 
 
 def file_entry(folder: Path, section: str, name: str) -> FileEntry:
     """Describe a file of another format that has been written into `folder`."""
     path = folder / name
-    return FileEntry(section, name, path.stat().st_size, full_checksum(path), sample_checksum(path))
+    return FileEntry(section, name, path.stat().st_size, full_checksum(path))
 
 
 def write_piece(file: io.BufferedWriter, piece: bytes | memoryview) -> None:
@@ -180,20 +175,6 @@ def full_checksum(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def sample_checksum(path: Path) -> str:
-    """BLAKE2b of a small file, or of blocks of a large one, first and last among them."""
-    digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size <= _SMALL:
-            digest.update(file.read())
-        else:
-            for i in range(_SAMPLES):
-                file.seek((size - _BLOCK) * i // (_SAMPLES - 1))
-                digest.update(file.read(_BLOCK))
-    return digest.hexdigest()
-
-
 def map_array(path: Path, *, held: bool = False) -> AnyArray:
     """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError.
 
@@ -210,20 +191,16 @@ def map_array(path: Path, *, held: bool = False) -> AnyArray:
         raise ValueError("its header claims more than it holds") from error
 
 
-def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
-    """Check the size and checksum of a file: of all of it if `verify`, else of sampled blocks.
-
-    Raises FileNotFoundError, FormatError.
-    """
+def check_entry(folder: Path, entry: FileEntry) -> None:
+    """Check the size and checksum of a file. Raises FileNotFoundError, FormatError."""
     path = folder / entry.file
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise FormatError(f"{path}: damaged, {NotRegular().strerror}")
     if (size := status.st_size) != entry.bytes:
         raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
-    if full_checksum(path) != entry.checksum if verify else sample_checksum(path) != entry.sample:
+    if full_checksum(path) != entry.checksum:
         raise FormatError(f"{path}: damaged, its checksum differs from what was written")
-    return path
 
 
 def is_array(entry: FileEntry) -> bool:
@@ -233,17 +210,13 @@ def is_array(entry: FileEntry) -> bool:
 
 # Which files of an index were found whole, told from what the file system says of them now.
 #
-# To read all of an index at every start would cost more than a question does, and samples miss most damage.
-# So a file is compared with its checksum, all of it, once: then its size, inode and times of change are
-# noted, the last of which no program can set. As long as these are the same nothing has written to the file
-# since. A copy, a restored backup or a changed byte has others and is checked again, and so is an index that
-# is open, before each question. What damages a disk below the file system changes no times: `clew info
-# --verify` reads all.
+# To read all of an index at every start would cost more than a question does. So a file is compared with its
+# checksum, all of it, once: then its size, inode and times of change are noted, the last of which no program
+# can set. As long as these are the same nothing has written to the file since. A copy, a restored backup or a
+# changed byte has others and is checked again, and so is an index that is open, before each question. What
+# damages a disk below the file system changes no times: `clew info --verify` reads all.
 
 _SEAL = "sealed.json"
-_THREADS = 4
-_WORTH_THREADS = 1 << 24
-"""Bytes from which threads are worth their start."""
 
 
 class Mark(NamedTuple):
@@ -262,11 +235,10 @@ class Mark(NamedTuple):
 
 
 class Seal:
-    """The marks of the files of one generation; `checked` are the entries that were read whole by it."""
+    """The marks of the files of one generation that were found whole."""
 
     def __init__(self, folder: Path, marks: Iterable[tuple[str, Mark]] = ()) -> None:
         self._folder, self._marks = folder, set(marks)
-        self.checked: tuple[FileEntry, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Seal:
@@ -284,47 +256,21 @@ class Seal:
         """The seal of files that this process has just written, or checked and taken over."""
         return cls(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in entries))
 
-    def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> None:
-        """Check the size of all files, and the checksum of each that is not sealed (of all if `verify`).
+    def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> bool:
+        """Read each file that is not sealed (all if `verify`); whether there were any.
 
         Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
         """
         marks = [(entry.file, Mark.of(self._folder / entry.file)) for entry in entries]
-        unsealed: list[FileEntry] = []
-        for entry, mark in zip(entries, marks, strict=True):
-            if verify or mark not in self._marks:
-                unsealed.append(entry)
-            else:
-                check_entry(self._folder, entry, verify=False)
+        pairs = zip(entries, marks, strict=True)
+        unsealed = [entry for entry, mark in pairs if verify or mark not in self._marks]
         # Largest first, so that no thread is left with one at the end.
-        self._check_whole(sorted(unsealed, key=lambda entry: entry.bytes, reverse=True))
+        unsealed.sort(key=lambda entry: entry.bytes, reverse=True)
+        if unsealed:
+            with ThreadPoolExecutor(min(4, usable_processors())) as pool:
+                list(pool.map(partial(check_entry, self._folder), unsealed))
         self._marks = set(marks)
-        self.checked = tuple(unsealed)
-
-    def check_changed(self, entries: Sequence[FileEntry]) -> None:
-        """Check anew what has changed since; a file that is gone was replaced, and what is mapped is whole.
-
-        Raises FormatError as `check`.
-        """
-        changed: dict[tuple[str, Mark], FileEntry] = {}
-        for entry in entries:
-            with suppress(FileNotFoundError):
-                mark = entry.file, Mark.of(self._folder / entry.file)
-                if mark not in self._marks:
-                    changed[mark] = entry
-        with suppress(FileNotFoundError):
-            self._check_whole(list(changed.values()))
-            files = {entry.file for entry in changed.values()}
-            self._marks = {mark for mark in self._marks if mark[0] not in files} | changed.keys()
-
-    def _check_whole(self, entries: Sequence[FileEntry]) -> None:
-        check = partial(check_entry, self._folder, verify=True)
-        if sum(entry.bytes for entry in entries) < _WORTH_THREADS:
-            for entry in entries:
-                check(entry)
-            return
-        with ThreadPoolExecutor(min(_THREADS, usable_processors())) as pool:
-            list(pool.map(check, entries))
+        return bool(unsealed)
 
     def write(self) -> None:
         """Note the marks beside the files, else in this user's folder; without either, all is read again."""

@@ -386,8 +386,6 @@ USUAL = EditRules()
 
 # The files of an update → `Edits`, as an index of these files would read them.
 
-SCOPE_DIGITS = 8
-
 
 @dataclass(frozen=True)
 class EditFiles:
@@ -482,7 +480,7 @@ class _Reading:
             (path for path, reader in zip(paths, readers, strict=True) if reader is TABLE), self._hints
         )
         for path, reader in zip(paths, readers, strict=True):
-            scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
+            scope = checksum(path)[:8] if isinstance(reader, RdfReader) else ""
             tally = self._tally(self._tell, scope)
             tally.tables = tables
             yield from reader.read(path, tally)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -102,43 +102,32 @@ def _kind(datatype: str) -> str:
 NodeT = TypeVar("NodeT", bound=NodeKey)
 _Change = TypeVar("_Change", EdgeIds, NodeText)
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
-_TELL_EVERY = 1 << 12
 MOST_COUNTED = 1 << 24
 """Pairs of a relation and a datatype that are counted in a table of all."""
-MOST_TAILS = 50
-"""What a relation leads to that is looked at for what begins the ids of all."""
 _TEXT = XSD + "string"
 MOST_MISSING = 5
 """Missing triples and unknown names that a message shows."""
 
 
 def resolve(
-    graph: Graph,
-    names: NamesIndex,
-    edits: Edits,
-    *,
-    rules: EditRules = USUAL,
-    progress: Callable[[int, int], None] | None = None,
+    graph: Graph, names: NamesIndex, edits: Edits, rules: EditRules = USUAL
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
-    `progress` is called with the triples that are found and to be found. Raises UsageError for what is to be
-    removed and not there unless it is `ignore_missing`, for an entity or relation that is new if it is
-    `strict`, and for RDF without inference where the index infers.
+    Raises UsageError for what is to be removed and not there unless it is `ignore_missing`, for an entity or
+    relation that is new if it is `strict`, and for RDF without inference where the index infers.
     """
-    return _Resolver(graph, names, edits, progress).resolve(rules)
+    return _Resolver(graph, names, edits).resolve(rules)
 
 
 class _Resolver:
     """The work of `resolve` for one update."""
 
-    def __init__(
-        self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
-    ) -> None:
+    def __init__(self, graph: Graph, names: NamesIndex, edits: Edits) -> None:
         if edits.add_ends or edits.remove_ends:
             edits = _with_ends(edits, {*graph.relations, *(relation for _, relation, _ in edits.add)})
-        self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
-        self._triples_done, self._missing = 0, list[str]()
+        self._graph, self._index, self._edits = graph, names, edits
+        self._missing = list[str]()
         self._relations = {name: i for i, name in enumerate(graph.relations)}
         self._old_relations = len(self._relations)
         self._iris = edits.iris or graph.stated is not None
@@ -283,7 +272,6 @@ class _Resolver:
         """Triples to be removed; notes what is not there."""
         triples: dict[tuple[int, int, int], None] = {}
         for head, relation, tail in self._edits.remove:
-            self._tell()
             ends = self._stored_key(head), self._stored_key(tail)
             number = self._relation(relation)
             ids = self.node(ends[0]), number, self.node(self._as_tail(number, ends[1]))
@@ -301,11 +289,6 @@ class _Resolver:
                 of_node = self._graph.triples_of(node)
                 triples |= {t: None for t in of_node if not self._follows(self._graph.find_triple(*t))}
         return list(triples)
-
-    def _tell(self) -> None:
-        self._triples_done += 1
-        if self._progress is not None and self._triples_done % _TELL_EVERY == 0:
-            self._progress(self._triples_done, len(self._edits.add) + len(self._edits.remove))
 
     def _stored_key(self, key: NodeT) -> NodeT:
         """What the index calls a node that is removed: a blank node of its first source has no scope."""
@@ -326,7 +309,6 @@ class _Resolver:
         restated: dict[EdgeIds, None] = {}
         old_nodes = self._graph.nodes
         for head, relation, tail in self._edits.add:
-            self._tell()
             node, number = self._ensure_node(head), self._relation(relation)
             if number < 0:
                 number = self._relations[relation] = len(self._relations)
@@ -383,9 +365,7 @@ class _Resolver:
     def _referred(self, relation: int, text: str) -> int:
         """The entity that is an id or a name among those that a relation leads to; -1 without one."""
         if relation not in self._groups:
-            tails = self._graph.out.neighbour[
-                np.flatnonzero(self._graph.out.relation == relation)[:MOST_TAILS]
-            ]
+            tails = self._graph.out.neighbour[np.flatnonzero(self._graph.out.relation == relation)[:50]]
             ids = (self._graph.entities[node] for node in tails.tolist())
             groups = {id_[: id_.rfind(":") + 1] for id_ in ids}
             self._groups[relation] = groups.pop() if len(groups) == 1 else ""

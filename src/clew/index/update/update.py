@@ -15,23 +15,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, UsageError
+from clew.errors import UsageError
 from clew.foundation.arrays import AnyArray, Int32, Int64
 from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
 from clew.graph.readers.columns import TableForm
+from clew.graph.schema import schema_after
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks, match_walks
 from clew.index.build import NODE_FILE, add_search
 from clew.index.corpus import (
     NODE_SEARCH,
-    WALK_VERSION,
     Corpus,
     CorpusPart,
     Verbaliser,
     WalkEmbedder,
     joined_parts,
-    make_part,
     open_corpus,
     part_of_rows,
     root_of_walks,
@@ -42,7 +41,7 @@ from clew.index.corpus import (
 from clew.index.names import NamesIndex, buckets_for, hash_norms
 from clew.index.store.directory import Index, Manifest, check_embedder, open_index, read_manifest
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.writing import IndexWriter, write_changed, write_updated_schema, writing
+from clew.index.store.writing import IndexWriter, schema_of_index, write_changed, write_schema, writing
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits
 from clew.index.update.resolve import resolve
 from clew.index.vectors.backends import VectorAccess, open_vectors
@@ -177,12 +176,6 @@ def updated_corpus(
     renamed = np.array([node for node, _ in edit.renamed], np.int32)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
-    if not corpus.parts:
-        near = edit.renamed_triples(before)[:, [0, 2]].ravel()
-        roots = np.unique(np.concatenate([edit.walked(before.nodes), near, renamed])).astype(np.int32)
-        part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
-        change = CorpusChange(len(roots), len(roots), len(part.q))
-        return _with_nodes(corpus, maker, part, graph.nodes), change
     walker = Walker(graph, corpus.settings)
     stored_walks: list[StoredWalks] = []
     for part, rows in corpus.parts_in_use():
@@ -350,13 +343,11 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: in
     )
 
 
-UpdateStage = Literal["reading", "finding", "walks", "writing"]
+UpdateStage = Literal["reading", "walks", "writing"]
 UpdateProgress = Callable[[UpdateStage, int, int], None]
-"""Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
+"""Called with (what, done, total): bytes read, walks embedded, bytes written."""
 FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
-MOST_LOGGED = 20
-"""Updates that the report of an index remembers."""
 MOST_NEWER = 10_000
 """Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
@@ -404,8 +395,7 @@ def update_index(
         index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
         update = _Update(writer, index, embedder, verbaliser, progress)
-        tell = update.progress_of("finding")
-        edit, report = resolve(index.graph, index.names, edits, rules=rules, progress=tell)
+        edit, report = resolve(index.graph, index.names, edits, rules)
         sections: Mapping[str, bytes] = {}
         if further is not None:
             edit, sections = further(index, edit)
@@ -459,9 +449,10 @@ class _Update:
         write_changed(
             writer, index, contents, dropped=("corpus.", "schema."), progress=self.progress_of("writing")
         )
-        write_updated_schema(writer, index, graph, edit)
+        changed = edit.changed_nodes(index.graph.nodes)
+        write_schema(writer, schema_after(schema_of_index(index), index.graph, graph, changed))
         about = index.manifest.about
-        updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-MOST_LOGGED:]
+        updates: list[Any] = [*about.report.get("updates", ()), asdict(report)][-20:]
         index_report = {**about.report, "updates": updates}
         if tables:
             index_report["tables"] = [table.as_json() for table in tables]
@@ -532,11 +523,6 @@ class _Update:
         changed = len(edit.added) or len(edit.removed) or edit.renamed or graph.nodes > before.nodes
         if not changed and not self.is_unsaid():
             return corpus, CorpusChange(0, 0, 0)
-        if corpus.parts and corpus.drawing != WALK_VERSION:
-            raise FormatError(
-                f"{path}: its walks were drawn by an older Clew, and would not fit those of this one. "
-                "Index the sources again"
-            )
         return updated_corpus(
             corpus, before, graph, edit, self.embedder,
             verbaliser=self.verbaliser, progress=self.progress_of("walks"),

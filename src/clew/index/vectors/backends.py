@@ -22,13 +22,13 @@ from clew.foundation.arrays import Float32, Int64, chunks_of
 from clew.foundation.forms import shorten
 from clew.foundation.redaction import keep_address, keep_secret
 from clew.foundation.system import require
+from clew.index.store.files import disk_errors
 from clew.index.vectors.nearest import (
     FaissVectors,
     Nearest,
     VectorStoreError,
-    check_file,
+    check_dimension,
     check_query,
-    save_file,
 )
 
 # Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
@@ -214,11 +214,10 @@ class MilvusVectors:
 
     def save(self, path: Path) -> None:
         """Write where the collection is to `path`; see `VectorIndex`."""
-        settings = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
-        text = json.dumps({**settings, "metric": self._metric, "stamp": self._stamp})
-        save_file(
-            path, self.name, self.dimension, lambda new_path: new_path.write_text(text, encoding="utf-8")
-        )
+        settings = {"uri": self.place.uri, "collection": self.collection, "dimension": self.dimension}
+        text = json.dumps({**settings, "cells": self._cells, "metric": self._metric, "stamp": self._stamp})
+        with disk_errors(path):
+            path.write_text(text, encoding="utf-8")
 
     @classmethod
     def open(
@@ -245,14 +244,15 @@ class MilvusVectors:
     def _from_file(
         cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None
     ) -> Self:
-        _, file_dimension = check_file(path, (cls.name,), dimension)
-        with path.open("rb") as file:
-            raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
-        # An older Clew wrote no stamp.
-        return cls(
-            file_dimension, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"],
-            metric=raw.get("metric", "L2"), stamp=raw.get("stamp"),
-        )  # fmt: skip
+        try:
+            said: dict[str, Any] = json.loads(path.read_bytes())
+            place = place or MilvusPlace(said["uri"], token)
+            settings: dict[str, Any] = {name: said[name] for name in ("cells", "metric", "stamp")}
+            opened = cls(said["dimension"], place, said["collection"], **settings)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise FormatError(f"{path}: damaged ({error}). Index the sources again") from error
+        check_dimension(path, opened.dimension, dimension)
+        return opened
 
     @classmethod
     def named_in(cls, path: Path) -> str:
@@ -268,9 +268,7 @@ class MilvusVectors:
             )
         description = self._ask("open", "describe_collection", patience=self.place.read_seconds)
         sizes = [int(field["params"]["dim"]) for field in description["fields"] if "dim" in field["params"]]
-        # An older Clew stamped none.
-        stamp = description["properties"].get(_STAMP, self._stamp)
-        if stamp != self._stamp or sizes != [self.dimension]:
+        if description["properties"].get(_STAMP) != self._stamp or sizes != [self.dimension]:
             raise FormatError(
                 f"{path}: the collection {self.collection} of Milvus at {self.place.uri} is of another "
                 "index, or was made anew since this index was. Give the right Milvus in $MILVUS_URI, or "
@@ -357,8 +355,8 @@ def _reason(error: Exception) -> str:
 
 # Which backend for how many vectors, or by what wrote a file.
 
-FEW_VECTORS, MANY = 200_000, 500_000
-"""Vectors up to which all are compared by NumPy, and by faiss."""
+FEW_VECTORS = 200_000
+"""Vectors up to which all are compared by NumPy."""
 
 
 VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
@@ -402,11 +400,6 @@ class VectorAccess:
         keep_address(self.uri)
 
 
-def faiss_for(count: int, dimension: int) -> FaissVectors:
-    """The empty faiss index that suits so many vectors."""
-    return FaissVectors(dimension, cells=count > MANY)
-
-
 def has_faiss() -> bool:
     """Whether faiss is installed."""
     return find_spec("faiss") is not None
@@ -419,9 +412,15 @@ def open_vectors(
 
     `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
     """
-    if check_file(path)[0] != MilvusVectors.name:
-        return FaissVectors.open(path, dimension)
-    return open_collection(path, dimension, access=access)
+    if is_collection(path):
+        return open_collection(path, dimension, access=access)
+    return FaissVectors.open(path, dimension)
+
+
+def is_collection(path: Path) -> bool:
+    """Whether a file says where a collection of Milvus is, and holds no vectors."""
+    with path.open("rb") as file:
+        return file.read(1) == b"{"
 
 
 def open_collection(

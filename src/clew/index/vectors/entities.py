@@ -25,8 +25,8 @@ from clew.graph.match.distances import (
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
-from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, faiss_for, open_vectors
-from clew.index.vectors.nearest import Nearest, VectorIndex
+from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, open_vectors
+from clew.index.vectors.nearest import FaissVectors, Nearest, VectorIndex
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
@@ -99,7 +99,7 @@ def build_search(
 ) -> None:
     """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, in batches."""
     count, dimension = quantised.shape
-    index = faiss_for(count, dimension)
+    index = FaissVectors(dimension)
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(dequantised(quantised[rows], scales[rows]), count)
@@ -109,33 +109,6 @@ def build_search(
         if progress is not None:
             progress(stop)
     index.save(path)
-
-
-def nearest_stored(
-    backend: VectorIndex,
-    quantised: NDArray[np.generic],
-    scales: NDArray[np.generic],
-    query: Float32,
-    k: int,
-    *,
-    also: NDArray[np.integer] | None = None,
-) -> Nearest:
-    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors.
-
-    Vectors that are newer than the backend, and those in the rows `also`, are compared too.
-    """
-    from clew.graph.match.kernels.measure import distances_from
-
-    newer = np.arange(min(len(backend), len(quantised)), len(quantised))
-    proposals = [backend.search(query, round(MORE * k) + AT_LEAST).ids, newer]
-    if also is not None:
-        proposals.append(also.astype(np.int64))
-    proposed = np.unique(np.concatenate(proposals))
-    rounded = Rounded.of(query)
-    rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
-    distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
-    order = in_order(distances)[:k]
-    return Nearest(proposed[order], distances[order])
 
 
 def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -165,8 +138,22 @@ class FoundByFile:
     also: Int32 | None = None
 
     def nearest(self, query: Float32, k: int) -> Nearest:
-        """Find the `k` nearest to `query` float32 [d], by L2 distances, ascending; may overlook some."""
-        return nearest_stored(self.file, self.rows, self.scale, query, k, also=self.also)
+        """Find the `k` nearest to `query` float32 [d], by L2 distances, ascending; may overlook some.
+
+        What the file proposes is measured exactly; vectors that are newer than it are compared too.
+        """
+        from clew.graph.match.kernels.measure import distances_from
+
+        newer = np.arange(min(len(self.file), len(self.rows)), len(self.rows))
+        proposals = [self.file.search(query, round(MORE * k) + AT_LEAST).ids, newer]
+        if self.also is not None:
+            proposals.append(self.also.astype(np.int64))
+        proposed = np.unique(np.concatenate(proposals))
+        rounded = Rounded.of(query)
+        rows, scale = read_only(self.rows, np.int8), read_only(self.scale, np.float32)
+        distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
+        order = in_order(distances)[:k]
+        return Nearest(proposed[order], distances[order])
 
     def nearest_of_all(self, queries: Sequence[Float32], k: int) -> list[Nearest]:
         """About `k` nearest to each query: all within a sampled distance, measured on `THREADS` threads."""

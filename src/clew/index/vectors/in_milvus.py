@@ -23,10 +23,10 @@ from clew.index.vectors.backends import (
     MilvusVectors,
     VectorAccess,
     cells_of,
+    is_collection,
     open_collection,
 )
 from clew.index.vectors.entities import ENTITY_SEARCH, IN_MILVUS, dequantised
-from clew.index.vectors.nearest import check_file
 from clew.text.embedders import unit_rows
 
 # Vectors of names and triples in Milvus, a collection each.
@@ -156,7 +156,7 @@ def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
     """
     try:
         index = open_index(path, access=VectorAccess(place.uri, place.token))
-        files = [file for file in index.files.values() if check_file(file)[0] == MilvusVectors.name]
+        files = [file for file in index.files.values() if is_collection(file)]
         names = tuple(MilvusVectors.named_in(file) for file in files)
         milvus = InMilvus.open(index)
         if milvus is not None:

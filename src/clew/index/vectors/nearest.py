@@ -1,32 +1,19 @@
-"""What finds the vectors nearest to a query: the protocol, the envelope of its files, and faiss."""
+"""What finds the vectors nearest to a query: the protocol, and faiss."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import os
 import shutil
-import struct
-from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexAccessError, InputError, MissingExtra, UsageError
+from clew.errors import FormatError, IndexAccessError, MissingExtra, UsageError
 from clew.foundation.arrays import Float32, Int64
-from clew.index.store.files import disk_errors, sync_path
-
-# The protocol of vector backends, and the envelope of their files.
-#
-# A file is what the backend writes, then a trailer: a mark, the length of all before it, the backend, the
-# dimension, and a checksum of sampled blocks. It is written aside and put in place at once.
-
-_MARK = b"CLEWVEC1"
-_TRAILER = struct.Struct("<8sq16si16s")
-_BLOCK, _SAMPLES = 4096, 16
+from clew.index.store.files import disk_errors
 
 
 class VectorStoreError(IndexAccessError):
@@ -62,7 +49,7 @@ class VectorIndex(Protocol):
         ...
 
     def save(self, path: Path) -> None:
-        """Write to `path`, all or nothing; raises IndexAccessError."""
+        """Write to `path`; raises IndexAccessError."""
         ...
 
 
@@ -72,61 +59,15 @@ def check_query(dimension: int, query: Float32) -> None:
         raise UsageError(f"a query of shape {list(query.shape)}: [{dimension}] is needed")
 
 
-def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], object]) -> None:
-    """Let `write` write a file, seal it, and put it in place of `path`; raises IndexAccessError."""
-    new_path = path.with_name(f"{path.name}.new")
-    with disk_errors(path):
-        try:
-            write(new_path)
-            length = new_path.stat().st_size
-            with new_path.open("r+b") as file:
-                digest = _sample_digest(file, length)
-                file.seek(length)
-                file.write(_TRAILER.pack(_MARK, length, backend.encode(), dimension, digest))
-            sync_path(new_path)
-            os.replace(new_path, path)
-            sync_path(path.parent)
-        finally:
-            new_path.unlink(missing_ok=True)
-
-
-def check_file(path: Path, backends: Collection[str] = (), dimension: int | None = None) -> tuple[str, int]:
-    """(backend, dimension) of a file; FormatError if it is damaged or of none of the `backends` expected."""
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - _TRAILER.size))
-            trailer = file.read()
-            if len(trailer) < _TRAILER.size or not trailer.startswith(_MARK):
-                raise FormatError(f"{path}: not a file of vectors, or truncated. Index the sources again")
-            _, length, name, file_dimension, digest = _TRAILER.unpack(trailer)
-            if length + _TRAILER.size != size or _sample_digest(file, length) != digest:
-                raise FormatError(f"{path}: damaged. Index the sources again")
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of vectors") from error
-    file_backend = name.rstrip(b"\0").decode()
-    if backends and file_backend not in backends:
-        names = " or ".join(backends)
-        raise FormatError(f"{path}: holds vectors of the backend {file_backend}, not {names}")
-    if dimension is not None and file_dimension != dimension:
+def check_dimension(path: Path, found: int, wanted: int | None) -> None:
+    """Raise a FormatError if vectors of a file are of another dimension."""
+    if wanted is not None and found != wanted:
         raise FormatError(
-            f"{path}: holds vectors of dimension {file_dimension}, the embedder gives {dimension}. Index "
-            "again"
+            f"{path}: holds vectors of dimension {found}, the embedder gives {wanted}. Index again"
         )
-    return file_backend, file_dimension
 
 
-def _sample_digest(file: BinaryIO, length: int) -> bytes:
-    """Digest of blocks spread over the first `length` bytes."""
-    digest = hashlib.blake2b(digest_size=16)
-    for i in range(_SAMPLES):
-        start = max(0, length - _BLOCK) * i // (_SAMPLES - 1)
-        file.seek(start)
-        digest.update(file.read(min(_BLOCK, length - start)))
-    return digest.digest()
-
-
-# faiss: eight bits a component; all compared, or a part of the cells that are nearest.
+# faiss: eight bits a component, and a part of the cells that are nearest.
 #
 # Components are whole numbers of one step for all, so that faiss compares bytes and makes no floats of them.
 # A cell is what k-means makes; with few of them a search reads long runs of memory. What the eight bits or
@@ -134,11 +75,8 @@ def _sample_digest(file: BinaryIO, length: int) -> bytes:
 
 LARGEST, MIDDLE = 127, 128.5
 """Steps of the largest component, and what makes them positive and rounds them when they are cut down."""
-TRAINING_A_CELL = 64
-"""Vectors of each cell that k-means sees."""
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
-MEBIBYTE = 1 << 20
 LEAST_CELLS = 205
 """Cells that a search reads at least: recall depends on their number, hardly on how many there are."""
 
@@ -153,51 +91,38 @@ def faiss_module() -> Any:  # noqa: ANN401
 
 
 class FaissVectors:
-    """Compares all vectors, which is quick up to about a million, or with `cells` those of the nearest cells.
+    """Compares the vectors of the cells that are nearest; of few cells those of all.
 
     There is an `_index` after training, by `train` or by the first vectors that are added.
     """
 
-    FLAT, CELLS = "faiss-flat", "faiss-ivf"
-
-    def __init__(self, dimension: int, *, cells: bool = False) -> None:
-        self.dimension, self.name = dimension, self.CELLS if cells else self.FLAT
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
         self._index: Any = None
-        self._step = 0.0
+        self._step = 1.0
 
     def __len__(self) -> int:
         return 0 if self._index is None else int(self._index.ntotal)
 
-    def _make(self, count: int) -> Any:  # noqa: ANN401
+    def train(self, vectors: Float32, count: int) -> None:
+        """Choose cells and ranges from a sample of the `count` vectors that will be added."""
         faiss = faiss_module()
-        bits, metric = faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
-        if self.name == self.FLAT:
-            return faiss.IndexIDMap2(faiss.IndexScalarQuantizer(self.dimension, bits, metric))
         # So few that finding the nearest of them costs little.
-        cells = int(np.clip(1.3 * np.sqrt(count), 4, 4096))
+        cells = min(int(np.clip(1.3 * np.sqrt(count), 1, 4096)), len(vectors))
+        bits, metric = faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
         quantizer = faiss.IndexFlatL2(self.dimension)
         index = faiss.IndexIVFScalarQuantizer(quantizer, self.dimension, cells, bits, metric)
         index.by_residual = False
-        index.cp.max_points_per_centroid = TRAINING_A_CELL
+        index.cp.max_points_per_centroid = 64
+        index.cp.min_points_per_centroid = 1
         index.cp.niter = 8
-        return index
-
-    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
-        """Return the part of faiss that encodes vectors; the step is kept as the argument of its range."""
-        return index.sq if self.name == self.CELLS else faiss_module().downcast_index(index.index).sq
-
-    def train(self, vectors: Float32, count: int) -> None:
-        """Choose cells and ranges from a sample of the `count` vectors that will be added."""
-        index = self._make(count)
         self._step = float(np.float32(np.abs(vectors).max(initial=0.0) / LARGEST)) or 1.0
         index.train(self._bytes(vectors))
-        self._quantizer(index).rangestat_arg = self._step
+        index.sq.rangestat_arg = self._step  # where it is kept
         self._index = index
 
     def _bytes(self, vectors: Float32) -> Float32:
         """Turn vectors into what faiss cuts down to bytes: components in steps, shifted into 0 to 255."""
-        if not self._step:
-            return np.ascontiguousarray(vectors, np.float32)
         return np.clip(vectors / np.float32(self._step) + np.float32(MIDDLE), 0, 255, dtype=np.float32)
 
     def add(self, ids: Int64, vectors: Float32) -> None:
@@ -213,39 +138,31 @@ class FaissVectors:
         k = min(k, len(self))
         if not k:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        reading = None
-        if self.name == self.CELLS:
-            cells = self._index.nlist
-            needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
-            reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
+        cells = self._index.nlist
+        needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
+        reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
         squared, ids = self._index.search(self._bytes(query[None]), k, params=reading)
         is_hit = ids[0] >= 0
-        return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * (self._step or 1.0))
+        return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * self._step)
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""
-        faiss = faiss_module()
-        index = self._index if self._index is not None else self._make(0)
-
-        def write(new_path: Path) -> None:
+        with disk_errors(path):
             try:
-                faiss.write_index(index, str(new_path))
+                faiss_module().write_index(self._index, str(path))
             except RuntimeError as error:  # faiss does not say which error of the system it was
-                full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < MEBIBYTE
+                full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < (1 << 20)
                 raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
-
-        save_file(path, self.name, self.dimension, write)
 
     @classmethod
     def open(cls, path: Path, dimension: int | None = None) -> Self:
-        """Open what `save` wrote, mapped; FormatError as of `check_file`."""
-        name, file_dimension = check_file(path, (cls.FLAT, cls.CELLS), dimension)
-        faiss, opened = faiss_module(), cls(file_dimension, cells=name == cls.CELLS)
+        """Open what `save` wrote, mapped; FormatError if it is damaged or of another dimension."""
+        faiss = faiss_module()
         try:
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
-        opened._index = index if index.is_trained else None
-        # 0 in older files, which hold a range for each component instead.
-        opened._step = float(opened._quantizer(index).rangestat_arg)
+        check_dimension(path, index.d, dimension)
+        opened = cls(index.d)
+        opened._index, opened._step = index, float(index.sq.rangestat_arg)
         return opened

@@ -25,7 +25,7 @@ ANY, LISTED, DENSE = 0, 1, 2
 UNKNOWN, KNOWN, FAR = 0, 1, 2
 """A pattern node that any entity (of its mask) may take, one with a list of candidates, or one whose
 entities are measured when they are reached."""
-NODES, TRIPLES, NOTHING = 0, 1, 2
+NODES, TRIPLES = 0, 1
 """What a match may not use twice."""
 DONE, STOPPED, RETRY = 0, 1, 2
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
