@@ -17,6 +17,7 @@ from typing import Any
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
+from clew.graph.naming import says_alias, tag_of_names
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
@@ -510,7 +511,10 @@ class Survey:
             else:
                 separator = self.hints.split.get(name, "")
                 if not separator and self.hints.splits:
-                    separator = separator_of(table.profiles[at])
+                    separator = separator_of(table.profiles[at], name)
+                if says_alias(name) or tag_of_names(name):
+                    column = replace(column, datatype=XSD + "string")  # names are no things
+                    columns[at] = column
                 if separator:
                     columns[at] = replace(column, array=True, delimiter=separator)
                     words.append(f'{name}: several values in a cell, split at "{separator}"')
