@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from clew.graph.naming import TAGS, Name, names_of
@@ -68,6 +68,22 @@ _CLAIMS = _patterns((
     "(?:the|an?) {LANGUAGE} {NAME} (?:of|for) {X} {IS}{NOT} {Y}",
     "{X}['’]s? {LANGUAGE} {NAME} {IS}{NOT} {Y}",
 ))  # fmt: skip
+
+
+_LANGUAGE_ALONE = _patterns(("(?:in )?{LANGUAGE}(?: {NAME})?", "(?:the |its )?{LANGUAGE} {NAME}"))
+
+
+def asks_for_names(text: str) -> bool:
+    """Whether a text has the form of a question for names, whatever it is of."""
+    return any(pattern.fullmatch(text) for pattern in _QUESTIONS)
+
+
+def in_language(query: Query, text: str) -> Query | None:
+    """A query of names, for those of a language that is all that a text says: *and in Italian?*."""
+    said = next(filter(None, (pattern.fullmatch(text) for pattern in _LANGUAGE_ALONE)), None)
+    if said is None or query.ask not in ("names", "called"):
+        return None
+    return replace(query, ask="names", key=TAGS[_group(said, "language").lower()], name="")
 
 
 @dataclass(frozen=True, slots=True)
