@@ -572,7 +572,7 @@ class _FollowUps:
     # pronouns
 
     def asks_for_names(self, rest: str) -> bool:
-        """*What is its German name?*, *what else is it called?*"""
+        """Whether names are asked of what a pronoun stands for: *what is its German name*."""
         match = _PRONOUN.search(rest)
         if match is None:
             return False
