@@ -19,6 +19,10 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph import RDFS
+
+ENDS = (RDFS + "domain", RDFS + "range")
+"""What says from and to what a property leads: triples, but lines beside them where that is a relation."""
 LEVEL = 1
 """Of compression: a fifth of the text, as fast as it is parsed."""
 LINES_AT_ONCE = 50_000

@@ -32,7 +32,7 @@ from clew.errors import InputError, ParseError
 from clew.foundation.forms import converted
 from clew.foundation.system import limit_memory
 from clew.graph import OWL, POSITION, RDF, RDFS, XSD
-from clew.graph.beside import blank_term
+from clew.graph.beside import ENDS, blank_term
 from clew.graph.naming import ALT_LABEL, LABELS, NAMING_PROPERTIES
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, OnError, Tally
 from clew.graph.readers.hints import Hints
@@ -172,7 +172,6 @@ def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> Par
 
 
 _TYPE = RDF + "type"
-_ENDS = (RDFS + "domain", RDFS + "range")
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
@@ -501,7 +500,7 @@ class _Sorter:
             self.batch.types.append((self._name(subject), object_.value))
         elif is_type:
             self._schema += 1
-        elif predicate in _ENDS:
+        elif predicate in ENDS:
             terms = (subject, quad.predicate, object_)
             self.batch.ends.append((self._name(subject), predicate, self._name(object_), self._line(*terms)))
             if self._graph_of(quad):

@@ -133,6 +133,41 @@ _OWN = frozenset(
 )
 """What a column is called that is of other rows of its table."""
 
+_OF_PEOPLE = frozenset(
+    (
+        *(
+            "owner",
+            "author",
+            "editor",
+            "creator",
+            "writer",
+            "manager",
+            "supervisor",
+            "boss",
+            "buyer",
+            "seller",
+        ),
+        *(
+            "driver",
+            "pilot",
+            "captain",
+            "teacher",
+            "tutor",
+            "doctor",
+            "patient",
+            "tenant",
+            "borrower",
+            "reader",
+        ),
+        *("assignee", "reporter", "contact", "responsible", "approver", "owned by", "written by", "made by"),
+        *("created by", "managed by", "assigned to", "reported by", "approved by", "sold by", "bought by"),
+    )
+)
+"""What a column is called that is of people, whatever their table is called."""
+_PEOPLE = frozenset("person people staff employee user member customer client contact worker student".split())
+_OF_THINGS = frozenset(("object", "item", "asset", "subject"))
+"""What one is called that is of the things of some other table."""
+
 
 _IRREGULAR = {
     **{"people": "person", "children": "child", "men": "man", "women": "woman", "movies": "movie"},
@@ -484,6 +519,8 @@ class Survey:
         of_own = " ".join(word for word in words if word not in _BESIDE) in _OWN
         if of_own and table in tables and cells <= table.ids:
             return table
+        if table.profiles[column].whole_numbers:
+            return _numbered_by_role(table, said, cells, tables)
         codes = [
             other
             for other in tables
@@ -526,6 +563,20 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _numbered_by_role(
+    table: Table, column: Column, numbers: Set[str], tables: Sequence[Table]
+) -> Table | None:
+    """The only other table with all of some numbers as ids, of a column that says a role: *owner*."""
+    role = " ".join(word for word in header_words(column.name).split() if word not in _BESIDE)
+    holding = [other for other in tables if other is not table and numbers <= other.ids]
+    if role in _OF_PEOPLE:
+        nouns = {id(other): header_words(other.name).split()[-1:] for other in holding}
+        holding = [o for o in holding if any({word, singular(word)} & _PEOPLE for word in nouns[id(o)])]
+    elif role not in _OF_THINGS:
+        return None
+    return holding[0] if len(holding) == 1 and len(numbers) > 1 else None
 
 
 def _unify_texts(tables: Sequence[Table]) -> None:
