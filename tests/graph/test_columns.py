@@ -393,3 +393,9 @@ def test_numbers_that_several_tables_may_mean_stay_numbers(opened):
     }
     with opened(files) as clew:
         assert "object: integer" in notes(clew)
+
+
+def test_rows_without_a_name_are_counted_and_called_by_their_ids(opened):
+    with opened({"tiles.csv": "id,name,size\nT1,Red,2\nT2,,3\nT3,Blue,4\nT4,,5\n"}) as clew:
+        assert "name: empty in 2 of 4 rows, which go by their ids" in notes(clew)
+        assert clew.ask("What is the size of T2?").text == "3"

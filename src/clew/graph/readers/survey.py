@@ -103,6 +103,15 @@ class Table:
         nodes = self.layout.nodes
         return "" if nodes is None else self.layout.columns[nodes.id].group
 
+    def unnamed(self) -> list[str]:
+        """How many rows the only column of names leaves without one."""
+        nodes = self.layout.nodes
+        column = nodes.names[0][0] if nodes is not None and [*map(len, nodes.names)] == [1] else None
+        unnamed = 0 if column is None else self.rows - self.profiles[column].filled
+        if column is None or not unnamed:
+            return []
+        return [f"{self.header[column]}: empty in {unnamed:,} of {self.rows:,} rows, which go by their ids"]
+
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
         """Change fields of a column."""
         columns = list(self.layout.columns)
@@ -557,6 +566,7 @@ class Survey:
                     words.append(f'{name}: several values in a cell, split at "{separator}"')
             if said := typing.in_words():
                 words.append(f"{name}: {said}")
+        words += table.unnamed()
         if words:
             more = f"; … {len(words) - 50} more" if len(words) > 50 else ""
             table.notes.append("; ".join(words[:50]) + more)
