@@ -12,7 +12,7 @@ aliases of a file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,16 +124,32 @@ class Name:
         return TripleText(*names, properties, ids=None if ids == names else ids)
 
 
-def names_of(graph: Graph, node: int) -> list[Name]:
+MOST_KEPT = 1_000
+"""Nodes of which the names are kept for the next that asks."""
+
+
+def names_of(graph: Graph, node: int) -> Sequence[Name]:
     """The names of an entity that sources record, each statement once: labels, then further names, by text.
 
-    In RDF of millions of labels that reads all that is kept beside the triples: a second a gigabyte.
+    The first time, all that RDF keeps beside the triples is looked through: two to three seconds a gigabyte.
     """
+    kept: dict[int, tuple[Name, ...]] = graph.made.setdefault(names_of, {})
+    if node not in kept:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[node] = _names_of(graph, node)
+    return kept[node]
+
+
+def _names_of(graph: Graph, node: int) -> tuple[Name, ...]:
     beside, related = list(_beside(graph, node)), list(_related(graph, node))
     known = {graph.labels[node], graph.entities[node], *(name.text for name in (*beside, *related))}
     of_file = (name for name in _of_file(graph, node) if name.text not in known)
-    names = [*beside, *related, *of_file]
-    return sorted(names, key=lambda name: (name.is_further, name.text, name.language, name.relation))
+    order = sorted(
+        (*beside, *related, *of_file),
+        key=lambda name: (name.is_further, name.text, name.language, name.relation),
+    )
+    return tuple(order)
 
 
 def _beside(graph: Graph, node: int) -> Iterator[Name]:
