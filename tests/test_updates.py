@@ -210,3 +210,33 @@ def test_damage_below_the_file_system_is_told_where_it_makes_an_error(films, mon
     monkeypatch.setattr("clew.index.info.info_of", fails)
     with pytest.raises(FormatError, match=r"entities\.offsets\.npy: damaged"):
         films.info()
+
+
+def test_what_is_said_of_a_property_is_beside_the_graph_once_it_is_a_relation(tmp_path):
+    prefixes = (
+        "@prefix ex: <http://e.org/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+    )
+    first = (
+        "ex:owns a owl:ObjectProperty ; rdfs:domain ex:Person ; rdfs:range ex:Ship .\n"
+        'ex:a a ex:Person ; ex:knows ex:b .\nex:b a ex:Person .\nex:Person rdfs:label "person" .\n'
+    )
+    more = "ex:a ex:owns ex:s .\nex:s a ex:Ship .\n"
+    for name, text in (("first", first), ("more", more), ("all", first + more)):
+        (tmp_path / f"{name}.ttl").write_text(prefixes + text)
+    question = (
+        "SELECT ?p ?c WHERE { ?p <http://www.w3.org/2000/01/rdf-schema#domain> ?c }",
+        "SELECT ?p ?c WHERE { ?p <http://www.w3.org/2000/01/rdf-schema#range> ?c }",
+    )
+    with (
+        Clew.index(tmp_path / "first.ttl", tmp_path / "first.clew") as updated,
+        Clew.index(tmp_path / "all.ttl", tmp_path / "all.clew") as anew,
+    ):
+        report = updated.update(add=tmp_path / "more.ttl")
+        assert (report.report.added, report.report.removed) == (1, 0)
+        for clew in (updated, anew):
+            assert clew.info().counts["triples"] == 2
+            assert set(clew.opened.graph.relation_labels) >= {"knows", "owns"}
+            assert all(len(clew.query(query).rows) == 1 for query in question)
+        beside = (sorted(lines_of(clew.opened.graph.beside)) for clew in (updated, anew))
+        assert next(beside) == next(beside)

@@ -369,3 +369,33 @@ def test_what_shares_an_id_is_told_apart_by_what_it_is_one_of(opened):
         assert clew.ask("Which students are in section S2?").text == "S2 (student) · S3"
         assert clew.ask("What is the room of S2 (section)?").text == "Red"
         assert "paid: boolean" in notes(clew)  # all of *no*, as of *yes*, says that none is so
+
+
+def test_numbers_in_a_column_of_a_role_are_ids_of_the_only_table_that_has_them(opened):
+    files = {
+        "people.csv": "id,name,town\n1,Ann Lee,Oslo\n2,Bob Ray,Bergen\n3,Cid Orr,Oslo\n",
+        "buildings.csv": "id,title,owner,floors\n11,Red Barn,2,1\n12,Old Mill,1,3\n13,New Mill,3,2\n",
+        "incidents.csv": "id,object,kind\n21,11,fire\n22,12,flood\n23,13,fire\n",
+    }
+    with opened(files) as clew:
+        assert clew.ask("Which buildings does Ann Lee own?").text == "Old Mill"
+        assert clew.ask("In which town does the owner of New Mill live?").text == "Oslo"
+        assert clew.ask("What is the object of incident 22?").text == "Old Mill"
+        assert clew.ask("How many floors does Old Mill have?").text == "3"  # and no person
+        assert "owner: ids of people" in notes(clew)
+
+
+def test_numbers_that_several_tables_may_mean_stay_numbers(opened):
+    files = {
+        "sheds.csv": "id,title,length\n1,Red Shed,7\n2,Old Shed,8\n",
+        "boats.csv": "id,title,length\n1,Gull,4\n2,Tern,5\n",
+        "repairs.csv": "id,object,cost\n21,1,700\n22,2,900\n",
+    }
+    with opened(files) as clew:
+        assert "object: integer" in notes(clew)
+
+
+def test_rows_without_a_name_are_counted_and_called_by_their_ids(opened):
+    with opened({"tiles.csv": "id,name,size\nT1,Red,2\nT2,,3\nT3,Blue,4\nT4,,5\n"}) as clew:
+        assert "name: empty in 2 of 4 rows, which go by their ids" in notes(clew)
+        assert clew.ask("What is the size of T2?").text == "3"

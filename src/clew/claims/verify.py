@@ -44,6 +44,7 @@ from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Par
 from clew.query.vocabulary import Vocabulary
 from clew.query.words import say
 from clew.reading.account import quoted
+from clew.reading.called import AskedNames, names_claimed, verdict_of
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
@@ -53,7 +54,7 @@ from clew.reading.reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular, singular_noun
-from clew.types import ClaimPart, Step, Verdict, Verification
+from clew.types import Citation, ClaimPart, Step, Verdict, Verification
 
 # What a graph says of each part of a claim, and of the whole.
 #
@@ -454,10 +455,29 @@ class Verify:
             steps=(*plain.steps, *asked.steps),
         )  # fmt: skip
 
+    def _verify_names(self, claim: str, asked: AskedNames, *, closed: bool) -> Verification | None:
+        """The verdict on a claim of what a thing is called; None where sources do not tell."""
+        is_so, names = verdict_of(Executor(self.graph), asked)
+        if is_so is None and not closed:
+            return None
+        verdict: Verdict = "supported" if bool(is_so) != asked.denied else "refuted"
+        triples = tuple(dict.fromkeys(name.said_of(self.graph, node) for node, name in names))
+        ids = tuple(name.triple for _, name in names if name.triple >= 0)
+        citations = (Citation(verdict, triples, ids, verdict),) if triples else ()
+        step = Step.taken(
+            "parts", {"parts": [{"text": claim, "reading": say(asked.query, self.reader.vocabulary)}]}
+        )
+        part = ClaimPart(claim, verdict, triples, ids)
+        return Verification(claim, verdict, (part,), citations, method=self.name, steps=(step,))
+
     def _verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim without a model."""
         began = perf_counter()
         corrected, mentions, respelt = self.reader.spell(claim)
+        asked = names_claimed(self.reader, corrected)
+        if asked is not None and (named := self._verify_names(claim, asked, closed=closed_world)):
+            total = round(1000 * (perf_counter() - began), 3)
+            return replace(named, timings_ms={"total": total}, id=id, notes=spelling_notes(respelt))
         text = self._without_counted(with_items(frame_of(corrected), self._of_data(mentions)))
         entities, link_ended = self.graph.entities, perf_counter()
         linked = [{"text": i.text, "entities": [entities[c.node] for c in i.candidates]} for i in text.items]

@@ -19,6 +19,10 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph import RDFS
+
+ENDS = (RDFS + "domain", RDFS + "range")
+"""What says from and to what a property leads: triples, but lines beside them where that is a relation."""
 _PIECE = 1 << 20
 _UNSAFE = re.compile(r"[^A-Za-z0-9]")
 
@@ -42,15 +46,44 @@ class Packed:
 
 def lines_of(packed: NDArray[np.uint8]) -> Iterator[str]:
     """Iterate over the lines. Raises ValueError for bytes that are not those of a `Packed`."""
+    for block in _blocks(packed):
+        yield from _decoded(block).split("\n")
+
+
+def lines_about(packed: NDArray[np.uint8], term: str) -> Iterator[str]:
+    """The lines of one subject, a term; the others are passed over as bytes. Raises as `lines_of`."""
+    start = f"\n{term} ".encode()
+    for block in _blocks(packed):
+        block, at = b"\n" + block, 0
+        while (at := block.find(start, at)) >= 0:
+            begin, stop = at + 1, block.find(b"\n", at + 1)
+            at = stop if stop >= 0 else len(block)
+            yield _decoded(block[begin:at])
+
+
+def _blocks(packed: NDArray[np.uint8]) -> Iterator[bytes]:
+    """Whole lines, many at once, without the end of the last."""
     decompressor, rest, data = zlib.decompressobj(), b"", memoryview(packed.tobytes())
     try:
         for at in range(0, len(data), _PIECE):
-            *lines, rest = (rest + decompressor.decompress(data[at : at + _PIECE])).split(b"\n")
-            yield from (line.decode("utf-8") for line in lines)
-        if not decompressor.eof:
-            raise ValueError("what sources say beside triples is cut off")
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"what sources say beside triples cannot be read ({error})") from error
+            lines, end, rest = (rest + decompressor.decompress(data[at : at + _PIECE])).rpartition(b"\n")
+            if end:
+                yield lines
+    except zlib.error as error:
+        raise _unreadable(error) from error
+    if not decompressor.eof:
+        raise ValueError("what sources say beside triples is cut off")
+
+
+def _decoded(lines: bytes) -> str:
+    try:
+        return lines.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> ValueError:
+    return ValueError(f"what sources say beside triples cannot be read ({error})")
 
 
 def changed(

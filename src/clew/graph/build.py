@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from clew.graph.graph import (
     distinct_pairs,
 )
 from clew.graph.inference import Ontology, has_rules, is_schema
+from clew.graph.naming import RUN_TOGETHER
 from clew.graph.readers.arrays import ARRAYS, NameIds
 from clew.graph.readers.batch import (
     MAX_REASONS,
@@ -331,12 +331,12 @@ class Assembler:
             if not isinstance(key, str) or key.startswith("_:"):
                 continue
             label = self._labels.get(key)
-            if label is None and not _CAMEL.search(key):
+            if label is None and not RUN_TOGETHER.search(key):
                 continue
             if label is None or label.rank % RANKS == RANKS - 1:
-                yield key, _CAMEL.sub(" ", local_name(key))
-            elif " " not in label.text and _CAMEL.search(label.text):
-                yield key, _CAMEL.sub(" ", label.text)
+                yield key, RUN_TOGETHER.sub(" ", local_name(key))
+            elif " " not in label.text and RUN_TOGETHER.search(label.text):
+                yield key, RUN_TOGETHER.sub(" ", label.text)
 
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""
@@ -348,10 +348,6 @@ class Assembler:
         sorted_pairs = sorted(pairs, key=lambda pair: pair[0])
         column = np.array([node for node, _ in sorted_pairs], np.int32)
         return Aliases(Names.of(alias for _, alias in sorted_pairs), column)
-
-
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
-"""Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
 
 
 def adjacencies(

@@ -19,6 +19,7 @@ from clew.foundation.arrays import AT_ONCE, Int32, Int64, UInt16, UInt32, UInt64
 from clew.foundation.forms import id_beside, local_name
 from clew.foundation.system import check
 from clew.graph.graph import Graph, Names, offsets_of
+from clew.graph.naming import named_by
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 # Names within a few edits: character trigrams for long names, letter signatures for short ones.
@@ -382,8 +383,8 @@ class NamesIndex:
         shared = np.append(is_same, False) | np.append(False, is_same)
         nodes_by_label: dict[str, set[int]] = {}
         for entry in self.entries[shared[: len(self.entries)]].tolist():
-            if self._kind(entry) < _KINDS.index("alias"):
-                node = self.entity(entry)
+            node = self.entity(entry)
+            if self._kind(entry) < _KINDS.index("alias") and not named_by(self.graph, node):
                 nodes_by_label.setdefault(self.graph.labels[node], set()).add(node)
         return frozenset(node for nodes in nodes_by_label.values() if len(nodes) > 1 for node in nodes)
 

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
+import numpy as np
+
 from clew.index.store.directory import Index
 from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
 from clew.query.values import as_of
 from clew.query.words import say
-from clew.reading.account import quoted, unplaced_phrases
+from clew.reading.account import Account, as_written, quoted, unplaced_phrases
 from clew.reading.answer import (
     DraftAnswer,
     alternatives,
@@ -24,6 +26,7 @@ from clew.reading.answer import (
     drawn,
     taken_for,
 )
+from clew.reading.called import names_asked
 from clew.reading.certainty import LikelyReading, likely_reading
 from clew.reading.follow_up import Around
 from clew.reading.left_open import left_open, unknown_given, unknown_names, unplaced, verbs_unsaid
@@ -91,6 +94,13 @@ class BuiltInReader:
         """
         with as_of(self.settings.day):
             reading = self.reader.read(question, entities)
+        asked = names_asked(self.reader, reading.whole_question, entities)
+        if asked is not None:
+            text = reading.whole_question
+            account = Account(as_written(question, text, asked.words), np.zeros(0, np.float32))
+            likeness = self.reader.compare(text)
+            reading = replace(reading, question=text, mentions=asked.mentions, likeness=likeness)
+            return LikelyReading(reading, asked.query, account, asked.likelihood)
         # What is answered in part says each word that may have no place.
         least = LEAST_OF_PARTIAL if self.settings.partial else 0.0
         return likely_reading(self.reader, reading, least, partial=self.settings.partial)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clew.graph import POSITION
 from clew.graph.graph import Adjacency, Graph, ValueKind, listed_places
 from clew.graph.match.patterns import COMPARE
+from clew.graph.naming import Name, names_of
 from clew.graph.steps import End, Step, is_backward, opposite, relation_of, step_of
 from clew.graph.values import month_days
 from clew.query.tree import (
@@ -35,6 +36,7 @@ from clew.query.tree import (
     Without,
     last_walks,
 )
+from clew.text.normalise import normalise
 
 # Sets of nodes as ascending arrays of ids: faster on the short ones of a question than NumPy's own.
 
@@ -285,6 +287,27 @@ class Executor:
         )
         self._keyed[part, key] = edges
         return edges
+
+    def names(self, query: Query) -> list[tuple[int, str, Name]]:
+        """What *names* and *called* ask of a set: each member, what it is called, and the name that says so.
+
+        Of *names* all but what is known; where that is not what a thing is shown as, this is one of them, and
+        the name that is known says so. Of *called* those that are the text.
+        """
+        graph, found = self.graph, list[tuple[int, str, Name]]()
+        for member in self.members(query.part).tolist():
+            label = graph.labels[member]
+            shown, known = normalise(label), normalise(query.name or label)
+            named = [(normalise(n.text), n) for n in names_of(graph, member)]
+            named = [(norm, n) for norm, n in named if not query.key or n.is_in(query.key)]
+            same = [(member, n.text, n) for norm, n in named if norm == known]
+            if query.ask == "called":
+                found += same
+                continue
+            if not query.key and shown != known and shown not in dict(named):
+                found += [(member, label, n) for _, _, n in same]
+            found += [(member, n.text, n) for norm, n in named if query.key or norm != known]
+        return found
 
     def _places_of(self, key: str) -> tuple[Nodes, Nodes]:
         """Where values of a property of edges stand, and the statement of each."""

@@ -13,6 +13,8 @@
     share(A, B) diff(A, B) every(A, B)         A's share of B, A less B, whether every A is in B
     count(A) by .relation         a row a group
     @hours(A)  sum(@hours(A))     a property of the edges that lead to A, or a number of it
+    names(A)  names(A, @de)       what members of A are called beside what they are shown as; in a language
+    names(A, "Köln")              all but this, where it is known; called(A, "Köln", @de): whether they are
     argmax(A, .relation)  argmin(A, count(^relation))  top(3, A, .relation)  bottom(3, A, @hours)
     nth(2, A, .relation)          the second largest; nth(-2, …) the second smallest; top(all, …) in order
 
@@ -64,6 +66,7 @@ _TOKEN = re.compile(
 )
 _AMOUNTS: dict[str, Statistic] = {"sum": "sum", "avg": "average", "max": "largest", "min": "smallest"}
 _ASK_OF: dict[str, Ask] = {"count": "count", "ask": "yes", **_AMOUNTS}
+_OF_NAMES: dict[str, Ask] = {"names": "names", "called": "called"}
 _OF_TWO: dict[str, Ask] = {"share": "share", "diff": "difference", "every": "every"}
 _SIGN_OF: dict[str, Sign] = {s: s for s in ("=", "!=", ">", ">=", "<", "<=")}
 LONGEST_NOTATION = 600
@@ -164,6 +167,8 @@ class _Reader:
         elif word.startswith("@"):
             key = self._key()
             query = Query("list", self._bracketed(), key=key)
+        elif word in _OF_NAMES and self._peek(1) == "(":
+            return self._of_names(_OF_NAMES[word])
         elif word in _OF_TWO and self._peek(1) == "(":
             self._take()
             self._take("(")
@@ -176,6 +181,22 @@ class _Reader:
         if self._peek() == "by" and query.ask != "yes" and query.other is None and not query.key:
             self._take()
             return replace(query, by=self._steps())
+        return query
+
+    def _of_names(self, ask: Ask) -> Query:
+        """What the members of a set are called, or whether they are called so."""
+        self._take()
+        self._take("(")
+        query = Query(ask, self._set())
+        while self._peek() == ",":
+            self._take()
+            text = self._take()
+            if text[:1] not in ('"', "@"):
+                raise NotationError(f'expected a "name" or the @tag of a language, found {text}')
+            query = replace(query, **{"name" if text[0] == '"' else "key": text.lstrip("@").strip('"')})
+        self._take(")")
+        if ask == "called" and not query.name:
+            raise NotationError('called says what: called({Cologne}, "Köln")')
         return query
 
     def _key(self) -> str:
@@ -383,6 +404,10 @@ class _Writer:
 
     def query(self, query: Query) -> str:
         text = self.set(query.part)
+        if query.ask in _OF_NAMES:
+            name = f', "{_plain(query.name, chr(34))}"' if query.name else ""
+            language = f", {_key_text(query.key)}" if query.key else ""
+            return f"{query.ask}({text}{name}{language})"
         if query.key:
             text = f"{_key_text(query.key)}({text})"
         word = next((w for w, ask in (_ASK_OF | _OF_TWO).items() if ask == query.ask), "")

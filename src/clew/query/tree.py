@@ -3,7 +3,8 @@
 A *set* part stands for nodes: one entity, all of a type, what a step leads to, what two sets share, and
 so on. A `Query` asks something of a set: its members, how many there are, whether there are any, or a sum,
 an average, the largest or the smallest of its values; of two sets, the share of one in the other, their
-difference, or whether every member of one is in the other; any of it by group. Steps and ends are those of
+difference, or whether every member of one is in the other; any of it by group. Or it asks what its members
+are called beside what they are shown as, or whether they are called so. Steps and ends are those of
 `graph.steps`.
 """
 
@@ -19,7 +20,8 @@ from clew.graph.steps import End, Step, opposite
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
 Ask = Literal[
-    "list", "count", "yes", "sum", "average", "largest", "smallest", "share", "difference", "every"
+    "list", "count", "yes", "sum", "average", "largest", "smallest", "share", "difference", "every",
+    "names", "called",
 ]  # fmt: skip
 Statistic = Literal["sum", "average", "largest", "smallest"]
 
@@ -196,7 +198,9 @@ class Query:
 
     `other` is the second set of a share, a difference, or *every*. `by` are steps from a member (for a sum
     or an average: from what has the value) to its group. With a `key` that property of the edges which lead
-    to the set is asked for, not its members. `said` are spans of the text that was read which operators put
+    to the set is asked for, not its members; of *names* and *called* it is the tag of a language, or empty.
+    `name` is the text that *called* asks about; with *names* the one that is known already, empty for what a
+    thing is shown as. `said` are spans of the text that was read which operators put
     there; they are no part of what it means.
     """
 
@@ -205,6 +209,7 @@ class Query:
     other: Part | None = None
     by: tuple[Step, ...] = ()
     key: str = ""
+    name: str = ""
     said: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @cached_property
@@ -311,7 +316,8 @@ def steps_of(query: Query) -> tuple[Step, ...]:
 def key_of(query: Query) -> tuple[object, ...]:
     """Equal for queries that mean the same, whatever their mentions and the order of what is joined."""
     other = () if query.other is None else (_key(query.other),)
-    return (query.ask, _key(query.part), *other, *query.by, *([query.key] if query.key else ()))
+    texts = (query.key, query.name) if query.name else (query.key,) if query.key else ()
+    return (query.ask, _key(query.part), *other, *query.by, *texts)
 
 
 def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:

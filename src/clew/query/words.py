@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
+from clew.graph.naming import language_of
 from clew.graph.steps import (
     End,
     Step,
@@ -161,6 +162,8 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
     part, other = query.part, query.part if query.other is None else query.other
     if query.by:
         return f"{say(replace(query, by=()), vocabulary)}, by {words.group(query.by)}"
+    if query.ask in ("names", "called"):
+        return words.names(query, part)
     if query.key:
         return words.on_edges(query.ask, query.key, part)
     match query.ask:
@@ -204,6 +207,16 @@ class _Words:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
+
+    def names(self, query: Query, part: Part) -> str:
+        """What things are called: "the German name of Cologne", "whether Naples is also called Napoli"."""
+        language, phrase = language_of(query.key) if query.key else "", self.phrase(part)
+        if query.ask == "called":
+            also, behind = ("", f" in {language}") if language else (" also", "")
+            being = "are" if phrase.is_many else "is"
+            return f'whether {phrase.text} {being}{also} called "{query.name}"{behind}'
+        besides = f' besides "{query.name}"' if query.name else ""
+        return f"the {f'{language} name' if language else 'other names'} of {phrase.text}{besides}"
 
     # sets
 

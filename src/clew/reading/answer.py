@@ -9,6 +9,7 @@ import numpy as np
 
 from clew.foundation.system import most_answers
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.naming import Name
 from clew.graph.steps import is_backward, relation_of
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget, difference
@@ -39,6 +40,8 @@ MOST_PROVED = 200
 """Members of a counted or summed set that are cited."""
 MOST_PROVED_OF_GROUP = 20
 """And of each group."""
+FEW_NAMES = 3
+"""Names that are cited where a thing is not called so."""
 MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
@@ -124,6 +127,9 @@ def answers_of(executor: Executor, vocabulary: Vocabulary, query: Query) -> tupl
     """Equal for queries that answer the same, and how many things do; one without answers is but itself."""
     try:
         members = executor.members(query.part)
+        if query.ask in ("names", "called"):
+            texts = tuple(text for _, text, _ in executor.names(query))
+            return (query.ask, texts, query.key, query.name), len(texts)
         if query.key and query.ask == "list":
             edges = executor.on_edges(query.part, query.key)
             return ("on edges", query.key, edges.places.tobytes()), len(edges.places)
@@ -148,6 +154,8 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
     executor = Executor(graph)
     try:
         members = executor.members(query.part)
+        if query.ask in ("names", "called"):
+            return _names_answer(executor, vocabulary, query, probability)
         if query.key:
             return _edge_answer(executor, vocabulary, query, probability)
         if query.by:
@@ -422,6 +430,37 @@ def _edge_answer(executor: Executor, vocabulary: Vocabulary, query: Query, proba
     answers = tuple(AnswerEntity(text, text, round(probability, 3)) for text in shown)
     citations = tuple(cite(graph, text, tuple(dict.fromkeys(proofs[text]))) for text in shown)
     return DraftAnswer(answers, citations, text_of(answers), notes=_notes(query), total=len(proofs))
+
+
+def _names_answer(
+    executor: Executor, vocabulary: Vocabulary, query: Query, probability: float
+) -> DraftAnswer:
+    """What things are called, each name with all that says so; or yes, or no by the names that they have."""
+    found, score, notes = executor.names(query), round(probability, 3), ()
+    is_so = bool(found)
+    if query.ask == "called" and not is_so:
+        found = executor.names(replace(query, ask="names", name=""))[:FEW_NAMES]
+        notes = ("what the graph does not record is taken not to be so",)
+    if not found:
+        return DraftAnswer(abstained=_empty_result(vocabulary, query))
+    proofs: dict[str, list[tuple[int, Name]]] = {}
+    for member, text, name in found:
+        said = text if query.ask == "names" else "yes" if is_so else "no"
+        proofs.setdefault(said, []).append((member, name))
+    shown = list(proofs)[: most_answers()]
+    citations = tuple(_cite_names(executor, query.part, text, proofs[text]) for text in shown)
+    answers = tuple(AnswerEntity(text, text, score) for text in shown)
+    return DraftAnswer(answers, citations, text_of(answers), notes=notes, total=len(proofs))
+
+
+def _cite_names(executor: Executor, part: Part, answer: str, names: Sequence[tuple[int, Name]]) -> Citation:
+    """The citation of an answer by what sources say of names, of which RDF has no triples in the graph."""
+    graph = executor.graph
+    members = dict.fromkeys(member for member, _ in names)
+    path = cite(graph, answer, tuple(t for member in members for t in prove(executor, part, member)))
+    said = tuple(dict.fromkeys(name.said_of(graph, member) for member, name in names[:MOST_PROVED]))
+    ids = tuple(name.triple for _, name in names[:MOST_PROVED] if name.triple >= 0)
+    return replace(path, triples=(*path.triples, *said), triple_ids=(*path.triple_ids, *ids))
 
 
 def _number_answer(

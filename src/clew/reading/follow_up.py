@@ -39,6 +39,7 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
+from clew.reading.called import asks_for_names, in_language
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
 from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
 from clew.reading.framing import TALK
@@ -187,6 +188,10 @@ def _verdict(around: Around | None) -> Around:
 
 def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[FollowUp] | Abstention:
     reading = _FollowUps(last, question)
+    if reading.asks_for_names(rest):
+        return reading.referring(rest)
+    if last.query is not None and (query := in_language(last.query, rest)) is not None:
+        return [FollowUp(question, query=query)]
     of_set, of_turns = OfSet(last, question), OfTurns(last, question)
     if last.focus is None:
         meant = sets_meant(last, rest)
@@ -580,6 +585,14 @@ class _FollowUps:
 
     # pronouns
 
+    def asks_for_names(self, rest: str) -> bool:
+        """Whether names are asked of what a pronoun stands for: *what is its German name*."""
+        match = _PRONOUN.search(rest)
+        if match is None:
+            return False
+        behind = rest[match.end() :]
+        return asks_for_names(f"{rest[: match.start()]}it{self._owns(match, behind)}{behind}")
+
     def in_turn(self, rest: str) -> list[FollowUp] | Abstention:
         """*The first one*, *the last of them*: one of the last turns or answers by its place."""
         match = _IN_TURN.search(rest)
@@ -747,8 +760,9 @@ class _FollowUps:
     def _put(self, before: str, referent: Referent, behind: str) -> FollowUp:
         """A name in the place of a pronoun; of a set one member, in whose place the query has the set."""
         name, last = self.last.reader.graph.label(referent.node), self.last.query
-        text = f"{_OTHER.sub('', before)}{name}{_OTHER.sub('', behind)}?"
-        is_other = bool(_OTHER.search(f"{before}.{behind}"))
+        is_other = bool(_OTHER.search(f"{before}.{behind}")) and not asks_for_names(f"{before}{name}{behind}")
+        before, behind = (_OTHER.sub("", part) if is_other else part for part in (before, behind))
+        text = f"{before}{name}{behind}?"
 
         def changed(part: Part) -> Part:
             return referent.part if isinstance(part, Anchor) and part.node == referent.node else part

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from clew.graph.graph import Values
+from clew.graph.naming import named_by
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.vocabulary import Vocabulary
@@ -197,6 +198,7 @@ class MentionFinder:
         self._add_exact(spans)
         self._add_codes(spans)
         self._add_plural(spans)
+        self._add_named_by(spans)
         self._add_partial(spans)
         self._add_words(spans)
         self._add_typos(spans)
@@ -269,6 +271,13 @@ class MentionFinder:
                 continue
             for name in hit.hits[:MOST_CANDIDATES]:
                 spans.add((words[0].start, words[-1].stop), Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
+
+    def _add_named_by(self, spans: _Spans) -> None:
+        """What values of relations of names are names of, beside the values: *Napoli* of an alias column."""
+        for span, nodes in list(spans.candidates.items()):
+            for candidate in list(nodes.values()):
+                for node in named_by(self.names.graph, candidate.node)[:MOST_CANDIDATES]:
+                    spans.add(span, Candidate(node, ALIAS, min(candidate.score, QUALITY[ALIAS])))
 
     def _add_partial(self, spans: _Spans) -> None:
         """Names that hold a run of words which are written like a name, or a code."""

@@ -96,6 +96,8 @@ _ASK = {
     "share": Kind.COUNT,
     "difference": Kind.COUNT,
     "every": Kind.YES,
+    "names": Kind.LIST,
+    "called": Kind.YES,
 }
 _JOIN: dict[type[Part], Kind] = {Both: Kind.AND, Either: Kind.OR, Without: Kind.MINUS}
 _TARGET = {NUMBER: Kind.NUMBER, DATE: Kind.DATE, LEAF: Kind.TEXT}

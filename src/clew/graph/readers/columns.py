@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from clew.foundation.forms import converted
 from clew.graph import XSD
+from clew.graph.naming import says_alias
 from clew.graph.values import (
     CURRENCIES,
     FALSE,
@@ -573,8 +574,13 @@ def _date_typing(profile: ColumnProfile, day_first: bool | None, least: float, y
     return Typing(type_, texts=max(profile.filled - fit - years, 0), years=years)
 
 
-def separator_of(profile: ColumnProfile) -> str:
-    """What separates several values in the cells of a column of texts; empty if each holds one."""
+def separator_of(profile: ColumnProfile, name: str) -> str:
+    """What separates several values in the cells of a column of texts; empty if each holds one.
+
+    Further names come never again: of a column that is called so any mark separates them.
+    """
+    if says_alias(name):
+        return next((mark for mark in SEPARATORS if any(mark in cell for cell in profile.distinct)), "")
     return next((mark for mark in SEPARATORS if _separates(mark, profile.distinct)), "")
 
 

@@ -31,8 +31,9 @@ from urllib.parse import quote
 from clew.errors import InputError, ParseError
 from clew.foundation.forms import converted
 from clew.foundation.system import limit_memory
-from clew.graph import OWL, POSITION, RDF, RDFS, SKOS, XSD
-from clew.graph.beside import blank_term
+from clew.graph import OWL, POSITION, RDF, RDFS, XSD
+from clew.graph.beside import ENDS, blank_term
+from clew.graph.naming import ALT_LABEL, LABELS, NAMING_PROPERTIES
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import ByteSource, XmlGuard, is_plain, line_blocks
@@ -171,16 +172,8 @@ def _end_error(path: Path, line: int, code: int, error_output: IO[bytes]) -> Par
 
 
 _TYPE = RDF + "type"
-_ENDS = (RDFS + "domain", RDFS + "range")
-LABELS = (RDFS + "label", SKOS + "prefLabel")
-NAMING_PROPERTIES = (
-    "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
-    "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
-)  # fmt: skip
-"""What calls a thing where it has no label."""
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
-ALT_LABEL = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
@@ -507,7 +500,7 @@ class _Sorter:
             self.batch.types.append((self._name(subject), object_.value))
         elif is_type:
             self._schema += 1
-        elif predicate in _ENDS:
+        elif predicate in ENDS:
             terms = (subject, quad.predicate, object_)
             self.batch.ends.append((self._name(subject), predicate, self._name(object_), self._line(*terms)))
             if self._graph_of(quad):

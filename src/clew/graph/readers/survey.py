@@ -18,6 +18,7 @@ from typing import Any
 
 from clew.errors import ClewError, InputError, ParseError, UsageError
 from clew.graph import XSD
+from clew.graph.naming import says_alias, tag_of_names
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
@@ -131,6 +132,15 @@ class Table:
                 several |= {name} if ids.setdefault(name, id_) != id_ else set()
         return {name: id_ for name, id_ in ids.items() if name not in several}
 
+    def unnamed(self) -> list[str]:
+        """How many rows the only column of names leaves without one."""
+        nodes = self.layout.nodes
+        column = nodes.names[0][0] if nodes is not None and [*map(len, nodes.names)] == [1] else None
+        unnamed = 0 if column is None else self.rows - self.profiles[column].filled
+        if column is None or not unnamed:
+            return []
+        return [f"{self.header[column]}: empty in {unnamed:,} of {self.rows:,} rows, which go by their ids"]
+
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
         """Change fields of a column."""
         columns = list(self.layout.columns)
@@ -186,6 +196,41 @@ _OWN = frozenset(
     )
 )
 """What a column is called that is of other rows of its table."""
+
+_OF_PEOPLE = frozenset(
+    (
+        *(
+            "owner",
+            "author",
+            "editor",
+            "creator",
+            "writer",
+            "manager",
+            "supervisor",
+            "boss",
+            "buyer",
+            "seller",
+        ),
+        *(
+            "driver",
+            "pilot",
+            "captain",
+            "teacher",
+            "tutor",
+            "doctor",
+            "patient",
+            "tenant",
+            "borrower",
+            "reader",
+        ),
+        *("assignee", "reporter", "contact", "responsible", "approver", "owned by", "written by", "made by"),
+        *("created by", "managed by", "assigned to", "reported by", "approved by", "sold by", "bought by"),
+    )
+)
+"""What a column is called that is of people, whatever their table is called."""
+_PEOPLE = frozenset("person people staff employee user member customer client contact worker student".split())
+_OF_THINGS = frozenset(("object", "item", "asset", "subject"))
+"""What one is called that is of the things of some other table."""
 
 
 _IRREGULAR = {
@@ -622,6 +667,8 @@ class Survey:
         of_own = " ".join(word for word in words if word not in _BESIDE) in _OWN
         if of_own and table in tables and cells <= table.ids:
             return table
+        if table.profiles[column].whole_numbers:
+            return _numbered_by_role(table, said, cells, tables)
         codes = [
             other
             for other in tables
@@ -649,12 +696,16 @@ class Survey:
             else:
                 separator = self.hints.split.get(name, "")
                 if not separator and self.hints.splits:
-                    separator = separator_of(table.profiles[at])
+                    separator = separator_of(table.profiles[at], name)
+                if says_alias(name) or tag_of_names(name):
+                    column = replace(column, datatype=XSD + "string")  # names are no things
+                    columns[at] = column
                 if separator:
                     columns[at] = replace(column, array=True, delimiter=separator)
                     words.append(f'{name}: several values in a cell, split at "{separator}"')
             if said := typing.in_words():
                 words.append(f"{name}: {said}")
+        words += table.unnamed()
         if words:
             more = f"; … {len(words) - 50} more" if len(words) > 50 else ""
             table.notes.append("; ".join(words[:50]) + more)
@@ -696,6 +747,20 @@ def _name_by_cells(table: Table) -> None:
         names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
         table.__dict__.pop("names", None)
+
+
+def _numbered_by_role(
+    table: Table, column: Column, numbers: Set[str], tables: Sequence[Table]
+) -> Table | None:
+    """The only other table with all of some numbers as ids, of a column that says a role: *owner*."""
+    role = " ".join(word for word in header_words(column.name).split() if word not in _BESIDE)
+    holding = [other for other in tables if other is not table and numbers <= other.ids]
+    if role in _OF_PEOPLE:
+        nouns = {id(other): header_words(other.name).split()[-1:] for other in holding}
+        holding = [o for o in holding if any({word, singular(word)} & _PEOPLE for word in nouns[id(o)])]
+    elif role not in _OF_THINGS:
+        return None
+    return holding[0] if len(holding) == 1 and len(numbers) > 1 else None
 
 
 def _unify_texts(tables: Sequence[Table]) -> None:

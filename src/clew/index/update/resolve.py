@@ -14,7 +14,7 @@ import numpy as np
 from clew.errors import UsageError
 from clew.foundation.forms import local_name
 from clew.graph import XSD
-from clew.graph.beside import line_of, term_of
+from clew.graph.beside import ENDS, line_of, term_of
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
@@ -150,7 +150,7 @@ class _Resolver:
                 "this index has what follows from its ontology, and updates keep it so. To leave that out, "
                 "index anew with --no-inference"
             )
-        removed = self._removed_triples()
+        removed, moved = self._removed_triples(), self._ends_of_new_relations()
         lost_nodes = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
         types_to_add = [(name, self._types.key(text)) for name, text in edits.add_types]
         types, types_removed = self._types_removed(types_to_add, lost_nodes)
@@ -164,7 +164,7 @@ class _Resolver:
                 f"{len(missing):,} of what is to be removed is not in the index: {examples}. "
                 "Nothing was changed; --ignore-missing goes on without it"
             )
-        added, restated, duplicates = self._added_triples(removed)
+        added, restated, duplicates = self._added_triples([*removed, *moved])
         for name in edits.nodes:
             self._ensure_node(name)
         types_added = self._new_pairs(types, types_removed, types_to_add)
@@ -182,8 +182,9 @@ class _Resolver:
                 f"{len(self._new_nodes):,} entities and {len(relations):,} relations are not in the index: "
                 f"{examples}. Nothing was changed; without --strict they are made"
             )
-        net_added, net_removed = _changes(removed, added)
+        net_added, net_removed = _changes([*removed, *(t for t in moved if t not in removed)], added)
         new_aliases, old_aliases = _changes(aliases_removed, aliases_added)
+        moved_lines = self._lines_of(triple for triple in moved if triple not in removed)
         edit = GraphEdit(
             triple_array(net_added),
             triple_array(net_removed),
@@ -200,8 +201,11 @@ class _Resolver:
             statements=self._statements({*net_added, *restated}, set(net_removed)),
             unsaid=sorted(removed),
             restated=triple_array(restated),
-            beside_added=edits.add_beside,
-            beside_removed=[*edits.remove_beside, *self._unsaid_lines(net_removed)],
+            beside_added=[
+                *edits.add_beside,
+                *(line for line in moved_lines if line not in edits.remove_beside),
+            ],
+            beside_removed=[*edits.remove_beside, *self._lines_of(t for t in net_removed if t not in moved)],
             beside_lost=[term_of(name) for name in edits.remove_entities],
         )
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
@@ -239,12 +243,24 @@ class _Resolver:
         }
         return node_aliases, self._removed_pairs(node_aliases, to_remove, lost_nodes)
 
-    def _unsaid_lines(self, removed: Iterable[EdgeIds]) -> Iterator[str]:
-        """Removed triples as lines of `Graph.beside`, where named graphs may state them."""
+    def _ends_of_new_relations(self) -> list[EdgeIds]:
+        """What the graph says of the ends of properties that become relations, which is kept beside it."""
+        graph, found = self._graph, list[EdgeIds]()
+        if graph.beside is None or not any(end in self._relations for end in ENDS):
+            return found
+        for name in {relation for _, relation, _ in self._edits.add} - self._relations.keys():
+            node = self.node(name)
+            for slot in range(*graph.out.span(node)) if 0 <= node < graph.nodes else ():
+                if graph.relations[int(graph.out.relation[slot])] in ENDS and not self._follows(slot):
+                    found.append((node, int(graph.out.relation[slot]), int(graph.out.neighbour[slot])))
+        return found
+
+    def _lines_of(self, triples: Iterable[EdgeIds]) -> Iterator[str]:
+        """Triples as lines of `Graph.beside`, where named graphs may state them too."""
         graph = self._graph
         if graph.beside is None:
             return
-        for head, relation, tail in removed:
+        for head, relation, tail in triples:
             datatype = int(graph.values.datatype[tail])
             text = graph.entities[tail]
             key = text if datatype < 0 else (text, graph.values.datatypes[datatype])
