@@ -28,7 +28,7 @@ from clew.stores.cypher.direction import correct_directions
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.parser import parse
 from clew.stores.errors import QueryError
-from clew.stores.store import GraphSchema, schema_of
+from clew.stores.store import GraphSchema, SchemaHop
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -68,7 +68,7 @@ def benchmark_guard() -> None:
     for path in sorted((SHARED / "text2cypher").glob("text2cypher_*.csv")):
         with path.open(encoding="utf-8", newline="") as lines:
             queries += [row["cypher"] for row in csv.DictReader(lines) if row.get("cypher")][::QUERY_STEP]
-    schema = schema_of([(f"L{i}", f"R{i}", f"L{(i * 7) % 20}") for i in range(40)])
+    schema = GraphSchema(tuple(SchemaHop(f"L{i}", f"R{i}", f"L{(i * 7) % 20}") for i in range(40)))
     milliseconds, refused = [], 0
     for query in queries:
         fastest = float("inf")

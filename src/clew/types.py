@@ -6,7 +6,7 @@ The road of a question: mentions → pattern → evidence (matches) → `Answer`
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -14,6 +14,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from clew.errors import UsageError
 from clew.foundation.forms import (
     answer_html,
+    converted,
     fields_json,
     frame_of,
     id_beside,
@@ -465,29 +466,16 @@ class Thread(_Fields):
         if isinstance(previous, Answer):
             return previous.thread
         if isinstance(previous, Mapping):
-            form = cast("Mapping[str, object]", previous)
+            form = dict(cast("Mapping[str, object]", previous))
             if "thread" in form:
                 return cls.of(form["thread"])
-            ids, earlier = _texts(form.get("ids")), _texts(form.get("earlier", ()))
-            question, query, total = (form.get(key) for key in ("question", "query", "total"))
-            if (
-                isinstance(question, str)
-                and (query is None or isinstance(query, str))
-                and isinstance(total, int)
-                and ids is not None
-                and earlier is not None
-            ):
-                return cls(question, query, ids, total, earlier)
+            with suppress(ValueError):
+                if form.keys() >= {"question", "ids", "total"}:
+                    return converted(form, cls)
         raise UsageError(
             "`previous` is the last answer, its JSON form, or the `thread` of that, not"
             f" {shorten(repr(previous), 80)}"
         )
-
-
-def _texts(given: object) -> tuple[str, ...] | None:
-    """A list of texts; None where it is something else."""
-    items = cast("Sequence[object]", given) if isinstance(given, list | tuple) else [None]
-    return tuple(map(str, items)) if all(isinstance(item, str) for item in items) else None
 
 
 ANSWER_JSON = (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -45,6 +44,7 @@ from clew.stores.opening import is_address, shown_address
 from clew.text.normalise import clean_question
 
 if TYPE_CHECKING:
+    from clew.engine import Clew
     from clew.types import Answer
 
 
@@ -187,8 +187,26 @@ def ask(
         rank_triples=ranks_triples(names),
         bounds=bounding.bounds,
     )
+    entities = question_options.entities or ()
     if len(names) != 1:
-        _compare(start, names, every_setting, question_options, calling, answer_options, source, quiet)
+        from clew.evaluate.compared import ask_each
+
+        if not names:
+            raise UsageError("No method given. Write: --method auto,kg-rag")
+        if question_options.questions is not None or question_options.chosen is not None:
+            raise UsageError("Several methods are asked one question. To measure them on many: clew eval")
+        question = clean_question(question_options.single_question(source))
+        with calling.open_for_one(start, quiet=quiet) as (clew, model):
+            asked = cast("Clew", clew)  # a database is asked in the same way
+            compared = ask_each(
+                asked, question, names, entities=entities, model=model, settings=every_setting
+            )
+        if answer_options.chosen_form == "json":
+            write_json(compared.as_json())
+        else:
+            _print(compared.rows)
+        if all(row.error is not None for row in compared.rows):
+            raise typer.Exit(FAILED)
         return
     (method,) = names
     settings = every_setting[method]
@@ -206,44 +224,12 @@ def ask(
         {"--ray": ray, "--concurrency": calling.concurrency, "--out": question_options.out}, "--questions"
     )
     with calling.open_for_one(start, quiet=quiet) as (clew, model):
-        reply = partial(
-            clew.ask, question, entities=question_options.entities or (), method=method, settings=settings
-        )
-        answer = (
-            reply(model=model) if question_options.chosen is None else reply(reading=question_options.chosen)
-        )
+        reply = partial(clew.ask, question, entities=entities, method=method, settings=settings)
+        chosen = question_options.chosen
+        answer = reply(model=model) if chosen is None else reply(reading=chosen)
     answer_options.write(answer)
     if answer.abstained is not None:
         raise typer.Exit(UNANSWERED)
-
-
-def _compare(
-    start: Callable[[], AbstractContextManager[Any]],
-    names: Sequence[str],
-    settings: Mapping[str, object],
-    question_options: QuestionOptions,
-    calling: AskedModelOptions,
-    answer_options: AnswerOptions,
-    source: str,
-    quiet: bool,
-) -> None:
-    """Ask several methods the same question, and see what each costs. Exits with 1 if all of them fail."""
-    from clew.evaluate.compared import ask_each
-
-    if not names:
-        raise UsageError("No method given. Write: --method auto,kg-rag")
-    if question_options.questions is not None or question_options.chosen is not None:
-        raise UsageError("Several methods are asked one question. To measure them on many: clew eval")
-    question = clean_question(question_options.single_question(source))
-    with calling.open_for_one(start, quiet=quiet) as (clew, model):
-        entities = question_options.entities or ()
-        compared = ask_each(clew, question, names, entities=entities, model=model, settings=settings)
-    if answer_options.chosen_form == "json":
-        write_json(compared.as_json())
-    else:
-        _print(compared.rows)
-    if all(row.error is not None for row in compared.rows):
-        raise typer.Exit(FAILED)
 
 
 @with_short_help(

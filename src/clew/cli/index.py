@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from clew.cli.console import Bar, BarUnit, Interrupted, escape, warn, write, write_json
+from clew.cli.console import Bar, BarUnit, escape, warn, write, write_json
 from clew.cli.model import ModelOptions, model_of_settings
 from clew.cli.opening import (
     STDIN,
@@ -89,7 +89,13 @@ def opened_verbaliser(
             yield verbaliser
         finally:
             if not quiet and verbaliser.sentence_count:
-                warn(_describe_result(verbaliser))
+                walks, calls = counted(verbaliser.sentence_count, "walk"), counted(verbaliser.calls, "call")
+                again = (
+                    f"; {verbaliser.failed:,} failed and are said by templates. To try them again: "
+                    f"clew update INDEX --verbalise {verbaliser.name}"
+                )
+                said = f"{walks} said by {verbaliser.name} ({calls}{_cost(verbaliser.cost)})"
+                warn(said + again * bool(verbaliser.failed))
 
 
 def _describe_estimate(name: str, estimate: Charge) -> str:
@@ -98,18 +104,6 @@ def _describe_estimate(name: str, estimate: Charge) -> str:
         f"{name} is to say about {counted(estimate.calls, 'walk')}, a call each: about "
         f"{estimate.input_tokens:,} tokens in, at most {estimate.output_tokens:,} out{money}. "
         "Stopped, it goes on where it was"
-    )
-
-
-def _describe_result(verbaliser: ModelVerbaliser) -> str:
-    cost = _cost(verbaliser.cost)
-    walks, calls = counted(verbaliser.sentence_count, "walk"), counted(verbaliser.calls, "call")
-    summary = f"{walks} said by {verbaliser.name} ({calls}{cost})"
-    if not verbaliser.failed:
-        return summary
-    return (
-        f"{summary}; {verbaliser.failed:,} failed and are said by templates. To try them again: "
-        f"clew update INDEX --verbalise {verbaliser.name}"
     )
 
 
@@ -167,7 +161,6 @@ def index(
     if corpus != "none":
         stored = CorpusSettings(corpus, depth, walks, max_walks, directed, plain=plain_vectors)
     with (
-        _explain_interruption(),
         import_sources(sources, output, quiet=quiet) as (paths, addresses),
         Bar(quiet=quiet) as bar,
     ):
@@ -226,17 +219,6 @@ def index(
             write(f"{counted(built.report.duplicates, 'duplicate triple')} merged")
         for line in reading_notes(about.report):
             warn(line)
-
-
-@contextmanager
-def _explain_interruption() -> Generator[None]:
-    """Say at Ctrl-C what becomes of the work that is done."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        if isinstance(error, Interrupted):
-            raise
-        raise Interrupted("interrupted; an index that was there is as it was") from error
 
 
 @contextmanager

@@ -164,11 +164,6 @@ class GraphSchema:
         return replace(self, hops=tuple(dict.fromkeys([*self.hops, *hops])))
 
 
-def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:
-    """Make a schema of (label, relation type, label)."""
-    return GraphSchema(tuple(dict.fromkeys(SchemaHop(*hop) for hop in hops)))
-
-
 @dataclass(frozen=True, slots=True)
 class StoredNode:
     """A node of a row: the store's own `id`, its labels and properties."""

@@ -10,10 +10,16 @@ from clew.stores.cypher.direction import correct_directions, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tree import render
 from clew.stores.errors import QueryError
-from clew.stores.store import schema_of
+from clew.stores.store import GraphSchema, SchemaHop
 
 CASES = table("directions")
 Fixed = namedtuple("Fixed", ("text", "corrections"))
+
+
+def schema_of(hops):
+    return GraphSchema(tuple(dict.fromkeys(SchemaHop(*hop) for hop in hops)))
+
+
 FORMS = schema_of(tuple(hop.strip("` ") for hop in triple.split(",")) for triple in CASES["schema"])
 
 
