@@ -112,7 +112,7 @@ def test_equals_brute_force_on_many_graphs(monkeypatch: pytest.MonkeyPatch) -> N
             "undirected": bool(rng.random() < 0.7),
         }
         found += check(seed, options) > 0
-    assert found > 160
+    assert found > 150
 
 
 @settings(max_examples=100)
