@@ -163,11 +163,13 @@ _CLOCK = r"(?P<hours>[0-9]{1,2}):(?P<minutes>[0-9]{2})(?::(?P<seconds>[0-9]{2}(?
 _ISO = re.compile(
     rf"(?P<year>-?[0-9]{{4,9}})(?:-(?P<month>[0-9]{{2}})(?:-(?P<day>[0-9]{{2}})"
     rf"(?:[T ](?=[0-9]{{2}}:){_CLOCK})?)?)?"
-    r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
+    r"(?P<zone>Z|[+-][0-9]{2}(?(hours)(?::?[0-9]{2})?|:?[0-9]{2}))?"
 )
 _TIME_OF_DAY = re.compile(rf"{_CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?Z?", re.ASCII | re.IGNORECASE)
 _DAY_FIRST = re.compile(
-    r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\.?,? )?(?P<day>[0-9]{1,2})"
+    r"(?:(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
+    r"|(?P<cut>[-/])(?P<short_month>[A-Za-z]+)(?P=cut)(?P<short_year>[0-9]{4}|[0-9]{2}))"
 )
 _MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})")
 
@@ -194,7 +196,9 @@ _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]
 _WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
 _BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 PERCENT = "%"
-TRUE, FALSE = frozenset(("true", "yes", "y", "t")), frozenset(("false", "no", "n", "f"))
+TRUE = frozenset("true yes y t x ✓ ✔ checked oui o vrai ja j wahr sí sì".split())
+FALSE = frozenset("false no n f non faux nein falsch unchecked".split())
+"""How tables write, in the usual languages, that something is so or not."""
 Parsed = tuple[ValueKind, float]
 NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 
@@ -273,10 +277,7 @@ class ColumnType:
             return NO_VALUE
         numbers = int(match["first"]), int(match["second"])
         day, month = numbers if self.day_first else numbers[::-1]
-        year = int(match["year"])
-        if len(match["year"]) == 2:
-            year += 1900 if year >= LAST_CENTURY else 2000
-        days = days_since_epoch(year, month, day)
+        days = days_since_epoch(_full_year(match["year"]), month, day)
         time = 0.0 if match["hours"] is None else time_of_day(*_on_clock(match), match["half"])
         return NO_VALUE if days is None or time is None else (ValueKind.DATE, days + time)
 
@@ -372,6 +373,12 @@ def _numeric_match(text: str) -> re.Match[str] | None:
 
 LAST_CENTURY = 69
 """From this on, two digits are a year of the 1900s, as in POSIX."""
+
+
+def _full_year(digits: str) -> int:
+    """A year of four digits, or of two."""
+    century = 0 if len(digits) > 2 else 1900 if int(digits) >= LAST_CENTURY else 2000
+    return century + int(digits)
 
 
 def first_value(text: str, *parsers: Callable[[str], Parsed]) -> Parsed:
@@ -499,7 +506,8 @@ def _seconds(hours: int, minutes: int, seconds: float) -> float | None:
 
 def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
-    match = _ISO.fullmatch(text)
+    is_slashed = text[4:5] == text[7:8] == "/"
+    match = _ISO.fullmatch(text.replace("/", "-", 2) if is_slashed else text)
     if match is None or (match["month"] is None and not year_alone):
         return NO_VALUE
     days = days_since_epoch(int(match["year"]), int(match["month"] or 1), int(match["day"] or 1))
@@ -511,17 +519,19 @@ def _iso_date(text: str, *, year_alone: bool = False) -> Parsed:
     if seconds is None:
         return NO_VALUE
     if (zone := match["zone"]) not in (None, "Z"):
-        seconds -= int(f"{zone[0]}1") * (int(zone[1:3]) * 3600 + int(zone[-2:]) * 60)
+        minutes = int(zone[3:].lstrip(":") or 0)
+        seconds -= int(f"{zone[0]}1") * (int(zone[1:3]) * 3600 + minutes * 60)
     return ValueKind.DATE, days + seconds / 86_400
 
 
 def _written_date(text: str) -> Parsed:
-    """`12 March 1999` and `March 12, 1999`; the month by its English name, so nothing is ambiguous."""
+    """`12 March 1999`, `12-Mar-99`, `March 12, 1999`; nothing is ambiguous: the month is an English name."""
     match = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
-    month = _MONTH.get(match["month"].lower()) if match else None
-    if match is None or month is None:
+    parts = match.groupdict() if match else {}
+    month = _MONTH.get((parts.get("month") or parts.get("short_month") or "").lower())
+    if month is None:
         return NO_VALUE
-    days = days_since_epoch(int(match["year"]), month, int(match["day"]))
+    days = days_since_epoch(_full_year(parts.get("year") or parts["short_year"]), month, int(parts["day"]))
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
 
 

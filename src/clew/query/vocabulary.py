@@ -15,7 +15,7 @@ from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
-from clew.graph.values import CURRENCIES, unit_in
+from clew.graph.values import CURRENCIES, FALSE, TRUE, unit_in
 from clew.query.execute import SetCache
 from clew.text.inflection import (
     PREPOSITIONS,
@@ -146,7 +146,7 @@ UNEXPLAINED = 0.45
 MOSTLY = 0.5
 MOST_READ = 200
 """Labels of which is read how they are written."""
-TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": False, "false": False, "f": False}
+TRUTH = {word: word in TRUE for word in (*TRUE, *FALSE)}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
@@ -388,9 +388,10 @@ class Vocabulary:
     def _flag(self, tails: NDArray[np.int32]) -> tuple[int, int] | None:
         nodes = [-1, -1]
         for node in sorted(set(tails.tolist())):
-            truth = TRUTH.get(self.graph.labels[node].lower())
-            if truth is None:
-                return None
+            word = self.graph.labels[node].lower()
+            truth, other = TRUTH.get(word), nodes[not TRUTH.get(word)]
+            if truth is None or (other >= 0 and self.graph.labels[other].lower() != word):
+                return None  # *x* and *y* are no two ways to say yes
             nodes[not truth] = node
         return None if nodes == [-1, -1] else (nodes[0], nodes[1])
 

@@ -81,6 +81,7 @@ _OPENING = re.compile(
     re.I,
 )
 """Words with which a question opens that say of what kind its answer is."""
+_WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -730,14 +731,25 @@ class _Account:
                 self._restrict(*match.span(), match[0].lower(), carried=False)
 
     def _place_question_word(self) -> None:
-        """*When* is answered with a time, *where* with none and no number, *how old* with a measure."""
+        """*When* is answered with a time, *where* with none and no number, *how old* with a measure.
+
+        Nor is *where* answered with people or rows that only a code tells apart, and *whose dog* with dogs.
+        """
         query, opening = self.query, _OPENING.match(self.text)
+        type_ = final_type(query.part, self.vocabulary) if query.ask == "list" else -1
+        whose = _WHOSE.match(self.text)
+        noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
+        if whose is not None and singular(whose[2].lower()) == noun:
+            self._restrict(*whose.span(1), "asked", carried=False)
         if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
             return
         step = query.part.step if isinstance(query.part, Walk | Qualified) else None
         is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
         is_time = answers_with_time(query, self.vocabulary)
         is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
+        if opening["where"] and type_ >= 0:
+            kinds = self.of.ranker.kinds
+            is_right = is_right and not (kinds.are_people(type_) or kinds.are_codes(query))
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 

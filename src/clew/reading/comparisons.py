@@ -34,7 +34,9 @@ def bounds_between(question: str, mentions: Sequence[Mention]) -> dict[int, Sign
 _THAN_WORD = re.compile(
     r"\b(?P<than>more recent|[a-z]+er|more|less)\b(?=[^?;:.]{0,40}?\bthan\b)|\b(?:before|after)\b", re.I
 )
-_NO_COMPARISON = FUNCTION | {"rather", "never", "ever", "however", "whether", "together"}
+_OF_TIME = frozenset(("before", "after"))
+"""Words that compare dates alone: *looks after two rooms*."""
+_NO_COMPARISON = FUNCTION | _OF_TIME | {"rather", "never", "ever", "however", "whether", "together"}
 LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
 EARLIER = frozenset("earlier older elder before sooner".split())
 """Words that compare times upwards and downwards."""
@@ -45,7 +47,7 @@ _DOWN = (
 FEWER = frozenset(("less", "fewer", "slower", "before", *_DOWN.split("|")))
 """Words that compare numbers downwards; all others do so upwards."""
 
-_COMPARING = LATER | EARLIER | FEWER | {"more"}
+_COMPARING = (LATER | EARLIER | FEWER | {"more"}) - _OF_TIME
 
 
 def than_words(text: str, start: int = 0, names: Sequence[Mention] = ()) -> Iterator[re.Match[str]]:
@@ -60,7 +62,7 @@ def than_words(text: str, start: int = 0, names: Sequence[Mention] = ()) -> Iter
 
 
 def is_comparative(word: str) -> bool:
-    """Whether a word compares: *older*, *more*; not *manager*, *number*, *neither*."""
+    """Whether a word compares: *older*, *more*; not *manager*, *after*, *neither*."""
     lexicon = Lexicon.load()
     if word in _COMPARING:
         return True
@@ -105,8 +107,6 @@ _AFTER: tuple[tuple[str, Sign], ...] = (
 _FEW_WORDS = r"\W*(?:[\w%]+\W+){0,3}?"
 _OLDER = re.compile(rf"\b(older|younger)\b{_FILLER}$")
 """*Older than 2005* is before it, where *older than 20* is more."""
-_OF_TIME = frozenset(("before", "after"))
-"""Words that compare dates alone: *looks after two rooms*."""
 _BY_THEN = re.compile(r"\bby\s+(?:the\s+)?(?:end\s+of\s+)?$", re.I)
 
 _OPENS_LEAST = (

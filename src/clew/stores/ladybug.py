@@ -456,7 +456,8 @@ def _value(value: object) -> object:
             return None  # of OPTIONAL MATCH, where nothing matched
         nodes = tuple(cast(StoredNode, _value(n)) for n in fields["_NODES"])
         return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in fields["_RELS"]))
-    properties = {with_dots(k): _value(v) for k, v in fields.items() if k not in HIDDEN and v is not None}
+    values = {k: _value(v) for k, v in fields.items()}
+    properties = {with_dots(k): v for k, v in values.items() if k not in HIDDEN and v is not None}
     if "_SRC" in fields:
         return StoredEdge(
             str(fields.get(TRIPLE_ID, "")),
@@ -467,7 +468,7 @@ def _value(value: object) -> object:
         )
     if "_LABEL" in fields:
         return StoredNode(str(fields.get(NODE_ID, "")), (with_dots(str(fields["_LABEL"])),), properties)
-    return {k: _value(v) for k, v in fields.items()}
+    return values
 
 
 def _key(id: Mapping[str, object]) -> str:

@@ -82,6 +82,10 @@ class Column:
     delimiter: str = ARRAY_DELIMITER
     mixed: bool = False
     header: str = ""
+    is_named: bool = False
+    """Whether cells say what rows of another table are called, and not their ids."""
+    ids: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
+    """Those ids, by the names. No index keeps them: an update looks names up."""
 
     @classmethod
     def of(cls, cell: str) -> Column:
@@ -109,8 +113,9 @@ class Column:
         return cell, ColumnType.of(self.datatype).datatype_of(cell) or XSD + "string"
 
     def key(self, cell: str) -> str:
-        """Name of the node that an id cell of this column stands for."""
-        return f"{self.group}:{cell}" if self.group else cell
+        """Name of the node that an id cell of this column stands for, or one that says what it is called."""
+        id_ = self.ids.get(cell) if self.is_named else cell
+        return cell if id_ is None else f"{self.group}:{id_}" if self.group else id_
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +373,7 @@ def _said(part: Any) -> Any:  # noqa: ANN401 (of a layout)
     said: dict[str, Any] = {}
     for of in fields(part):
         value, usual = getattr(part, of.name), of.default
-        if value != (of.default_factory() if of.default_factory is not MISSING else usual):
+        if of.compare and value != (of.default_factory() if of.default_factory is not MISSING else usual):
             said[of.name] = _said(value)
     return said
 
@@ -393,8 +398,10 @@ LONGEST_PART = 6
 """Words of a value among several in a cell."""
 FEWEST_TRUTHS = 3
 """Cells of *no* and nothing else from which a column says that something is not so."""
-_LETTERS = ({"y", "n"}, {"t", "f"})
+_LETTERS = ({"y", "n"}, {"t", "f"}, {"o", "n"}, {"j", "n"})
 """All that a column holds which says yes and no by a letter."""
+_MARKS = frozenset(("x", "y", "✓", "✔", "checked"))
+"""What alone in a column, beside empty cells, ticks what is so."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
 _XSD_TIME = re.compile(r"\d\d:\d\d:\d\d")
 
@@ -426,7 +433,8 @@ def form_of(cell: str) -> Form:
     if cell.isdecimal() and cell.isascii():
         return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
     if cell.lower() in TRUE | FALSE:
-        return Form("truth" if len(cell) > 1 else "letter", plain=cell.lower() in ("true", "false"))
+        is_mark = len(cell) == 1 or cell.lower() in _MARKS
+        return Form("letter" if is_mark else "truth", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):
         return _TEXT
     amount = read_amount(cell)
@@ -546,7 +554,9 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
         return _number_typing(name, profile, semicolons, least)
     if years < counts["date"] + counts["day"] >= least - years:
         return _date_typing(profile, day_first, least, years)
-    if counts["letter"] == profile.filled and {cell.lower() for cell in profile.distinct} in _LETTERS:
+    said = {cell.lower() for cell in profile.distinct} - {""}
+    ticks = profile.empty > 0 and len(said) == 1 and said <= _MARKS
+    if counts["letter"] == profile.filled and (ticks or said in _LETTERS):
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     for kind, base in (("time", "time"), ("truth", "boolean")):
         plain = all(form.plain for form, _ in profile.of_kind(kind))
@@ -644,16 +654,18 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
 
 
 NAMES = (
-    "name", "full name", "display name", "nom", "nombre", "nome", "naam", "namn", "navn", "nimi", "nazwa",
-    "název", "név", "имя", "название", "наименование", "名称", "名前", "姓名", "이름", "isim", "ad", "الاسم",
+    "name", "nm", "full name", "display name", "nom", "nombre", "nome", "naam", "namn", "navn", "nimi",
+    "nazwa", "název", "név", "имя", "название", "наименование", "名称", "名前", "姓名", "이름", "isim", "ad",
+    "الاسم",
     "label", "pref label", "title", "titre", "título", "titulo", "titel", "titolo", "tytuł", "标题",
-    "bezeichnung", "libellé", "etiqueta", "etichetta", "caption", "headline",
+    "bezeichnung", "libellé", "etiqueta", "etichetta", "caption", "headline", "known as",
 )  # fmt: skip
 """What a column of names is called, the surest first."""
 DESCRIPTIONS = ("desc", "descr", "description", "beschreibung", "descripción", "descrizione", "descrição")
 """What names rows where nothing else does."""
 _PAIRS = (
-    ("first name", "last name"), ("firstname", "lastname"), ("first", "last"), ("given name", "family name"),
+    ("first name", "last name"), ("firstname", "lastname"), ("first", "last"), ("fname", "lname"),
+    ("given", "family"), ("given", "surname"), ("first", "surname"), ("given name", "family name"),
     ("givenname", "surname"), ("given name", "surname"), ("first name", "surname"), ("forename", "surname"),
     ("vorname", "nachname"), ("vorname", "name"), ("prénom", "nom"), ("prenom", "nom"),
     ("nombre", "apellido"), ("nombre", "apellidos"), ("nome", "cognome"), ("nome", "sobrenome"),
@@ -690,7 +702,7 @@ def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> Name
 def _ends_as_name(words: str) -> bool:
     """Whether it is *product name*, which names a row where nothing else does."""
     parts = words.split(" ")
-    return len(parts) > 1 and parts[-1] in ("name", "label", "title") and parts[0] not in _PARTS
+    return len(parts) > 1 and parts[-1] in ("name", "nm", "label", "title") and parts[0] not in _PARTS
 
 
 _PARTS = ("first", "last", "given", "family", "middle", "job", "file", "user", "nick")
@@ -712,6 +724,6 @@ def _are_names(profile: ColumnProfile) -> bool:
     cells = [cell for cell in profile.distinct if cell]
     if not cells or profile.empty or profile.unique < UNIQUE_SHARE:
         return False
-    cased = [cell for cell in cells if cell[0].isupper() and not cell.isupper()]
+    cased = [cell for cell in cells if cell[0].isupper() and (" " in cell or not cell.isupper())]
     named = sum("://" not in cell and "@" not in cell for cell in cased)
     return named >= UNIQUE_SHARE * len(cells) and sum(map(len, cells)) <= LONGEST_NAME * len(cells)

@@ -32,6 +32,7 @@ from clew.graph.readers.hints import Hints
 from clew.graph.values import FIRST_YEAR, LAST_YEAR, is_value, numeric_day, read_amount
 
 TRIPLE_COLUMNS = 3
+FEW_LETTERS = 2
 FEW_ROWS = 3
 """Rows from which a table of three columns without known words can be told from triples."""
 
@@ -56,7 +57,7 @@ _RELATIONS = (
 _TYPES = ("type", "typ", "tipo", "тип", "类型")
 """How Gephi calls the column that says whether an edge has a direction."""
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
-_IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
+_IDS = ("id", "node id", "node", "identifier", "key", "pk", "uri", "iri", "uuid")
 _DIRECTIONS = {
     **dict.fromkeys(
         ("directed", "dirigé", "orienté", "gerichtet", "dirigido", "dirigida", "diretto", "有向"), False
@@ -66,6 +67,7 @@ _DIRECTIONS = {
 }
 _COUNTED = ("id", "no", "nr", "number", "num", "code", "key", "nummer", "numero", "número", "numéro")
 """Last words of a column of numbers that are ids all the same."""
+_NUMBER_SIGNS = ("#", "n°", "nº", "№")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
 _NUMBER = re.compile(r"\d+")
@@ -98,12 +100,13 @@ def layout_of(
         _result_layout(cells, columns)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
-        or _node_layout(columns)
+        or _node_layout(columns, full_rows)
     )
     if layout is None and (headed or _is_wide(cells, full_rows)):
         # Records of three texts each may be triples.
         texts = len(cells) == 3 and all(c and not is_value(c) for row in (cells, *full_rows) for c in row)
-        layout = replace(_wide_layout(columns, full_rows), may_be_triples=not headed and texts)
+        wide = _wide_layout(columns, full_rows, called)
+        layout = replace(wide, may_be_triples=not headed and texts)
     if layout is None and not headed:
         edges = None
         if len(cells) == 2 and rows:
@@ -212,10 +215,11 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
 
 
 def _is_period(rows: Sequence[Sequence[str]], first: int, last: int) -> bool:
-    """Whether two columns are years or dates from which and to which something was so."""
+    """Whether two columns are years, dates or depths from which and to which something was so."""
     cells = [row[i] for row in rows for i in (first, last) if row[i]]
     texts = (cell for row in rows for i, cell in enumerate(row) if cell and i not in (first, last))
-    dated = bool(cells) and all(map(is_value, cells)) and not any(map(_is_id, cells))
+    are_measures = any("." in cell for cell in cells)
+    dated = bool(cells) and all(map(is_value, cells)) and (are_measures or not any(map(_is_id, cells)))
     return dated and not all(map(is_value, texts))
 
 
@@ -224,11 +228,22 @@ def _is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not FIRST_YEAR <= int(cell) <= LAST_YEAR)
 
 
-def _node_layout(columns: Sequence[Column]) -> Layout | None:
+def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
     words = [header_words(column.name) if not column.role else "" for column in columns]
-    plain = (words.index(word) for word in _IDS if word in words)
+    plain = (
+        words.index(word) for word in _IDS if word in words and _may_be_ids(words.index(word), words, rows)
+    )
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
     return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
+
+
+def _may_be_ids(column: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column is called *id*, or tells rows apart; a *key* that is needed, or of music, is none."""
+    cells = [row[column] for row in rows]
+    if "id" in words[column].split() or not cells:
+        return True
+    has_codes = 2 * sum(any(map(str.isdigit, cell)) for cell in cells) > len(cells)
+    return all(cells) and len(set(cells)) == len(cells) and (words[column] != "key" or has_codes)
 
 
 def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
@@ -307,7 +322,13 @@ def _joins(cells: Sequence[str]) -> bool:
     return [cell[:1].islower() for cell in cells] == [False, True, False]
 
 
-def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
+def node_layout_of(cells: Sequence[str], rows: Sequence[Sequence[str]], called: str) -> Layout:
+    """The layout of a table whose rows are known to be things of their own; as `layout_of`."""
+    columns, full_rows = tuple(map(Column.of, cells)), [row for row in rows if len(row) == len(cells)]
+    return _with_other_columns(_node_layout(columns, full_rows) or _wide_layout(columns, full_rows, called))
+
+
+def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], called: str = "") -> Layout:
     """Rows are known by an unnamed column of names, a unique key, name or text, two cells, or a number."""
     candidates = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
     name_column = [i for i in range(len(columns)) if i not in candidates and _are_names(rows, i)][:1]
@@ -325,6 +346,8 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     if parts is not None and not keys:
         keys = [i for i in numbers if i < min(parts)]  # `staff_no`, before first and last name
     said = [*name_column, *keys, *(i for i in names if i in unique)]
+    if candidates and candidates[0] in unique and _counts_rows(columns[candidates[0]], called):
+        said.append(candidates[0])
     if parts is not None and not keys and len({tuple(row[i] for i in parts) for row in rows}) == len(rows):
         nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
         return Layout(grouped_columns, nodes=nodes)
@@ -349,6 +372,13 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
     return Layout(grouped_columns, nodes=nodes)
 
 
+def _counts_rows(column: Column, called: str) -> bool:
+    """Whether a first column is called as what counts rows, or as what its file holds: *Sud* of Sude.csv."""
+    words, file = header_words(column.name), header_words(called)
+    is_noun = len(words) > FEW_LETTERS and file.startswith(words)
+    return words.split(" ")[-1] in _COUNTED or column.name.strip() in _NUMBER_SIGNS or is_noun
+
+
 def _is_day(cell: str) -> bool:
     """Whether a cell is a date, and no year."""
     return _is_amount(cell) and read_amount(cell) is None
@@ -362,14 +392,17 @@ def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
 
 def _key_pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
     """The first two columns whose cells are unique together, that of texts first, as a place and a year."""
-    # A number with a fraction measures something.
-    full_columns = [
-        i for i, values in cells.items() if all(values) and not any("." in c and is_value(c) for c in values)
-    ]
+    full_columns = [i for i, values in cells.items() if all(values) and not any(map(_is_measure, values))]
     texts = {i for i in full_columns if not any(map(is_value, cells[i]))}
     pairs = ((i, j) for i, j in combinations(full_columns, 2) if i in texts or j in texts)
     unique = ((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows)
     return next(((i, j) if i in texts else (j, i) for i, j in unique), None)
+
+
+def _is_measure(cell: str) -> bool:
+    """Whether a cell is a number with a fraction, a currency or a unit, which measures something."""
+    amount = read_amount(cell)
+    return amount is not None and (not cell.isdecimal() or bool(amount.unit))
 
 
 def _with_other_columns(layout: Layout) -> Layout:

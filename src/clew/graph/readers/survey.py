@@ -9,8 +9,9 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
     NO_LAYOUT,
+    SEPARATORS,
     UNIQUE_SHARE,
     Column,
     ColumnProfile,
     Layout,
     NameColumns,
+    NodeColumns,
     TableForm,
     Typing,
     header_words,
@@ -36,11 +39,13 @@ from clew.graph.readers.columns import (
     types_of,
 )
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import column_place, layout_of
+from clew.graph.readers.layout import column_place, layout_of, node_layout_of
 
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
 ROWS_AT_ONCE = 2_000
+MOST_NAMED = 50_000
+"""Rows of a table that others may refer to by what its rows are called."""
 MOST_COLUMNS = 20_000
 """Columns of a table at most."""
 MOST_SHOWN = 5
@@ -51,18 +56,25 @@ REFERRING_SHARE = 0.5
 """Least share of a column's cells that are ids of the table that its name says."""
 NEARLY_ALL = 0.9
 """Least share of a column's cells that are ids of a table, if its name does not say so."""
+FEWEST_LINKED = 2
+"""Different cells of a column that can tell that it is of the rows of another table."""
+FEWEST_NAMED = 6
+"""Rows of which a column of texts that are all different may be names by nothing but that."""
+LONGEST_INITIALS = 4
+MARKS_OF_LISTS = (*SEPARATORS, "/", " & ", " ")
+"""What may stand between ids and names in a cell."""
 SHORTEST_NOUN = 3
 """Characters of a file's name that says what is in it."""
 GENERIC = frozenset(
     "data dataset table tables node nodes item items row rows record records entity entities export output "
     "result results query graph sheet file edge edges link links relations triples statements main all input "
-    "csv list".split()
+    "csv list tbl tab lkp lookup dim grid view sheet1 current final copy".split()
 )
 """Names of files that say nothing of what is in them."""
 NumberedRow = tuple[int, list[str]]
 
 
-@dataclass(slots=True)
+@dataclass
 class Table:
     """A table that was looked through; `layout` has no columns if it has no rows, or a `fault`."""
 
@@ -76,6 +88,9 @@ class Table:
     ids: set[str] = field(default_factory=set[str])
     same: set[int] = field(default_factory=set[int])
     """Columns that are the id once more."""
+    kept: list[list[str]] = field(default_factory=list[list[str]])
+    """All its rows; none of a table of very many."""
+    is_referred_to: bool = False
     rows: int = 0
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
@@ -112,15 +127,36 @@ class Table:
             return []
         return [f"{self.header[column]}: empty in {unnamed:,} of {self.rows:,} rows, which go by their ids"]
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The ids of its rows by what they are called; names that several rows have are left out."""
+        nodes = self.layout.nodes
+        if nodes is None or self.layout.numbered:
+            return {}
+        ids: dict[str, str] = {}
+        several = set[str]()
+        for cells in self.kept:
+            id_ = nodes.join.join(cells[at] for at in (nodes.id, *nodes.key))
+            for name in _ways_to_call(cells, nodes):
+                several |= {name} if ids.setdefault(name, id_) != id_ else set()
+        return {name: id_ for name, id_ in ids.items() if name not in several}
+
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
         """Change fields of a column."""
         columns = list(self.layout.columns)
         columns[column] = replace(columns[column], **changes)
         self.layout = replace(self.layout, columns=tuple(columns))
 
+    @property
+    def noun(self) -> list[str]:
+        """The words of its file's name that say what its rows are."""
+        words = header_words(self.name.removesuffix("__c")).split()
+        kept = [word for word in words if word not in GENERIC and not word.isdecimal()]
+        return kept if " ".join(kept) else words
+
     def is_called(self, column: Column, *, by_file: bool = False) -> bool:
         """Whether a column's name says that it is of this table: `bus0`, `customer_id`, `from bus`."""
-        nodes, own = self.layout.nodes, header_words(self.name).split()
+        nodes, own = self.layout.nodes, self.noun
         if nodes is None:
             return False
         words = [w for w in header_words(column.name).split() if not w.isdecimal() and w not in _BESIDE]
@@ -129,6 +165,17 @@ class Table:
             id_words = header_words(self.layout.columns[nodes.id].name).split()
             known.append([word for word in id_words if word not in (*_BESIDE, "name")])
         return any(words and end and words[-len(end) :] == end for end in known)
+
+
+def _ways_to_call(cells: Sequence[str], nodes: NodeColumns) -> Iterator[str]:
+    """What a row is called: *Ann Lee*, and *Lee, Ann* and *Lee Ann* of two columns."""
+    if nodes.join == " ":
+        names: NameColumns = ((nodes.id, *nodes.key), *nodes.names)
+    else:
+        names = nodes.names
+    for columns in names:
+        parts = [cells[at] for at in columns if cells[at]]
+        yield from {" ".join(parts), ", ".join(reversed(parts)), " ".join(reversed(parts))} - {""}
 
 
 _BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
@@ -243,9 +290,9 @@ def look_through(
         full = _full_rows(layout, block)
         for profile, column in zip(table.profiles, zip(*full, strict=True), strict=bool(full)):
             profile.take(column)
-        if layout.nodes is not None and not layout.nodes.key and not layout.numbered:
-            table.ids.update(cells[layout.nodes.id] for cells in full)
+        table.ids.update(_ids_of(layout, full))
         table.rows += len(full)
+        table.kept = table.kept + full if table.rows <= MOST_NAMED else []
         block = list(islice(rows, ROWS_AT_ONCE))
     table.ids.discard("")
     table.same = _same_as_ids(layout, _full_rows(layout, sample[1:]))
@@ -260,6 +307,13 @@ def look_through(
     return table
 
 
+def _ids_of(layout: Layout, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The ids of some rows, which may be names of two parts; none of rows that are only numbered."""
+    nodes = layout.nodes
+    if nodes is not None and not layout.numbered and (not nodes.key or nodes.join == " "):
+        yield from (nodes.join.join(cells[at] for at in (nodes.id, *nodes.key)) for cells in rows)
+
+
 def _full_rows(layout: Layout, rows: Iterable[NumberedRow]) -> list[list[str]]:
     """The rows of the right length, in the order of the columns."""
     return [layout.arranged(cells) for _, cells in rows if len(cells) == layout.width]
@@ -270,7 +324,8 @@ def _same_as_ids(layout: Layout, rows: Sequence[Sequence[str]]) -> set[int]:
     nodes = layout.nodes
     if nodes is None or layout.numbered:
         return set()
-    return {i for i in nodes.properties if 2 * sum(row[i] == row[nodes.id] for row in rows) > len(rows)}
+    others = (i for i in nodes.properties if i != nodes.id)
+    return {i for i in others if 2 * sum(row[i] == row[nodes.id] for row in rows) > len(rows)}
 
 
 def _stem(path: Path) -> str:
@@ -331,17 +386,20 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
 
 
 def _may_name(columns: Sequence[int], table: Table) -> bool:
-    """Whether columns are called *name*, or the cells of *ship name* are of one row each."""
+    """Whether columns are called *name*, or as *ship name* of ships, or their cells are of one row each."""
     words = [header_words(table.header[at]) for at in columns]
     if any(word in (*NAMES, *DESCRIPTIONS) for word in words) or len(columns) > 1:
+        return True
+    if words[0].split(" ")[:-1] == [*table.noun[:-1], *(singular(noun) for noun in table.noun[-1:])]:
         return True
     return table.profiles[columns[0]].unique >= UNIQUE_SHARE
 
 
 def _are_words(table: Table, column: int) -> bool:
-    """Whether ids are words, as of *Berlin*, and no codes or numbers."""
+    """Whether ids are words, as of *Berlin*, and no codes, initials or numbers."""
     cells = table.profiles[column].distinct
-    return 2 * sum(cell.replace(" ", "").isalpha() and not cell.isupper() for cell in cells) > len(cells)
+    words = (c for c in cells if c.replace(" ", "").isalpha() and not c.isupper())
+    return 2 * sum(cell[0].isupper() or len(cell) > LONGEST_INITIALS for cell in words) > len(cells)
 
 
 def _columns_said(text: str, header: Sequence[str]) -> NameColumns:
@@ -366,8 +424,18 @@ class Survey:
         own = [table for table in tables if not table.layout.known]
         self._keep_apart(own, tables)
         for table in own:
+            self._refer(table, tables)
+        for table in own:
+            self._refer_by_parts(table, tables, by_name=False)
+        for table in own:
+            _name_by_cells(table)
+        for table in own:
+            self._refer_by_parts(table, tables, by_name=True)
+        for table in own:
             self._type_columns(table, alone=len(tables) == 1)
         _unify_texts(tables)
+        for table in tables:
+            table.kept = []
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -394,6 +462,7 @@ class Survey:
         for table in own:
             self._know_by_ids(table, tables)
         for table in own:
+            self._take_apart(table, tables)
             self._number(table, tables)
         counting = [table for table in own if table.counts_rows]
         clashing = [
@@ -424,8 +493,6 @@ class Survey:
             target = targets[id(table), column]
             if target is not None:
                 table.set_column(column, group=target.group)
-        for table in own:
-            self._refer(table, tables)
 
     def _know_by_ids(self, table: Table, tables: Sequence[Table]) -> None:
         """Identify rows by a column of ids, not by their names, if other tables refer to that column.
@@ -435,7 +502,8 @@ class Survey:
         layout, nodes = table.layout, table.layout.nodes
         if nodes is None or nodes.literals or layout.numbered:
             return
-        is_name = says_name(table.header[nodes.id]) or nodes.join == " "
+        is_guess = nodes.guessed and not nodes.key and _are_words(table, nodes.id)
+        is_name = says_name(table.header[nodes.id]) or nodes.join == " " or is_guess
         if not is_name and not nodes.key:
             return
         named = (nodes.id, *nodes.key)
@@ -488,7 +556,7 @@ class Survey:
             called = table.is_called(layout.columns[column], by_file=True)
             if (nodes.key or not (called or by_name)) and self._target(table, column, others) is not None:
                 table.layout = layout.numbered_rows()
-                table.ids = set()
+                table.ids, table.same = set(), set()
                 break
 
     def _refer(self, table: Table, tables: Sequence[Table]) -> None:
@@ -517,11 +585,69 @@ class Survey:
                 continue
             target = self._target(table, column, tables)
             if target is not None:
-                table.set_column(column, group=target.group)
+                self._link(table, column, target, "ids")
                 references.append(column)
-                table.notes.append(f"{table.header[column]}: ids of {target.name}")
         names = tuple(at for at in nodes.names if not (len(at) == 1 and at[0] in references))
         table.layout = replace(table.layout, nodes=replace(nodes, names=names, references=tuple(references)))
+
+    def _link(self, table: Table, column: int, target: Table, what: str, **changes: Any) -> None:  # noqa: ANN401
+        """Say of a column that its cells are ids, or names, of the rows of a table."""
+        target.is_referred_to = True
+        table.set_column(column, group=target.group, **changes)
+        table.notes.append(f"{table.header[column]}: {what} of {target.name}")
+
+    def _take_apart(self, table: Table, tables: Sequence[Table]) -> None:
+        """Make rows things, not edges: trips that have an id and refer to more; *from* and *to* depths."""
+        layout, edges = table.layout, table.layout.edges
+        if edges is None or layout.nodes is not None or edges.relation is not None or not table.kept:
+            return
+        ends, first = (edges.head, edges.tail), table.profiles[0]
+        others = [other for other in tables if other is not table]
+        has_id = 0 not in ends and first.filled == len(first.distinct) == table.rows
+        are_numbers = all(table.profiles[at].whole_numbers for at in ends)
+        are_depths = are_numbers and all(self._target(table, at, tables) is None for at in ends)
+        if self.hints.columns or not (has_id or are_depths):
+            return
+        if any(at and self._target(table, at, others) is not None for at in edges.properties):
+            layout = node_layout_of(table.header, table.kept[:SAMPLED_ROWS], table.name)
+            table.layout = _with_names(layout, table, self.hints)
+            table.ids = set(_ids_of(layout, table.kept))
+
+    def _refer_by_parts(self, table: Table, tables: Sequence[Table], *, by_name: bool) -> None:
+        """Link columns whose cells hold several ids, or names, of rows of one table, or one name each."""
+        nodes = table.layout.nodes
+        if nodes is None:
+            return
+        taken = {nodes.id, *nodes.references, *table.same, *(at for names in nodes.names for at in names)}
+        for column in nodes.properties:
+            said, texts = table.layout.columns[column], table.typings[column].type is None
+            cells = table.profiles[column].distinct - {""}
+            if column in taken or said.datatype is not None or not texts or len(cells) < FEWEST_LINKED:
+                continue
+            for mark in self._marks(said, table.header[column], cells, by_name=by_name):
+                parts = {
+                    part.strip() for cell in cells for part in (cell.split(mark) if mark else [cell])
+                } - {""}
+                target = _named_target(parts, said, table, tables, by_name=by_name)
+                if target is not None:
+                    changes = {"array": True, "delimiter": mark} if mark else {}
+                    what = f"{'several ' * bool(mark)}{'names' if by_name else 'ids'}"
+                    if by_name:
+                        changes |= {"is_named": True, "ids": target.names}
+                    self._link(
+                        table, column, target, what + f' with "{mark}" between' * bool(mark), **changes
+                    )
+                    nodes = replace(nodes, references=(*nodes.references, column))
+                    break
+        table.layout = replace(table.layout, nodes=nodes)
+
+    def _marks(self, column: Column, name: str, cells: Set[str], *, by_name: bool) -> list[str]:
+        """What may stand between the parts of cells, "" for a cell that is one."""
+        known = column.delimiter if column.array else self.hints.split.get(name, "")
+        if known or not self.hints.splits:
+            return [known] if known or by_name else []
+        marks = [mark for mark in MARKS_OF_LISTS if any(mark in cell for cell in cells)]
+        return ["", *(mark for mark in marks if mark != " ")] if by_name else marks
 
     def _target(
         self, table: Table, column: int, tables: Sequence[Table], *, by_name: bool = False
@@ -603,6 +729,35 @@ def _numbered_by_role(
     return holding[0] if len(holding) == 1 and len(numbers) > 1 else None
 
 
+def _named_target(
+    parts: Set[str], column: Column, table: Table, tables: Sequence[Table], *, by_name: bool
+) -> Table | None:
+    """The one table, or that of several which the column is called like, whose ids or names parts are."""
+    targets = [
+        other
+        for other in tables
+        if (other is not table or by_name)
+        and (by_name or not other.counts_rows)
+        and len(parts & (other.names.keys() if by_name else other.ids)) >= NEARLY_ALL * len(parts)
+    ]
+    called = [target for target in targets if target.is_called(column)]
+    found = called if len(called) == 1 else targets
+    return found[0] if len(found) == 1 and len(parts) >= FEWEST_LINKED else None
+
+
+def _name_by_cells(table: Table) -> None:
+    """Call rows that others refer to, by codes, by the column that is most like names, where none says so."""
+    nodes = table.layout.nodes
+    if nodes is None or nodes.names or nodes.key or not table.is_referred_to or table.layout.numbered:
+        return
+    if not _are_words(table, nodes.id):
+        free = (i for i in nodes.properties if i not in nodes.references and table.typings[i].type is None)
+        texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
+        names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
+        table.layout = replace(table.layout, nodes=replace(nodes, names=names))
+        table.__dict__.pop("names", None)
+
+
 def _unify_texts(tables: Sequence[Table]) -> None:
     """Make texts literals in tables of names too where another table has the same ones as literals.
 
@@ -635,9 +790,9 @@ def _unify_texts(tables: Sequence[Table]) -> None:
 
 def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
-    words, nodes = header_words(table.name).split(), table.layout.nodes
+    words, nodes = table.noun, table.layout.nodes
     observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
-    unsaid = len(table.name) < SHORTEST_NOUN or not words or GENERIC.intersection(words)
+    unsaid = len(" ".join(words)) < SHORTEST_NOUN or GENERIC.issuperset(words)
     if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])
