@@ -399,3 +399,14 @@ def test_rows_without_a_name_are_counted_and_called_by_their_ids(opened):
     with opened({"tiles.csv": "id,name,size\nT1,Red,2\nT2,,3\nT3,Blue,4\nT4,,5\n"}) as clew:
         assert "name: empty in 2 of 4 rows, which go by their ids" in notes(clew)
         assert clew.ask("What is the size of T2?").text == "3"
+
+
+def test_edges_without_a_relation_are_called_by_their_file(opened):
+    rows = (
+        "from,to,pallets,delivered,status\nYork,Hull,50,2024-03-01,done\n"
+        "York,Leeds,80,2024-04-01,cancelled\nHull,York,20,2024-03-09,cancelled\n"
+    )
+    with opened({"deliveries.csv": rows}) as clew:
+        assert "relation = “delivery”" in notes(clew)
+        assert clew.ask("How many pallets were delivered from York to Leeds?").text == "80"
+        assert clew.ask("What is the status of the delivery from York to Leeds?").text == "cancelled"
