@@ -1,4 +1,4 @@
-"""Temporary folders of a process that was killed are removed by the next one, those of a living one are not."""
+"""Temporary folders of a killed process are removed by the next one, those of a living one are not."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ with Clew.from_triples([("Memento", "directed by", "Christopher Nolan")]) as cle
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a process that has a query's store open until it is told to end; temporary files go to `tmp_path`."""
+    """Start a process that has a query's store open until it is told to end; its files go to `tmp_path`."""
     running = []
 
     def starting():
