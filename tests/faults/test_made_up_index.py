@@ -55,6 +55,14 @@ def test_edges_that_differ_from_their_other_end_are_damage(copy, section, make):
         Clew.open(index)
 
 
+@pytest.mark.parametrize("make", [swapped, lambda ids: ids[::-1].copy()])
+def test_postings_out_of_order_are_damage(copy, make):
+    index, manifest = copy
+    change(index, manifest, "names.typos.postings", make)
+    with pytest.raises(FormatError, match=r"names\.typos\.postings.*damaged.*Rebuild it with"):
+        Clew.open(index)
+
+
 def test_a_manifest_that_lists_a_file_again_is_damaged(copy):
     index, manifest = copy
     manifest["files"] *= 2_000

@@ -21,7 +21,7 @@ with Clew.from_triples([("Memento", "directed by", "Christopher Nolan")]) as cle
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a process that has a store open until it is told to end; temporary files go to `tmp_path`."""
+    """Start a process that has a query's store open until it is told to end; its files go to `tmp_path`."""
     running = []
 
     def starting():

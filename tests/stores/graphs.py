@@ -119,7 +119,6 @@ def queries(graph, schema):
         yield f"MATCH (c)-->(b:{b}) RETURN b.{y}, COLLECT {{ MATCH {into}-[:{r}]->(d) RETURN a.{x} }} AS l"
         yield f"MATCH (b:{b}) CALL (b) {{ MATCH {into} RETURN count(a) AS n, max(a.{x}) AS m }} RETURN n, m"
         yield f"MATCH (b:{b}) CALL {{ WITH b MATCH {into} RETURN a.{x} AS x }} RETURN b.{y}, count(x) AS n"
-        yield f"MATCH (a:{a})-[r:{r}]->(b:{b}) RETURN a.{x} AS a, properties(r) AS r"
         yield f"MATCH (a:{a}) RETURN a.{x} AS v UNION MATCH (b:{b}) RETURN b.{y} AS v"
         yield (
             f"MATCH {one} RETURN CASE WHEN b.{y} < 'M' THEN 'low' ELSE 'high' END AS c, "

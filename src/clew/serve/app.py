@@ -147,6 +147,8 @@ def make_app(
             await stack.enter_async_context(_watch_graphs(graphs, work, counts, settings, agents))
             yield
             await work.close(GRACE)
+            for graph in graphs:  # a worker's end runs no finalizers
+                graph.clew.let_go()
 
     app = App(
         title="Clew",

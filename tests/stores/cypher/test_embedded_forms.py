@@ -152,3 +152,22 @@ def test_columns_beside_a_name_are_not_shown(store):
     node = store.run(f"{PRESSURE} RETURN p LIMIT 1").rows[0][0]
     assert list(node.properties) == ["name"]
     assert store.schema().label_properties["Entity"] == {"name"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (m:machine) WITH m RETURN [(m)-[:feeds]->(x) | x.name]",
+        "MATCH (m:machine)-[:feeds*1..2]->(n) RETURN [(m)-[:feeds]->(x) | x.name]",
+        "MATCH (m:machine) RETURN [(m)-[:feeds]->(x) | [(x)-[:feeds]->(y) | y.name]]",
+        "MATCH (m:machine) RETURN COLLECT { MATCH (m)-[:feeds]->(x) RETURN x.name ORDER BY x.name }",
+        "MATCH (m:machine) CALL (m) { MATCH (m)-[:feeds]->(x) RETURN count(*) AS n } RETURN n",
+        "MATCH (m:machine) CALL (m) { MATCH (m)-[:feeds]->(x) RETURN x.name AS n LIMIT 1 } RETURN n",
+        "MATCH (m:machine), (x:line) CALL (m) { MATCH (m)-[:feeds]->(x) RETURN count(x) AS n } RETURN n",
+        "MATCH (m:machine) RETURN DISTINCT properties(m)",
+        "MATCH (m:machine) WITH properties(m) AS p RETURN p.weight",
+    ],
+)
+def test_a_form_of_rows_that_ladybug_cannot_tell_apart_is_refused(store, query):
+    with pytest.raises(QueryRefused, match="The embedded store does not have"):
+        store.run(query)

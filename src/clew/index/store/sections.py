@@ -247,6 +247,7 @@ def _check_names(checks: _Checks, nodes: int) -> None:
     checks.rows("names.typos.signatures", ranks)
     postings = checks.ids("names.typos.postings", ranks)
     checks.offsets("names.typos.posting_offsets", None, postings)
+    checks.ascending("names.typos.postings", "names.typos.posting_offsets")
     checks.offsets("names.typos.length_offsets", None, ranks)
 
 
@@ -362,6 +363,14 @@ class _Checks:
             if np.any(np.diff(array[start : start + AT_ONCE + 1].astype(np.int64)) < 0):
                 self.fail(section, "its lists overlap")
         return items
+
+    def ascending(self, section: str, offsets: str) -> None:
+        """The ids of each list ascend."""
+        array, starts = self.arrays[section], self.arrays[offsets]
+        for start, stop in chunks_of(1, len(array), AT_ONCE):
+            falls = np.flatnonzero(np.diff(array[start - 1 : stop].astype(np.int64)) < 0) + start
+            if not np.isin(falls, starts).all():
+                self.fail(section, "its lists are not in order")
 
     def same_edges(self, out: str, into: str) -> None:
         """Two lists of edges, each in order, that hold the same triples from their two ends.
