@@ -444,6 +444,9 @@ def test_queries_are_completed_run_and_put_right(page, films):
     driver.get_log("browser")  # that the query was refused
     editor = driver.find_element(By.ID, "query")
     editor.clear()
+    editor.send_keys("film[runti")
+    wait(driver, lambda d: "runtime minutes" in text_of(d, ".offers:not([hidden]) li bdi"))
+    editor.clear()
     editor.send_keys("{Christopher No")
     wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".offers:not([hidden]) li"))
     editor.send_keys(Keys.ARROW_DOWN, Keys.ENTER, "} ^directed")
@@ -454,6 +457,15 @@ def test_queries_are_completed_run_and_put_right(page, films):
     sparql = "SELECT ?n (COUNT(?f) AS ?films) WHERE { ?f ?r ?n } GROUP BY ?n ORDER BY DESC(?films) LIMIT 3"
     page(films, f"#/films/query?lang=sparql&q={quote(sparql)}")
     assert len(text_of(driver, "tbody tr")) == 3
+
+
+@pytest.mark.parametrize(
+    ("begun", "offered"), [("MATCH (p:per", "person"), ("MATCH (p)-[:direc", "directed by")]
+)
+def test_types_and_relations_of_cypher_are_completed(page, films, begun, offered):
+    driver = page(films, "#/films/query?lang=cypher")
+    driver.find_element(By.ID, "query").send_keys(begun)
+    assert text_of(driver, ".offers:not([hidden]) li bdi")[0] == offered
 
 
 def test_a_query_is_known_by_how_it_begins(page, films):

@@ -144,7 +144,7 @@ function sideBySide({ items, lines, near, layers, sizes: given, labelWidth }) {
   const layerOf = new Map(layers.flatMap((layer, far) => layer.map((at) => [at, far])));
   const above = lines.some(({ head, tail }) => head === tail && items[head].length === 1) ? LOOP : MARGIN;
   const within = ({ head, tail }) => head !== tail && layerOf.get(head) === layerOf.get(tail);
-  const next = lines.filter(({ head, tail }) => Math.abs(layerOf.get(head) - layerOf.get(tail)) === 1);
+  const next = lines.filter(({ head, tail }) => layerOf.get(head) !== layerOf.get(tail));
   const levelAt = ({ head, tail }) => {
     const [before, after] = layerOf.get(head) < layerOf.get(tail) ? [head, tail] : [tail, head];
     return layers[layerOf.get(before)].length > layers[layerOf.get(after)].length ? before : after;

@@ -7,7 +7,7 @@ import { entityTable, plainTable } from "./table.js";
 
 const LANGUAGES = { clew: "Clew’s notation", cypher: "Cypher", sparql: "SPARQL" };
 const HELP = {
-  clew: "{Name} · Type · .relation from head to tail · ^relation back · A[relation > 5] · A & B, A | B, A - B",
+  clew: '{Name} · Type · .relation from head to tail · ^relation back · A[relation > 5] · A & B, A | B, A - B · "several words"',
   cypher: "MATCH (a)-[:relation]->(b) RETURN a.name, b.name LIMIT 10; it may only read",
   sparql: "SELECT ?a ?b WHERE { ?a <relation> ?b } LIMIT 10; it may only read",
 };
@@ -29,10 +29,13 @@ export function queryView({ graph, query, go, failed }) {
     help.textContent = HELP[language.value];
   }
 
+  /** What the name of a relation stands behind. */
+  const beforeStep = () => (language.value === "clew" ? "[.^[]" : "[:<]");
+
   /** The name that is typed: in braces of an entity, behind a dot of a relation, else of a type. */
   function typed(text, caret) {
     const before = text.slice(0, caret);
-    const match = /\{([^{}]*)$/.exec(before) ?? /[.^:<]"?([\w ]*)$/.exec(before) ?? /(?:^|[\s(&|,-])(\w+)$/.exec(before);
+    const match = /\{([^{}]*)$/.exec(before) ?? new RegExp(`${beforeStep()}"?([\\w ]*)$`).exec(before) ?? /(?:^|[\s(&|,-])(\w+)$/.exec(before);
     return match && match[1].length ? [caret - match[1].length, caret] : null;
   }
 
@@ -40,7 +43,8 @@ export function queryView({ graph, query, go, failed }) {
     const before = editor.value.slice(0, editor.selectionStart - text.length);
     if (before.endsWith("{") && language.value === "clew") return entityOffers(graph, text, signal);
     const low = text.toLowerCase();
-    const isStep = /[.^:<]"?$/.test(before);
+    const isNode = language.value === "cypher" && /\([^()]*$/.test(before);
+    const isStep = !isNode && new RegExp(`${beforeStep()}"?$`).test(before);
     const plain = (word) => (/^[\w.:/]+$/.test(word) || /["<]$/.test(before) || language.value !== "clew" ? word : `"${word}"`);
     const all = isStep
       ? schema.relations.map((one) => ({ text: plain(one.name), label: relationLabel(one.label), note: `relation · ${count(one.triples)}` }))
