@@ -307,7 +307,9 @@ def look_through(
         table.name = layout.known
         table.notes.append(f"its columns are those of {layout.known} in the index: it is read so")
     else:
-        table.layout = _with_names(layout, table, hints)
+        # A file of JSON or of a network is called by what it is all of.
+        named = layout if lists is not None or hints.relation else _with_relation(layout, table.name)
+        table.layout = _with_names(named, table, hints)
     return table
 
 
@@ -351,6 +353,18 @@ def _distinct(header: Sequence[str]) -> tuple[list[str], list[str]]:
         seen.add(own)
         names.append(own)
     return names, notes
+
+
+def _with_relation(layout: Layout, name: str) -> Layout:
+    """Call edges that have no relation by the name of their file: *delivery* of `deliveries.csv`."""
+    words, edges = header_words(name).split(), layout.edges
+    is_noun = bool(words) and singular(words[-1]) != words[-1] and len(name) >= SHORTEST_NOUN
+    if edges is None or layout.nodes is not None or edges.relation is not None or not is_noun:
+        return layout
+    if GENERIC.intersection(words) or edges.direction is not None:
+        return layout
+    relation = " ".join([*words[:-1], singular(words[-1])])
+    return replace(layout, edges=replace(edges, relation_name=relation))
 
 
 def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
