@@ -150,6 +150,33 @@ def test_a_password_with_a_raw_sign_is_known(forgotten, scheme, sign):
 
 
 @pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("neo4j:q7-param@127.0.0.1:1", "neo4j:***@127.0.0.1:1"),
+        ("me:q7-param@host:/x.tsv", "me:***@host:/x.tsv"),
+        ("https://h/x.tsv?X-Amz-Signature=q7-param&y=1", "https://h/x.tsv?X-Amz-Signature=***&y=1"),
+        ("https://h/x?X-Amz-Security-Token=q7-param", "https://h/x?X-Amz-Security-Token=***"),
+    ],
+)
+def test_a_password_without_a_scheme_and_a_signature_are_known(forgotten, address, shown):
+    keep_address(address)
+    assert redacted(f"no {address}") == f"no {shown}"
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "ALL_PROXY"])
+def test_an_address_of_a_proxy_that_is_none_is_not_repeated(folder, monkeypatch, name):
+    monkeypatch.setenv(name, f"me:{PARAMETER}/x@127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY.rstrip("é+/"))
+    arguments = ["ask", "films.tsv", QUESTION, "--method", "llm", "--llm", "openai/m"]
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "HTTPS_PROXY" in done.stderr
+    assert PARAMETER not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
     "options",
     [
         ["ask", "films.tsv", "x", "--llm"],

@@ -20,11 +20,13 @@ LEAST_SECRET, LEAST_LETTERS = 6, 12
 
 _SECRET_PARAMETER = re.compile(
     r"api[-_]?key|key|access[-_]?key|(?:access[-_]?|auth[-_]?)?token|secret|sig|signature|password|passwd|pwd"
-    r"|subscription-key|code",
+    r"|subscription-key|code|x-[a-z]+-(?:signature|security-token)",
     re.IGNORECASE,
 )
-_CREDENTIALS = re.compile(r"(?:[a-z][a-z0-9+.-]*:/{0,3}|//)[^:/?#@\s]*:([^\s]+)@", re.IGNORECASE)
-"""`user:password@` behind a scheme, whatever the password is written with."""
+_CREDENTIALS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*:/{0,3}|//|^(?=[^:/]*:[^/]))[^:/?#@\s]*:([^\s]+)@", re.IGNORECASE
+)
+"""`user:password@` behind a scheme or at the start, whatever the password is written with."""
 _secrets: set[str] = set()
 _pattern: re.Pattern[str] | None = None
 _lock = Lock()

@@ -164,7 +164,14 @@ def _opened(
         if base_url is not None and "base_url" not in taken:
             raise UsageError(f"{provider} cannot be asked at another base URL. Leave out {base_url!r}.")
         if "http_client" in taken and provider not in OWN_CLIENT:
-            client = httpx.AsyncClient(timeout=timeout, follow_redirects=True, **limits(asynchronous=True))
+            bounds = limits(asynchronous=True)
+            try:
+                client = httpx.AsyncClient(timeout=timeout, follow_redirects=True, **bounds)
+            except (httpx.InvalidURL, ValueError) as error:
+                raise UsageError(
+                    "The address of the proxy cannot be read. Write HTTP_PROXY, HTTPS_PROXY and ALL_PROXY "
+                    "like http://user:password@host:8080, with %2F for a / in the password"
+                ) from error
         options |= {"http_client": client, "base_url": base_url, "api_key": api_key}
         return kind(**{name: value for name, value in options.items() if name in taken and value is not None})
 
