@@ -116,7 +116,7 @@ def queries(graph, schema):
         yield f"MATCH {one} RETURN DISTINCT toUpper(substring(b.{y}, 0, 2)) AS s ORDER BY s LIMIT 5"
         yield f"MATCH (b:{b}) RETURN b.{y} AS b, [(b)<-[:{r}]-(a:{a}) WHERE a.{x} < 'M' | a.{x}] AS l"
         into = f"(b)<-[:{r}]-(a)"
-        yield f"MATCH (c)-->(b:{b}) RETURN b.{y}, COLLECT {{ MATCH {into}-[:{r}]->(d) RETURN a.{x} }} AS l"
+        yield f"MATCH (c)-->(b:{b}) RETURN b.{y}, COLLECT {{ MATCH {into} RETURN a.{x} }} AS l"
         yield f"MATCH (b:{b}) CALL (b) {{ MATCH {into} RETURN count(a) AS n, max(a.{x}) AS m }} RETURN n, m"
         yield f"MATCH (b:{b}) CALL {{ WITH b MATCH {into} RETURN a.{x} AS x }} RETURN b.{y}, count(x) AS n"
         yield f"MATCH (a:{a}) RETURN a.{x} AS v UNION MATCH (b:{b}) RETURN b.{y} AS v"

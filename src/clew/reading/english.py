@@ -118,7 +118,7 @@ EITHER = re.compile(r"\b(or|either)\b|/", re.I)
 BOTH = re.compile(r"\b(and|both|as well)\b|&", re.I)
 NEGATION = re.compile(
     r"\b(no|not|never|without|except|excluding|excludes?|besides|apart|aside|but|other|others|else|neither|"
-    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|free|avoid\w*)\b|n[o']t\b",
+    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|avoid\w*)\b|n[o']t\b|(?:(?<=-)free|\bfree(?=\s+(?:of|from)\b|\W*$))\b",
     re.I,
 )
 ALIKE = re.compile(

@@ -159,6 +159,8 @@ def test_columns_beside_a_name_are_not_shown(store):
     [
         "MATCH (m:machine) WITH m RETURN [(m)-[:feeds]->(x) | x.name]",
         "MATCH (m:machine)-[:feeds*1..2]->(n) RETURN [(m)-[:feeds]->(x) | x.name]",
+        "MATCH (m:machine) RETURN [(m)-[:feeds]->(x)-[:feeds]->(y) | y.name]",
+        "MATCH (m:machine) CALL (m) { MATCH (m)-[:feeds]->()-[:feeds]->(y) RETURN count(y) AS n } RETURN n",
         "MATCH (m:machine) RETURN [(m)-[:feeds]->(x) | [(x)-[:feeds]->(y) | y.name]]",
         "MATCH (m:machine) RETURN COLLECT { MATCH (m)-[:feeds]->(x) RETURN x.name ORDER BY x.name }",
         "MATCH (m:machine) CALL (m) { MATCH (m)-[:feeds]->(x) RETURN count(*) AS n } RETURN n",

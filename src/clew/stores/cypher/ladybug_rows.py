@@ -7,7 +7,7 @@
 
 *COLLECT { }* is the same, and *CALL (f) { MATCH … RETURN count(d) AS n }* ends in a WITH too. A WITH keeps
 rows apart by what they hold. So every node and edge before gets a name, and what is neither a plain MATCH nor
-a WITH that groups is refused.
+a WITH that groups is refused. So is what is collected over several edges: ladybug 0.22 collects others there.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class _Rows:
         clauses: list[str] = []
         for part in collected:
             edges = [e for e in _plain_elements(part.path, _COMPREHENSIONS) if isinstance(e, Relationship)]
-            if part.path.variable is not None or not edges:
-                refuse(f"{_COMPREHENSIONS} of a path with a name")
+            if part.path.variable is not None or len(edges) != 1:
+                refuse(f"{_COMPREHENSIONS} of a path with a name, or of several edges")
             inner, column, item = _TokenEdits(self.edits.statement), self._new(), self._new()
             rows = _Rows(inner, self.branch, new_numbers=self.new_numbers)
             edge = rows._name(edges[0])
@@ -194,6 +194,8 @@ class _Rows:
         if any(item.alias is None and not isinstance(item.expression, tree.Variable) for item in last.items):
             refuse("CALL { } that returns an expression without AS")
         is_grouped = any(aggregates(item) for item in last.items)
+        if is_grouped and len(elements) != 3:
+            refuse("CALL { } with an aggregate over a path of several edges")
         if is_grouped and not all(_of_matches(item.expression, own) for item in last.items):
             refuse("CALL { } that computes with an aggregate, or counts *. Count a variable of its MATCH")
         start, stop = match.start, last.start
