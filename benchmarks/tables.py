@@ -2,9 +2,10 @@
 
     python benchmarks/tables.py [-v]
 
-The authors (tests/data/tables) saw nothing of Clew. `dev` was looked at while tables were read better, `check`
-once it had been counted. Of each file they say what a row is, which column tells rows apart, which one people
-call them by, which columns refer to rows of other files, and what the others hold. `-v` says what differs.
+The authors (tests/data/tables) saw nothing of Clew. `dev` was looked at while tables were read better, and
+`check` after it had been counted once. Of each file they say what a row is, which column tells rows apart,
+which one people call them by, which refer to rows of other files, and what the others hold. `-v` says what
+differs.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def cut_manifest(index):
     [
         (
             spoil_version,
-            "it was made by Clew 9.9 with index format 99, this Clew reads format 4. Rebuild it with: ",
+            "it was made by Clew 9.9 with index format 99, this Clew reads format 5. Rebuild it with: ",
         ),
         (cut_array, ".npy: damaged, 100 bytes where "),
         (lambda index: next(index.glob("gen-*/graph.out.offsets.npy")).unlink(), ".npy: missing"),

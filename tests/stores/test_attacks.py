@@ -7,7 +7,8 @@ import pytest
 from cases import CYPHER
 from graphs import EXAMPLES, load
 
-from clew.stores.errors import QueryError, StoreTimeout
+from clew.stores.cypher.guard import Guarded
+from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 
 SECONDS = 1.0
 ALLOWED = SECONDS * 1.1 + 0.4
@@ -69,4 +70,5 @@ def test_harmless_statements_run_on_neo4j(server):
 def test_the_session_itself_refuses_a_write_that_the_guard_would_miss(server):
     with pytest.raises(QueryError, match=r"[Ww]rit"):
         server.read("CREATE (n) RETURN n", most=1)
-    assert server._explain("MATCH (n) DELETE n", {}) == "w"
+    with pytest.raises(QueryRefused, match="more than read"):
+        server._explain_and_read(Guarded("MATCH (n) DELETE n", {}, None, 10))
