@@ -157,7 +157,8 @@ def test_columns_beside_a_name_are_not_shown(store):
 @pytest.mark.parametrize(
     "query",
     [
-        "MATCH (m:machine) WITH m RETURN [(m)-[:feeds]->(x) | x.name]",
+        "MATCH (m:machine) RETURN [(m)-[:feeds]->(x) | x.name]",
+        "MATCH (m:machine) RETURN COLLECT { MATCH (m)-[:feeds]->(x) RETURN x.name }",
         "MATCH (m:machine)-[:feeds*1..2]->(n) RETURN [(m)-[:feeds]->(x) | x.name]",
         "MATCH (m:machine) RETURN [(m)-[:feeds]->(x)-[:feeds]->(y) | y.name]",
         "MATCH (m:machine) CALL (m) { MATCH (m)-[:feeds]->()-[:feeds]->(y) RETURN count(y) AS n } RETURN n",

@@ -1,13 +1,10 @@
-"""Values that Cypher computes for each row, as clauses that ladybug has: OPTIONAL MATCH and WITH.
+"""Subqueries that Cypher runs for each row, as clauses that ladybug has: OPTIONAL MATCH and WITH.
 
-    MATCH (f:film) RETURN f.name, [(f)-[:directed_by]->(d) | d.name] AS by
-    → MATCH (f:film) OPTIONAL MATCH (f)-[e:directed_by]->(d)
-      WITH f, collect(CASE WHEN e IS NOT NULL THEN {item: d.name} END) AS c
-      RETURN f.name, [z IN c | z.item] AS by
+    MATCH (f:film) CALL (f) { MATCH (f)-[:directed_by]->(d) RETURN count(d) AS n } RETURN f.name, n
+    → MATCH (f:film) OPTIONAL MATCH (f)-[:directed_by]->(d) WITH f, count(d) AS n RETURN f.name, n
 
-*COLLECT { }* is the same, and *CALL (f) { MATCH … RETURN count(d) AS n }* ends in a WITH too. A WITH keeps
-rows apart by what they hold. So every node and edge before gets a name, and what is neither a plain MATCH nor
-a WITH that groups is refused. So is what is collected over several edges: ladybug 0.22 collects others there.
+A WITH keeps rows apart by what they hold. So every node and edge before gets a name, and what is neither a
+plain MATCH nor a WITH that groups is refused.
 """
 
 from __future__ import annotations
@@ -21,12 +18,8 @@ from clew.stores.cypher import tree
 from clew.stores.cypher.guard import AGGREGATES, aggregates, groups
 from clew.stores.cypher.ladybug_forms import refuse
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import Expression, Name, PathPattern, Relationship, Statement, Syntax
+from clew.stores.cypher.tree import Expression, Name, PathPattern, Relationship, Statement
 
-_ITEM = "item"
-"""The key under which a value is collected, so that a null is not left out."""
-_COMPREHENSIONS = "pattern comprehensions and COLLECT { }"
-_PLAIN = "but in the RETURN behind MATCH, of a path of fixed length"
 _ONLY = "CALL { } but behind MATCH, of one MATCH and a RETURN without DISTINCT, ORDER BY and LIMIT"
 
 
@@ -53,11 +46,6 @@ class _TokenEdits:
         """Put a text behind a token."""
         self._write(token, behind=text)
 
-    def around(self, part: Syntax, before: str, behind: str) -> None:
-        """Put a text before a part, and one behind it."""
-        self._write(part.start, before=before)
-        self._write(part.stop - 1, behind=behind)
-
     def drop(self, tokens: Iterable[int]) -> None:
         """Leave tokens out."""
         for token in tokens:
@@ -74,7 +62,7 @@ class _TokenEdits:
 
 
 def with_plain_rows(statement: Statement) -> Statement:
-    """The statement without pattern comprehensions, COLLECT { } and CALL (x) { }, which means the same.
+    """The statement without CALL (x) { }, which means the same.
 
     Raises QueryRefused for forms of them that are not known to. CALL { } as the first clause stays.
     """
@@ -97,18 +85,17 @@ class _Rows:
     new_numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def rewrite(self) -> None:
-        """Rewrite the calls of the branch, then the comprehensions of its RETURN."""
+        """Rewrite the calls of the branch."""
         clauses = self.branch.clauses
         *before, last = clauses
         calls = [c for c in before if isinstance(c, tree.CallQuery) and c is not clauses[0]]
-        collected = list(_collected(last))
-        if not calls and not collected:
+        if not calls:
             return
-        for at, clause in enumerate(before):
+        for clause in before:
             if isinstance(clause, tree.MatchClause):
                 self._name_all(clause)
             elif isinstance(clause, tree.CallQuery) and clause in calls:
-                is_last = clause is calls[-1] and not collected
+                is_last = clause is calls[-1]
                 if self._call(clause) and not is_last:
                     refuse(_ONLY)
                 if is_last:
@@ -119,13 +106,12 @@ class _Rows:
                 ]
                 self.columns = []
             else:
-                refuse(f"{_COMPREHENSIONS} {_PLAIN}" if collected or at == 0 else _ONLY)
-        self._collect(last, collected)
+                refuse(_ONLY)
 
     def _name_all(self, match: tree.MatchClause) -> None:
         """Name every node and edge of a MATCH."""
         for path in match.paths:
-            for element in _plain_elements(path, f"{_COMPREHENSIONS} or CALL {{ }} behind such paths"):
+            for element in _plain_elements(path, "CALL { } behind such paths"):
                 self.names.append(self._name(element))
             if path.variable is not None:
                 self.columns.append(_source(path.variable))
@@ -149,28 +135,6 @@ class _Rows:
 
     def _scope(self) -> str:
         return ", ".join((*self.names, *self.columns))
-
-    def _collect(self, last: tree.Clause, collected: list[_Collected]) -> None:
-        """Collect the values of each comprehension before the RETURN, and put the list in its place."""
-        clauses: list[str] = []
-        for part in collected:
-            edges = [e for e in _plain_elements(part.path, _COMPREHENSIONS) if isinstance(e, Relationship)]
-            if part.path.variable is not None or len(edges) != 1:
-                refuse(f"{_COMPREHENSIONS} of a path with a name, or of several edges")
-            inner, column, item = _TokenEdits(self.edits.statement), self._new(), self._new()
-            rows = _Rows(inner, self.branch, new_numbers=self.new_numbers)
-            edge = rows._name(edges[0])
-            path, result = (_text(inner, each) for each in (part.path, part.result))
-            where = "" if part.where is None else f" WHERE {_text(inner, part.where)}"
-            value = f"CASE WHEN {edge} IS NULL THEN NULL ELSE {{{_ITEM}: {result}}} END"
-            clauses.append(f"OPTIONAL MATCH {path}{where} WITH {self._scope()}, collect({value}) AS {column}")
-            self.columns.append(column)
-            self.edits.drop(range(part.part.start, part.part.stop))
-            self.edits.put(part.part.start, f"[{item} IN {column} | {item}.{_ITEM}]")
-        self.edits.before(last.start, " ".join((*clauses, "")))
-        for item in last.find(tree.ReturnItem):
-            if item.alias is None and any(part.part in item.walk() for part in collected):
-                self.edits.behind(item.stop - 1, f" AS {tree.quote_name(item.name)}")
 
     def _call(self, call: tree.CallQuery) -> bool:
         """Put the clauses of CALL (x) { } in its place; returns whether there may be several rows of each."""
@@ -204,55 +168,6 @@ class _Rows:
         self.edits.put(stop, f"WITH {self._scope()},")
         self.columns += [tree.quote_name(item.alias.text if item.alias else item.name) for item in last.items]
         return not is_grouped
-
-
-@dataclass(frozen=True)
-class _Collected:
-    """What a comprehension or COLLECT { } collects: the `result` of each match of a path."""
-
-    part: Expression
-    path: PathPattern
-    where: Expression | None
-    result: Expression
-
-
-def _collected(clause: tree.Clause) -> Iterator[_Collected]:
-    """The comprehensions of a clause; what is only counted by *size* is left. Raises QueryRefused."""
-    counted = {
-        call.arguments[0].start
-        for call in clause.find(tree.Call)
-        if call.name.lower() == "size" and len(call.arguments) == 1
-    }
-    waiting: list[Syntax] = [clause]
-    while waiting:
-        part = waiting.pop()
-        match part:
-            case tree.PatternComprehension(path=path, where=where, result=result):
-                if part.start in counted:
-                    continue
-                found = _Collected(part, path, where, result)
-            case tree.Subquery(kind="COLLECT", query=query):
-                match query.branches[0].clauses:
-                    case (
-                        tree.MatchClause(optional=False, paths=(path,), where=where),
-                        tree.Projection(items=(item,), distinct=False, order=(), skip=None, limit=None),
-                    ) if len(query.branches) == 1 and not aggregates(item):
-                        found = _Collected(part, path, where, item.expression)
-                    case _:
-                        refuse("COLLECT { } of more than MATCH, WHERE and one value")
-            case tree.Iteration() | tree.Reduce() | tree.Subquery():
-                if any(part.find(tree.PatternComprehension)):
-                    refuse(f"{_COMPREHENSIONS} within lists and subqueries")
-                continue
-            case _:
-                waiting.extend(reversed(list(part.children())))
-                continue
-        if not isinstance(clause, tree.Projection) or clause.keyword != "RETURN":
-            refuse(f"{_COMPREHENSIONS} {_PLAIN}")
-        inner = (each for each in found.part.walk() if each is not found.part)
-        if any(isinstance(each, (tree.PatternComprehension, tree.Subquery)) for each in inner):
-            refuse(f"{_COMPREHENSIONS} within one another")
-        yield found
 
 
 def _plain_elements(path: PathPattern, feature: str) -> list[tree.NodePattern | Relationship]:
@@ -291,9 +206,3 @@ def _of_matches(part: Expression, own: set[str]) -> bool:
 
 def _source(name: Name) -> str:
     return tree.quote_name(name.text)
-
-
-def _text(edits: _TokenEdits, part: Syntax) -> str:
-    """A part as it is with the edits."""
-    texts = {at - part.start: edits.text(at) for at in range(part.start, part.stop)}
-    return tree.render(edits.statement.tokens[part.start : part.stop], texts, comments=False).strip()
