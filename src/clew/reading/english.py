@@ -116,9 +116,11 @@ YES_NO = re.compile(
 )
 EITHER = re.compile(r"\b(or|either)\b|/", re.I)
 BOTH = re.compile(r"\b(and|both|as well)\b|&", re.I)
+FREE = r"(?:(?<=-)free|\bfree(?=\s+(?:of|from)\b|\W*$))\b"
+"""*Free* where it denies: *nut-free*, *free of nuts*; not *free entry*."""
 NEGATION = re.compile(
     r"\b(no|not|never|without|except|excluding|excludes?|besides|apart|aside|but|other|others|else|neither|"
-    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|avoid\w*)\b|n[o']t\b|(?:(?<=-)free|\bfree(?=\s+(?:of|from)\b|\W*$))\b",
+    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|avoid\w*)\b|n[o']t\b|" + FREE,
     re.I,
 )
 ALIKE = re.compile(

@@ -63,7 +63,7 @@ _OF_SEVERAL = frozenset("both all every each any".split())
 _PARTS_CLAUSES = re.compile(r"[,;:()]")
 _DENIES_OTHERWISE = re.compile(
     r"\b(?:excluding|excludes?|besides|apart|aside|others?|else|missing|outside|rather|avoid\w*)\b"
-    r"|(?:(?<=-)free|\bfree(?=\s+(?:of|from)\b|\W*$))\b",
+    rf"|{english.FREE}",
     re.I,
 )
 """Words by which a query may leave something out, beside those that deny."""

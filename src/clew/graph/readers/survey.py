@@ -58,6 +58,7 @@ NEARLY_ALL = 0.9
 """Least share of a column's cells that are ids of a table, if its name does not say so."""
 FEWEST_LINKED = 2
 """Different cells of a column that can tell that it is of the rows of another table."""
+FEW_CELLS = 100
 FEWEST_NAMED = 6
 """Rows of which a column of texts that are all different may be names by nothing but that."""
 LONGEST_INITIALS = 4
@@ -88,8 +89,8 @@ class Table:
     ids: set[str] = field(default_factory=set[str])
     same: set[int] = field(default_factory=set[int])
     """Columns that are the id once more."""
-    kept: list[list[str]] = field(default_factory=list[list[str]])
-    """All its rows; none of a table of very many."""
+    kept: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    """All its rows, as tuples, which garbage collection passes over; none of a table of very many."""
     is_referred_to: bool = False
     rows: int = 0
     extends: bool = False
@@ -140,6 +141,16 @@ class Table:
         if column is None or not unnamed:
             return []
         return [f"{self.header[column]}: empty in {unnamed:,} of {self.rows:,} rows, which go by their ids"]
+
+    def tells_apart(self, column: int) -> bool:
+        """Whether each row has another cell in a column."""
+        profile = self.profiles[column]
+        return profile.filled == len(profile.distinct) == self.rows
+
+    @cached_property
+    def word_columns(self) -> set[int]:
+        """The columns whose cells are words, as of *Berlin*, and no codes, initials or numbers."""
+        return {column for column in range(len(self.profiles)) if _are_words(self, column)}
 
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
         """Change fields of a column."""
@@ -298,7 +309,10 @@ def look_through(
             profile.take(column)
         table.ids.update(_ids_of(layout, full))
         table.rows += len(full)
-        table.kept = table.kept + full if table.rows <= MOST_NAMED else []
+        if table.rows <= MOST_NAMED:
+            table.kept += map(tuple, full)
+        else:
+            table.kept.clear()
         block = list(islice(rows, ROWS_AT_ONCE))
     table.ids.discard("")
     table.same = _same_as_ids(layout, _full_rows(layout, sample[1:]))
@@ -516,12 +530,9 @@ class Survey:
         named = (nodes.id, *nodes.key)
         names = table.profiles[nodes.id].distinct if is_name or is_guess else frozenset[str]()
         for column in nodes.properties:
-            filled, ids = table.profiles[column].filled, table.profiles[column].distinct
-            if (
-                (not nodes.key and column in named)
-                or (is_name and column in named)
-                or not filled == len(ids) == table.rows
-            ):
+            ids = table.profiles[column].distinct
+            is_part = column in named and (is_name or not nodes.key)
+            if is_part or not table.tells_apart(column):
                 continue
             others = (other for other in tables if other is not table)
             called = bool(nodes.key) and table.is_called(layout.columns[column], by_file=True)
@@ -543,7 +554,7 @@ class Survey:
         """
         edges = other.layout.edges
         ends = (edges.head, edges.tail) if edges is not None else ()
-        header = None if _are_words(table, column) else header_words(table.header[column])
+        header = None if column in table.word_columns else header_words(table.header[column])
         for at, profile in enumerate(other.profiles):
             said = other.header[at]
             is_named = header is not None and f" {header_words(said)}".endswith(f" {header}")
@@ -594,8 +605,7 @@ class Survey:
             said = table.layout.columns[column]
             if column in taken or said.datatype is not None or said.group not in ("", said.name):
                 continue
-            profile = table.profiles[column]
-            counts = profile.whole_numbers and profile.filled == len(profile.distinct) == table.rows
+            counts = table.profiles[column].whole_numbers and table.tells_apart(column)
             target = self._target(table, column, tables)
             if target is not None and not (counts and _is_id_of(table.header[column], target)):
                 self._link(table, column, target, "ids")
@@ -614,9 +624,9 @@ class Survey:
         layout, edges = table.layout, table.layout.edges
         if edges is None or layout.nodes is not None or edges.relation is not None or not table.kept:
             return
-        ends, first = (edges.head, edges.tail), table.profiles[0]
+        ends = edges.head, edges.tail
         others = [other for other in tables if other is not table]
-        has_id = 0 not in ends and first.filled == len(first.distinct) == table.rows
+        has_id = 0 not in ends and table.tells_apart(0)
         are_numbers = all(table.profiles[at].whole_numbers for at in ends)
         are_depths = are_numbers and all(self._target(table, at, tables) is None for at in ends)
         if self.hints.columns or not (has_id or are_depths):
@@ -638,10 +648,7 @@ class Survey:
             if column in taken or said.datatype is not None or not texts or len(cells) < FEWEST_LINKED:
                 continue
             for mark in self._marks(said, table.header[column], cells, by_name=by_name):
-                parts = {
-                    part.strip() for cell in cells for part in (cell.split(mark) if mark else [cell])
-                } - {""}
-                target = _named_target(parts, said, table, tables, by_name=by_name)
+                target = _named_target(cells, mark, said, table, tables, by_name=by_name)
                 if target is not None:
                     changes = {"array": True, "delimiter": mark} if mark else {}
                     what = f"{'several ' * bool(mark)}{'names' if by_name else 'ids'}"
@@ -659,7 +666,8 @@ class Survey:
         known = column.delimiter if column.array else self.hints.split.get(name, "")
         if known or not self.hints.splits:
             return [known] if known or by_name else []
-        marks = [mark for mark in MARKS_OF_LISTS if any(mark in cell for cell in cells)]
+        text = "\0".join(cells)
+        marks = [mark for mark in MARKS_OF_LISTS if mark in text]
         return ["", *(mark for mark in marks if mark != " ")] if by_name else marks
 
     def _target(
@@ -735,19 +743,27 @@ def _is_id_of(header: str, table: Table) -> bool:
 
 
 def _named_target(
-    parts: Set[str], column: Column, table: Table, tables: Sequence[Table], *, by_name: bool
+    cells: Set[str], mark: str, column: Column, table: Table, tables: Sequence[Table], *, by_name: bool
 ) -> Table | None:
-    """The one table, or that of several which the column is called like, whose ids or names parts are."""
-    targets = [
-        other
+    """The one table, or that of several which the column is called like, whose ids or names cells hold."""
+    known = {
+        id(other): other.names.keys() if by_name else other.ids
         for other in tables
-        if (other is not table or by_name)
-        and (by_name or not other.counts_rows)
-        and len(parts & (other.names.keys() if by_name else other.ids)) >= NEARLY_ALL * len(parts)
-    ]
+        if by_name or (other is not table and not other.counts_rows)
+    }
+    # Of a few cells it shows at once that they are of no table, which most are.
+    few = _parts(sorted(cells)[:: max(1, len(cells) // FEW_CELLS)], mark)
+    likely = [t for t in tables if id(t) in known and 2 * len(few & known[id(t)]) >= len(few)]
+    parts = _parts(cells, mark) if likely else set[str]()
+    targets = [t for t in likely if len(parts & known[id(t)]) >= NEARLY_ALL * len(parts)]
     called = [target for target in targets if target.is_called(column)]
     found = called if len(called) == 1 else targets
     return found[0] if len(found) == 1 and len(parts) >= FEWEST_LINKED else None
+
+
+def _parts(cells: Iterable[str], mark: str) -> set[str]:
+    """What stands in cells between marks; without a mark each cell is one."""
+    return {part.strip() for cell in cells for part in (cell.split(mark) if mark else [cell])} - {""}
 
 
 def _name_by_cells(table: Table) -> None:
@@ -760,7 +776,6 @@ def _name_by_cells(table: Table) -> None:
         texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
         names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
-        table.__dict__.pop("names", None)
 
 
 def _numbered_by_role(
