@@ -142,7 +142,11 @@ def test_resources_are_read(talked):
         ("match", {"triples": []}, "match: triples: List should have at least 1 item"),
         ("ask", {"question": 7}, "ask: question: Input should be a valid string"),
         ("ask", {}, "ask: question: Field required"),
-        ("find_entities", {"text": "Nolan", "most": 3}, "find_entities: most: Extra inputs are not permitted"),
+        (
+            "find_entities",
+            {"text": "Nolan", "most": 3},
+            "find_entities: most: Extra inputs are not permitted",
+        ),
     ],
 )
 def test_errors_are_told_to_the_agent(films, tool, arguments, told):
