@@ -317,9 +317,9 @@ def _conditions(
     """
     inequalities, reads, edge_count = list[str](), list[str](), 0
     for match in matches:
-        alone = [path.elements[0].variable for path in match.paths if len(path.elements) == 1]
-        if out.has_counts:
-            reads += [f"{out.text(name)}.{NODE_ID} >= 0" for name in alone if name is not None]
+        alone = [path.elements[0] for path in match.paths if len(path.elements) == 1 and out.has_counts]
+        names = [node.variable for node in alone if isinstance(node, tree.NodePattern)]
+        reads += [f"{out.text(name)}.{NODE_ID} >= 0" for name in names if name is not None]
         edges = [e for path in match.paths for e in path.elements if isinstance(e, Relationship)]
         edge_count += len(edges)
         for first, second in combinations(edges, 2):
@@ -881,11 +881,13 @@ def _iteration(part: tree.Iteration, out: LadybugText) -> str:
     name, text = quoted(part.variable.text), f"list_slice({_first(part.source, out)}, 1, {_FAR_POSITION})"
     if any(_of_items(access, own_names) for each in inner for access in each.find(tree.PropertyAccess)):
         # Ladybug 0.22 takes it of other items where the lists of 2,048 rows have more than 2,048 together.
-        result = part.result
-        is_plain = isinstance(result, tree.PropertyAccess) and isinstance(result.subject, tree.Variable)
-        if not is_plain or part.where is not None or not _is_list_of_nodes(part.source, out.statement.query):
-            refuse("properties of the items of a list, but as in [n IN nodes(p) | n.name]. Use UNWIND")
-        return f"properties({text}, {quote_text(without_dots(result.key.text))})"
+        match part.result:
+            case tree.PropertyAccess(subject=tree.Variable(), key=key) if part.where is None:
+                if _is_list_of_nodes(part.source, out.statement.query):
+                    return f"properties({text}, {quote_text(without_dots(key.text))})"
+            case _:
+                pass
+        refuse("properties of the items of a list, but as in [n IN nodes(p) | n.name]. Use UNWIND")
     for expression in inner:
         _write_out(expression, out)
     where = "" if part.where is None else out.text(part.where)

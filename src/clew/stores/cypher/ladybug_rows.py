@@ -66,13 +66,17 @@ def with_plain_rows(statement: Statement) -> Statement:
 
     Raises QueryRefused for forms of them that are not known to. CALL { } as the first clause stays.
     """
-    for rewrite in (_call_lists, lambda edits, branch: _Rows(edits, branch).rewrite()):
+    for rewrite in (_call_lists, _plain_calls):
         edits = _TokenEdits(statement)
         for branch in statement.query.branches:
             rewrite(edits, branch)
         if edits.texts:
             statement = parse(tree.render(statement.tokens, edits.texts))
     return statement
+
+
+def _plain_calls(edits: _TokenEdits, branch: tree.Branch) -> None:
+    _Rows(edits, branch).rewrite()
 
 
 def _call_lists(edits: _TokenEdits, branch: tree.Branch) -> None:
@@ -92,8 +96,9 @@ def _call_lists(edits: _TokenEdits, branch: tree.Branch) -> None:
         result = part.result
         node = result.subject if isinstance(result, tree.PropertyAccess) else result
         own = {e.variable.text for e in part.path.elements if isinstance(e, tree.NodePattern) and e.variable}
-        is_own = isinstance(node, tree.Variable) and node.name.text in own - outer
-        if not is_own or tokens[result.start - 1].text != "|":
+        if not isinstance(node, tree.Variable) or node.name.text not in own - outer:
+            continue
+        if tokens[result.start - 1].text != "|":
             continue
         rewritten.append(part)
         column, match = f"row_list_{len(rewritten)}_", tokens[part.start + 1 : result.start - 1]
