@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
-from clew.graph.schema import Schema
+from clew.graph.schema import TYPING, Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
 from clew.graph.values import CURRENCIES, FALSE, TRUE, unit_in
 from clew.query.execute import SetCache
@@ -317,6 +317,22 @@ class Vocabulary:
         flag_by_relation = {r: self._flag(self.some_tails(r)) for r in relations}
         return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
+    @cached_property
+    def type_nodes(self) -> frozenset[int]:
+        """The nodes that do nothing but name a type: `drug` of `Serenta, is a, drug`; they are no things."""
+        typing = [r for r, label in enumerate(self.relations) if label in TYPING]
+        if not typing or not self.types:
+            return frozenset()
+        into, out, types = self.graph.into, self.graph.out, set(self.graph.types.names)
+        tails = {int(node) for relation in typing for node in self.some_tails(relation)}
+        return frozenset(
+            node
+            for node in tails
+            if self.graph.labels[node] in types
+            and out.starts[node] == out.stops[node]
+            and np.isin(into.relation[slice(*into.span(node))], typing).all()
+        )
+
     def some_tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
@@ -444,8 +460,11 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
     # Relations whose tails nearly all lead nowhere.
     leaves = np.bincount(relation, graph.out.starts[tail] == graph.out.stops[tail], minlength=count)
     only_leaves = leaves > 0.9 * np.bincount(relation, minlength=count)
-    is_leaf = is_tail(ends) & (np.array(end_types, np.int64) < 0) & only_leaves[relation_of(ends)]
-    chosen = [schema.dates >= MOSTLY, schema.numbers >= MOSTLY, is_leaf]
+    is_typed = np.array(end_types, np.int64) >= 0
+    leads_nowhere = is_tail(ends) & only_leaves[relation_of(ends)]
+    # Orders that are called by their numbers are things: they are of a type, and lead on.
+    is_value = ~is_typed | leads_nowhere
+    chosen = [is_value & (schema.dates >= MOSTLY), is_value & (schema.numbers >= MOSTLY), leads_nowhere & ~is_typed]
     return tuple(np.select(chosen, [DATE, NUMBER, LEAF], THING).tolist())
 
 

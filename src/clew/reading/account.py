@@ -67,6 +67,9 @@ query."""
 LEAST_OF_GOOD = 0.5
 """And *best* and its like, which do not say by what."""
 _GOOD = frozenset(("best", "worst", "better", "worse"))
+_PLACES = ("location", "artifact", "group", "object")
+"""What is somewhere: towns, buildings, departments, bays."""
+LEAST_PLACE = 0.1
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
 _YES_OF = re.compile(r"\W*(is|are|was|were|does|do|did|has|have|had|can)\s+", re.I)
@@ -109,6 +112,7 @@ _HEAD = re.compile(
     re.I,
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
+_MOST_BEFORE_NOUN = 2
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
@@ -176,7 +180,8 @@ _RESTRICTIONS = (
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by)\s+another\b", "counts"),
-    (r"\b(?:only|solely|exclusively)\b", "ranks"),
+    (english.ONLY.pattern, "ranks"),
+    (english.JUST_SO_MANY.pattern, "compares"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\bdifference\b", "subtracts"),
@@ -755,8 +760,17 @@ class _Account:
         is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
         if opening["where"] and type_ >= 0:
             is_right = is_right and not (kinds.are_codes(query) or kinds.are_numbered(type_))
+        elif opening["where"] and step is not None:
+            is_right = is_right and self._says_place(step)
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
+
+    def _says_place(self, step: Step) -> bool:
+        """Whether texts may be places by the label of the step to them: *floor*, *based in*; not *status*."""
+        words = self.vocabulary.relations[relation_of(step)].split()
+        classes = [Lexicon.load().classes(word) for word in words]
+        is_of_places = any(of.get(name, 0.0) >= LEAST_PLACE for of in classes for name in _PLACES)
+        return is_of_places or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
@@ -865,11 +879,21 @@ class _Account:
         if any(type_ in self.vocabulary.types_of(node) for node in self._some_members()):
             return
         head = _HEAD.match(self.text)
-        token = next((t for t in self.tokens if head is not None and t.start == head.start(1)), None)
-        if token is None or self._is_used(token) or self._lists_numbers():
+        if head is None or self._lists_numbers():
             return
-        if singular(token.norm) == singular(self.vocabulary.types[type_]):
-            self._put(token, "unplaced", "")
+        noun = singular(self.vocabulary.types[type_])
+        for token in [t for t in self.tokens if t.start >= head.start(1)][: _MOST_BEFORE_NOUN + 1]:
+            if singular(token.norm) == noun and not self._is_used(token):
+                self._put(token, "unplaced", "")
+                return
+            if not self._narrows_noun(token):
+                return
+
+    def _narrows_noun(self, token: Token) -> bool:
+        """Whether a word before a noun says which of them: *sponsored animals*, *young doctors*."""
+        lexicon = Lexicon.load()
+        is_adjective = lexicon.uses(token.norm, ADJECTIVE) > lexicon.uses(token.norm, NOUN)
+        return token.norm not in FUNCTION and (is_participle(token.norm) or is_adjective)
 
     def _place_flags(self) -> None:
         """What is named whole and is yes or no of things has to be asked for: *and are in use*."""
@@ -1078,6 +1102,12 @@ class _Account:
         of_event = _ASKS_OF_EVENT.match(self.text) if asks_when(self.text) else None
         return of_event is not None and token.start >= of_event.end() and len(self._spelt(token)[0]) > 0
 
+    @cached_property
+    def _are_of_events(self) -> bool:
+        """Whether the labels of the query say what happened: *started* is not when somebody was born."""
+        words = [word for kind, label, _, _ in self.own if kind == "relation" for word in label.split()]
+        return any(is_participle(word) and Lexicon.load().verb(word) for word in words)
+
     def _is_counted(self, token: Token) -> bool:
         """Whether a noun says what there are so many of, which is of a declared type or a number itself."""
         lexicon = Lexicon.load()
@@ -1116,7 +1146,8 @@ class _Account:
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
             return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
-            return LEAST_OF_OTHER
+            is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
+            return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)

@@ -86,7 +86,6 @@ _NEITHER = re.compile(r"\bneither\b", re.I)
 _NOR = re.compile(r"\s*,?\s*nor\s+(?:(?:in|of|for|at|by|from|to|with|on)\s+)?", re.I)
 _OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
-_ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
 
 
@@ -544,7 +543,7 @@ class Operators:
         one = _ONLY_ONE.search(self.text)
         if one is not None and not re.match(r"\s+(?:\w+\s+)?\w+est\b", self.text[one.end() :]):
             yield Operator(*one.span(), self._only_one, "the")
-        elif one is None and (match := _ONLY.search(self.text)) is not None:
+        elif one is None and (match := english.ONLY.search(self.text)) is not None:
             yield Operator(*match.span(), self._only_related)
 
     def _only_one(self, query: Query) -> Query | None:
