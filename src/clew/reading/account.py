@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
 from clew.graph.steps import opposite, relation_of, tail_end
-from clew.graph.values import UNITS
+from clew.graph.values import UNITS, unit_in
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
@@ -113,6 +113,10 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _MOST_BEFORE_NOUN = 2
+_UNIT_ASKED = (
+    re.compile(r"\bhow\s+many\s+([a-z]{2,})\b", re.I),
+    re.compile(r"\bin\s+([a-z]{2,})\W*$", re.I),
+)
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
@@ -418,6 +422,7 @@ class _Account:
         self._place_true_of_names()
         self._place_codes()
         self._place_compared_times()
+        self._place_units()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
             self.carried_words.add(token.start)
@@ -727,6 +732,25 @@ class _Account:
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _place_units(self) -> None:
+        """A unit in which a number is asked for is that of its values, or has no place: metres are no *feet*."""
+        steps = {s for s in steps_of(self.query) if self.vocabulary.kinds_reached[s] == NUMBER}
+        asked = [hit for pattern in _UNIT_ASKED if (hit := pattern.search(self.text)) is not None]
+        if len(steps) != 1 or not asked:
+            return
+        own = self._unit_of(relation_of(steps.pop()))
+        for hit in asked if own else ():
+            inside = self._inside(*hit.span(1))
+            is_own = UNITS.get(hit[1].lower()) == UNITS[own]
+            for token in inside if hit[1].lower() in UNITS and not any(map(self._is_used, inside)) else ():
+                self._put(token, *(("relation", own) if is_own else ("unplaced", "")))
+
+    def _unit_of(self, relation: int) -> str:
+        """The unit of the values of a relation, by its name or as they are written; empty where none is said."""
+        written = (self.vocabulary.graph.labels[t] for t in self.vocabulary.some_tails(relation)[:1].tolist())
+        texts = (self.vocabulary.relations[relation], *written)
+        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
 
     def _place_compared_times(self) -> None:
         """Who came later has not been there for longer; what is valid until a day did not end before it."""
