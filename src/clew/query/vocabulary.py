@@ -337,6 +337,18 @@ class Vocabulary:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
 
+    @cached_property
+    def ways(self) -> dict[int, list[str]]:
+        """The words of relations that begin with *from* or *to*: `from club`."""
+        labels = {r: label.split() for r, label in enumerate(self.relations)}
+        return {r: words for r, words in labels.items() if words[0] in ("from", "to") and len(words) > 1}
+
+    def unit_of(self, relation: int) -> str:
+        """The unit of the values of a relation, by its name or as they are written; empty without one."""
+        written = (self.graph.labels[t] for t in self.some_tails(relation)[:1].tolist())
+        texts = (self.relations[relation], *written)
+        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
+
     def texts_of_few(self, most: int) -> NDArray[np.int32]:
         """The plain texts to which relations lead that have at most so many: int32, ascending.
 
@@ -464,7 +476,11 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
     leads_nowhere = is_tail(ends) & only_leaves[relation_of(ends)]
     # Orders that are called by their numbers are things: they are of a type, and lead on.
     is_value = ~is_typed | leads_nowhere
-    chosen = [is_value & (schema.dates >= MOSTLY), is_value & (schema.numbers >= MOSTLY), leads_nowhere & ~is_typed]
+    chosen = [
+        is_value & (schema.dates >= MOSTLY),
+        is_value & (schema.numbers >= MOSTLY),
+        leads_nowhere & ~is_typed,
+    ]
     return tuple(np.select(chosen, [DATE, NUMBER, LEAF], THING).tolist())
 
 

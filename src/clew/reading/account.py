@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import opposite, relation_of, tail_end
-from clew.graph.values import UNITS, unit_in
+from clew.graph.steps import Step, opposite, relation_of, tail_end
+from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
     Anchor,
@@ -113,10 +113,14 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _MOST_BEFORE_NOUN = 2
+_RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
+PERSON = 0.8
+"""The share of a noun's senses that are persons, from which it means one."""
 _UNIT_ASKED = (
     re.compile(r"\bhow\s+many\s+([a-z]{2,})\b", re.I),
     re.compile(r"\bin\s+([a-z]{2,})\W*$", re.I),
 )
+_THEY = re.compile(r"['’]s?\s.*\b(?:did|do|does|has|have|had|is|are|was|were)\s+(?:they|he|she|it)\s+$", re.I)
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
@@ -717,6 +721,8 @@ class _Account:
         self._place_asked_type()
         self._place_flags()
         self._place_pronouns()
+        self._place_ranked_person()
+        self._place_ways()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
@@ -734,23 +740,17 @@ class _Account:
                 self._restrict(*match.span(), "count", self.carried.counts)
 
     def _place_units(self) -> None:
-        """A unit in which a number is asked for is that of its values, or has no place: metres are no *feet*."""
+        """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""
         steps = {s for s in steps_of(self.query) if self.vocabulary.kinds_reached[s] == NUMBER}
         asked = [hit for pattern in _UNIT_ASKED if (hit := pattern.search(self.text)) is not None]
         if len(steps) != 1 or not asked:
             return
-        own = self._unit_of(relation_of(steps.pop()))
+        own = self.vocabulary.unit_of(relation_of(steps.pop()))
         for hit in asked if own else ():
             inside = self._inside(*hit.span(1))
             is_own = UNITS.get(hit[1].lower()) == UNITS[own]
             for token in inside if hit[1].lower() in UNITS and not any(map(self._is_used, inside)) else ():
                 self._put(token, *(("relation", own) if is_own else ("unplaced", "")))
-
-    def _unit_of(self, relation: int) -> str:
-        """The unit of the values of a relation, by its name or as they are written; empty where none is said."""
-        written = (self.vocabulary.graph.labels[t] for t in self.vocabulary.some_tails(relation)[:1].tolist())
-        texts = (self.vocabulary.relations[relation], *written)
-        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
 
     def _place_compared_times(self) -> None:
         """Who came later has not been there for longer; what is valid until a day did not end before it."""
@@ -788,6 +788,24 @@ class _Account:
             is_right = is_right and self._says_place(step)
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
+
+    def _place_ranked_person(self) -> None:
+        """*The top scorer* is somebody, and no number of goals."""
+        for match in _RANKED_NOUN.finditer(self.text) if self.query.ask in ("largest", "smallest") else ():
+            if Lexicon.load().classes(match[2].lower()).get("person", 0.0) >= PERSON:
+                self._restrict(*match.span(1), "asked", carried=False)
+
+    def _place_ways(self) -> None:
+        """*From* and *to* are those of a relation that is said whole: *from club*, and not `current club`."""
+        norms = {singular(t.norm): t for t in self.tokens}
+        used = {relation_of(step) for step in steps_of(self.query)}
+        said = [self.vocabulary.relations[r].split() for r in used]
+        for relation, (way, *rest) in self.vocabulary.ways.items():
+            if way not in norms or relation in used:
+                continue
+            is_said = all(singular(word) in norms for word in rest)
+            if is_said and any(w[-1] == rest[-1] and not norms.keys() >= set(w) for w in said):
+                self._put(norms[way], "unplaced", "")
 
     def _says_place(self, step: Step) -> bool:
         """Whether texts may be places by the label of the step to them: *floor*, *based in*; not *status*."""
@@ -1172,8 +1190,12 @@ class _Account:
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
+        if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
+            return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
+        if near < UNEXPLAINED and len(self._spelt(token)[0]):
+            return LEAST_OF_OTHER  # another relation is called so
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 

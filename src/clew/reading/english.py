@@ -63,8 +63,8 @@ MUTUAL = frozenset(
     "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
     " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"
     " ally equal equivalent similar same related linked connected meet met know acquainted acquaintance"
-    " associate teammate roommate classmate interact interacting overlap overlapping intersect compete collaborate"
-    " cooperate compatible incompatible interchangeable".split()
+    " associate teammate roommate classmate interact interacting overlap overlapping intersect compete"
+    " collaborate cooperate compatible incompatible interchangeable".split()
 )
 """Words of what holds both ways, though a graph may record it one way only."""
 OF_ONE_SEX = frozenset("sister brother wife husband".split())

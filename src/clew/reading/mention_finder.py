@@ -187,9 +187,7 @@ class MentionFinder:
         graph = vocabulary.graph
         words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
         categories = CategoryWords.of(vocabulary, lexicon)
-        return cls(
-            names, lexicon, vocabulary.words, words, graph.values, categories, vocabulary.type_nodes
-        )
+        return cls(names, lexicon, vocabulary.words, words, graph.values, categories, vocabulary.type_nodes)
 
     @cached_property
     def _kinds(self) -> WordKinds:

@@ -14,6 +14,7 @@ from functools import partial, reduce
 from itertools import pairwise
 
 from clew.graph.steps import backward, is_backward, opposite, relation_of
+from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
     Amount,
@@ -65,7 +66,7 @@ _GROUP = re.compile(
     re.I,
 )
 _MORE = re.compile(
-    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)\w+\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
+    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)(?P<unit>\w+)\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
     re.I,
 )
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
@@ -356,7 +357,8 @@ class Operators:
                 word = (match["more"] or "").lower()
                 if word:
                     yield Operator(*match.span(), as_it_is, self._how(word))
-                yield Operator(before.start(), mention.stop, partial(self._difference, mention, word))
+                unit = (match["unit"] or "").lower()
+                yield Operator(before.start(), mention.stop, partial(self._difference, mention, word, unit))
                 break
 
     def _how(self, word: str) -> str:
@@ -365,11 +367,15 @@ class Operators:
         base = next((lemma for lemma in lemmas if comparative(lemma) == word), "")
         return f"How {base}" if base and word not in ("more", "less") else "How much"
 
-    def _difference(self, mention: Mention, word: str, query: Query) -> Query | None:
+    def _difference(self, mention: Mention, word: str, unit: str, query: Query) -> Query | None:
         pair = self._of_another(query.part, mention)
         if pair is None or query.ask not in ("list", "count", "sum"):
             return None
         first, second = pair
+        if unit in UNITS and isinstance(first, Walk):
+            own = self.vocabulary.unit_of(relation_of(first.step))
+            if own and UNITS[own] != UNITS[unit]:
+                return None  # centimetres of what is in metres
         if query.ask == "list" and (
             not isinstance(first, Walk) or self.vocabulary.kinds_reached[first.step] != NUMBER
         ):
