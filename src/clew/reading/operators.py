@@ -44,7 +44,16 @@ from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
 from clew.reading.comparisons import EARLIER
 from clew.reading.edge_words import EdgeKeys, EdgeWords
-from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of, sex_said
+from clew.reading.kinship import (
+    Lineage,
+    broader_word,
+    kin_terms,
+    lineage,
+    naming,
+    recorded_sex,
+    sex_of,
+    sex_said,
+)
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.ranker import Ranked, Ranking
@@ -90,6 +99,14 @@ _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
 
 
+_OF_WHOM = re.compile(r"\s+(?:of\b|(?:does|do|did|has|have|had)\s)", re.I)
+_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?$")
+
+
+def _with_part(query: Query, old: Part, new: Part) -> Query:
+    return replace(query, part=mapped(query.part, lambda p: new if p == old else p))
+
+
 @dataclass(frozen=True, eq=False)
 class Operators:
     """The operators that the words of one question ask for over one graph."""
@@ -114,7 +131,16 @@ class Operators:
             self._averages,
             self._bounds,
         )
-        finders = (*numbers, self._neither, self._only, times.found, self._names, self._kin, self._sexes)
+        finders = (
+            *numbers,
+            self._neither,
+            self._only,
+            times.found,
+            self._names,
+            self._lineage,
+            self._kin,
+            self._sexes,
+        )
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
@@ -576,6 +602,42 @@ class Operators:
         return self.mentions[anchor.mention].start if anchor.mention >= 0 else len(self.text)
 
     # kin
+
+    def _lineage(self) -> Iterator[Operator]:
+        """*Bob's parents* and children, where mothers and fathers are recorded: read as *Bob's mother*."""
+        named = [m for m in self.mentions if m.candidates]
+        for token in tokens(self.text):
+            if any(m.start < token.stop and token.start < m.stop for m in named):
+                continue
+            told = lineage(self.vocabulary, token.norm)
+            if told is not None and told.is_up:
+                label = self.vocabulary.relations[told.relations[0]]
+                yield Operator(token.start, token.stop, partial(self._elders, told), label)
+            elif told is not None and (
+                _OF_WHOM.match(self.text, token.stop) or _WHOSE.search(self.text[: token.start])
+            ):
+                word = self.text[token.start : token.stop]
+                yield Operator(token.start, token.stop, partial(self._children, told), word)
+
+    def _elders(self, of: Lineage, query: Query) -> Query | None:
+        """The query with all that a kin term leads to in the place of mothers."""
+        walk = self._only_walk(query, of.relations[:1])
+        return (
+            None
+            if walk is None
+            else _with_part(query, walk, of.walked(walk.source, back=is_backward(walk.step)))
+        )
+
+    def _children(self, of: Lineage, query: Query) -> Query | None:
+        """The query with the children in the place of a mother's or a father's, or of these."""
+        walk = self._only_walk(query, of.relations)
+        return None if walk is None else _with_part(query, walk, of.walked(walk.source, back=False))
+
+    def _only_walk(self, query: Query, relations: Sequence[int]) -> Walk | None:
+        """The only step of a query over some relations."""
+        steps = [step for step in steps_of(query) if relation_of(step) in relations]
+        walks = [p for p in query.contents.parts if isinstance(p, Walk) and p.step in steps]
+        return walks[0] if len(steps) == len(walks) == 1 else None
 
     def _kin(self) -> Iterator[Operator]:
         """*The mother of Bob*, where `parent` is recorded and who is female: read as *the parent of Bob*."""
