@@ -1,13 +1,13 @@
 """A claim as the questions that it answers: *X opened after Y* → *Did X open after Y?*.
 
-One that says how many there are is the question for that, too: *Six visitors came* → *How many visitors came?*.
+One that says how many there are is the question for that, too: *Six people came* → *How many people came?*.
 So a claim is read by the reader of questions, whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.claims.claim_readings import LEAST_OF_ROLE
@@ -35,6 +35,10 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 """What stands between a verb and the number that it is compared with."""
+_HERE = re.compile(r"\s*(?:we|(?:the|our|this)\s+(?P<noun>[a-z]+))\s+(?:(?:have|has)\s+)?$", re.IGNORECASE)
+"""A subject that may stand for all that a graph holds: *we*, *the zoo*."""
+_HOLDS = frozenset("have own hold keep list contain include".split())
+"""Verbs by which that has what there is."""
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|our|its|their|his|her)\s+)?(?=[^\W\d_])")
 
 
@@ -93,8 +97,11 @@ def _as_asked(reading: Reading, asked: Asked) -> Reading:
     return replace(reading, ranking=replace(reading.ranking, ranked=ranked))
 
 
-def asked_by(claim: ClaimText) -> Iterator[Asked]:
-    """The questions that a claim answers, for its number before those of yes or no."""
+def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
+    """The questions that a claim answers, for its number before those of yes or no.
+
+    `words` are those of the graph: what is called by one of them does not stand for all of it.
+    """
     text = claim.text.rstrip(" .!?\"'")
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
     if negations(text[begin:]):
@@ -107,7 +114,11 @@ def asked_by(claim: ClaimText) -> Iterator[Asked]:
         if _COMPARED.fullmatch(text, begin, item.start):
             yield Asked(f"How many {text[noun.end() :]}?", item.value)
         for start, stop in (v for v in verbs if v[1] <= item.start):
-            between = _COMPARED.sub("", text[stop : item.start])
+            between, here = _COMPARED.sub("", text[stop : item.start]), _HERE.match(text[:start], begin)
+            is_whole = here is not None and not (here["noun"] and here["noun"].lower() in words)
+            if is_whole and not between.strip() and _base_of(text[start:stop]) in _HOLDS:
+                yield Asked(f"How many {text[noun.end() :]} are there?", item.value)
+                continue
             asking = _inverted(text, begin, start, stop, f"{between} ")
             yield Asked(
                 f"How many {text[noun.end() :]} {asking[0].lower()}{asking[1:]}".strip() + "?", item.value
@@ -123,12 +134,18 @@ def _inverted(text: str, begin: int, start: int, stop: int, rest: str) -> str:
     subject = subject[:1].lower() + subject[1:] if first.lower() in FUNCTION and first != "I" else subject
     if verb.lower() in BEING | DOING or (verb.lower() in HAVING and _is_auxiliary(rest)):
         return f"{verb.capitalize()} {subject}{rest.rstrip()}"
-    lexicon = Lexicon.load()
-    lemma = next((b for b in lexicon.lemmas(verb) if b != verb and lexicon.verb(b)), verb)
-    lemma = verb[:-1] if verb.endswith("s") and lexicon.verb(verb[:-1]) else lemma
+    lemma = _base_of(verb)
     is_third_person = verb != lemma and verb.endswith("s")
     doing = "Does" if is_third_person else "Do" if verb in (lemma, "have") else "Did"
     return f"{doing} {subject} {lemma}{rest.rstrip()}"
+
+
+def _base_of(verb: str) -> str:
+    """The base form of a verb: *keep* of *keeps* and *kept*."""
+    lexicon = Lexicon.load()
+    if verb.endswith("s") and lexicon.verb(verb[:-1]):
+        return verb[:-1]
+    return next((base for base in lexicon.lemmas(verb) if base != verb and lexicon.verb(base)), verb)
 
 
 def _is_auxiliary(rest: str) -> bool:

@@ -22,6 +22,7 @@ from clew.claims.asked import asked_by, read_asked
 from clew.claims.claim_parts import Alternatives, pieces
 from clew.claims.claim_readings import PieceReading, Statement, read_piece, walk
 from clew.claims.claim_text import (
+    JOINT,
     ONLY,
     ClaimedValue,
     ClaimText,
@@ -58,10 +59,11 @@ from clew.query.tree import (
     last_walks,
     steps_of,
 )
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import THING, Vocabulary
 from clew.query.words import say
 from clew.reading.account import quoted
 from clew.reading.called import AskedNames, names_claimed, verdict_of
+from clew.reading.comparisons import than_words
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
@@ -163,6 +165,11 @@ class Checker:
         if finding == "there" and statement.kind == "path":
             return self._only(read, statement, triples)
         return finding, triples
+
+    def named_in(self, statements: Sequence[Statement], nodes: set[int]) -> set[int]:
+        """Of which of some things a statement is so."""
+        so = [s for s in statements if self._find(s)[0] == "there"]
+        return nodes.intersection(node for s in so for node in (s.node, s.other))
 
     def check_kind(self, said: Quantified, read: KindReading) -> tuple[Finding, tuple[int, ...]]:
         """Whether all of a kind are so, or so many; one of which something else is recorded is not so."""
@@ -354,7 +361,7 @@ class Checker:
                 return (*both[0], *both[1]) if all(both) else ()
             case Compared(source, steps, _, Value()):
                 return self._complete(source, steps)
-            case Counted(source, step):
+            case Counted(source, step) if self.vocabulary.kinds_reached[step] == THING:
                 return self._proved(Walk(source, step))
             case _:
                 return ()
@@ -624,12 +631,30 @@ class Verify:
         for start, stop in left_out(text, [p for options, _ in read for p in options]):
             missing = f"I cannot place {quoted([text.text[start:stop]])}"
             checked.append(Checked(start, stop, "unknown", missing=missing))
-        return checked
+        return self._with_comparisons(text, _of_one_thing(checker, _of_open_clauses(text, checked)))
+
+    def _with_comparisons(self, claim: ClaimText, checked: list[Checked]) -> list[Checked]:
+        """The parts, and words that compare (*pays more … than*) where none of them compares anything."""
+        statements = [c.read.statement for c in checked if c.read is not None]
+        steps = [step for s in statements for step in s.relation_steps]
+        labels = " ".join(self.reader.vocabulary.relations[relation_of(step)] for step in steps).split()
+        spans = [(i.start, i.stop) for i in claim.items]
+        hits = [
+            hit
+            for hit in than_words(claim.text, claim.frame)
+            if hit["than"]
+            and hit["than"].lower() not in labels
+            and not any(start <= hit.start() < stop for start, stop in spans)
+        ]
+        if not hits or any(s.kind in ("compare", "more", "value", "count", "edge") for s in statements):
+            return checked
+        missing = f"I cannot place {quoted([hits[0][0]])}"
+        return [*checked, Checked(*hits[0].span(), "unknown", missing=missing)]
 
     def _asked(self, checker: Checker) -> Checked | None:
         """A claim that is read whole, as a question that it answers; None where none is read surely."""
         claim = checker.claim
-        for asked in asked_by(claim):
+        for asked in asked_by(claim, self.reader.vocabulary.words):
             read = read_asked(self.reader, asked)
             if read is None:
                 continue
@@ -784,6 +809,33 @@ def _is_likely(read: PieceReading) -> bool:
     if is_single and read.named < LEAST_SPELT and 1 - read.none < SURE_MEANING:
         return False
     return not read.unplaced and read.probability >= LEAST_MEANING
+
+
+def _of_open_clauses(claim: ClaimText, checked: Sequence[Checked]) -> list[Checked]:
+    """The parts; a value that goes on about what is left open may be of that: *worked for X since 2017*."""
+    parts = list(checked)
+    for at, (before, part) in enumerate(pairwise(parts), 1):
+        is_of_value = part.read is not None and part.read.statement.kind == "value"
+        goes_on = part.start == before.stop and JOINT.match(claim.text, part.start) is None
+        if before.finding == "unknown" and part.finding == "otherwise" and is_of_value and goes_on:
+            parts[at] = replace(part, finding="unknown", triples=())
+    return parts
+
+
+def _of_one_thing(checker: Checker, checked: list[Checked]) -> list[Checked]:
+    """The parts; what is so of several things of one name is so of none: *the apprentice Sean Walsh*."""
+    for item in (i for i in checker.claim.items if len(i.candidates) > 1):
+        named = {c.node for c in item.candidates}
+        parts = [
+            part
+            for part in checked
+            if part.finding == "there" and part.read is not None and item in part.read.piece.items
+        ]
+        of_which = [checker.named_in(part.read.statements, named) for part in parts if part.read is not None]
+        if len(parts) > 1 and not set.intersection(*of_which):
+            missing = f"{quoted([item.text])} may be one or another"
+            checked = [replace(p, finding="unknown", missing=missing) if p in parts else p for p in checked]
+    return checked
 
 
 def _best_of_groups(parts: Sequence[Checked]) -> list[Checked]:
