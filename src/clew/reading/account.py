@@ -113,6 +113,7 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _MOST_BEFORE_NOUN = 2
+_FROM = re.compile(r"\bfrom\W*$", re.I)
 _RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
 PERSON = 0.8
 """The share of a noun's senses that are persons, from which it means one."""
@@ -812,7 +813,8 @@ class _Account:
         words = self.vocabulary.relations[relation_of(step)].split()
         classes = [Lexicon.load().classes(word) for word in words]
         is_of_places = any(of.get(name, 0.0) >= LEAST_PLACE for of in classes for name in _PLACES)
-        return is_of_places or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
+        is_origin = _FROM.search(self.text) is not None  # *where do we get it from*: of the supplier
+        return is_of_places or is_origin or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
@@ -1189,6 +1191,7 @@ class _Account:
             return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
+            is_event = is_event and not any(self._is_near(t) for t in self.tokens)
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
         if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
             return LEAST_OF_NAME  # *how many of Ann's matches did she win*

@@ -631,7 +631,10 @@ class Operators:
     def _children(self, of: Lineage, query: Query) -> Query | None:
         """The query with the children in the place of a mother's or a father's, or of these."""
         walk = self._only_walk(query, of.relations)
-        return None if walk is None else _with_part(query, walk, of.walked(walk.source, back=False))
+        if walk is None:
+            return None
+        is_back = query.ask == "yes" and not is_backward(walk.step)
+        return _with_part(query, walk, of.walked(walk.source, back=is_back))
 
     def _only_walk(self, query: Query, relations: Sequence[int]) -> Walk | None:
         """The only step of a query over some relations."""
