@@ -99,8 +99,8 @@ _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
 
 
-_OF_WHOM = re.compile(r"\s+(?:of\b|(?:does|do|did|has|have|had)\s)", re.I)
-_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?$")
+_OF_WHOM = re.compile(r"\s+(?:of|do|does|did|has|have|had)\s+(?:the\s+)?", re.I)
+_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?")
 
 
 def _with_part(query: Query, old: Part, new: Part) -> Query:
@@ -613,11 +613,22 @@ class Operators:
             if told is not None and told.is_up:
                 label = self.vocabulary.relations[told.relations[0]]
                 yield Operator(token.start, token.stop, partial(self._elders, told), label)
-            elif told is not None and (
-                _OF_WHOM.match(self.text, token.stop) or _WHOSE.search(self.text[: token.start])
-            ):
+            elif told is not None and (elder := self._elder(token)) is not None:
                 word = self.text[token.start : token.stop]
-                yield Operator(token.start, token.stop, partial(self._children, told), word)
+                yield Operator(token.start, token.stop, partial(self._children, told, elder), word)
+
+    def _elder(self, token: Token) -> Mention | None:
+        """Whose children a word means: *children of Ann*, *Ann's children*, *children does Ann have*."""
+        named = (m for m in self.mentions if m.candidates)
+        return next(
+            (
+                m
+                for m in named
+                if _OF_WHOM.fullmatch(self.text, token.stop, max(token.stop, m.start))
+                or _WHOSE.fullmatch(self.text, m.stop, max(m.stop, token.start))
+            ),
+            None,
+        )
 
     def _elders(self, of: Lineage, query: Query) -> Query | None:
         """The query with all that a kin term leads to in the place of mothers."""
@@ -628,13 +639,13 @@ class Operators:
             else _with_part(query, walk, of.walked(walk.source, back=is_backward(walk.step)))
         )
 
-    def _children(self, of: Lineage, query: Query) -> Query | None:
-        """The query with the children in the place of a mother's or a father's, or of these."""
+    def _children(self, of: Lineage, elder: Mention, query: Query) -> Query | None:
+        """The query with the children of an elder in the place of a mother's or a father's, or of these."""
         walk = self._only_walk(query, of.relations)
-        if walk is None:
+        if walk is None or not isinstance(walk.source, Anchor) or walk.source.mention < 0:
             return None
-        is_back = query.ask == "yes" and not is_backward(walk.step)
-        return _with_part(query, walk, of.walked(walk.source, back=is_back))
+        is_elder = self.mentions[walk.source.mention] == elder
+        return _with_part(query, walk, of.walked(walk.source, back=not is_elder))
 
     def _only_walk(self, query: Query, relations: Sequence[int]) -> Walk | None:
         """The only step of a query over some relations."""
