@@ -338,6 +338,12 @@ class Vocabulary:
         return self._tails_by_relation.at(relation)
 
     @cached_property
+    def rates(self) -> frozenset[str]:
+        """*Per* and the words behind it in the names of relations: *per copy* of `price per copy`."""
+        texts = (label.partition(" per ")[2] for label in self.relations)
+        return frozenset(f"per {text.split()[0]}" for text in texts if text)
+
+    @cached_property
     def ways(self) -> dict[int, list[str]]:
         """The words of relations that begin with *from* or *to*: `from club`."""
         labels = {r: label.split() for r, label in enumerate(self.relations)}

@@ -47,7 +47,7 @@ from clew.reading.denial import denial_spans, denials, denied_words, has_denying
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
-from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
+from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, says_which, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
@@ -113,6 +113,7 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _MOST_BEFORE_NOUN = 2
+_LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
 _FROM = re.compile(r"\bfrom\W*$", re.I)
 _RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
 PERSON = 0.8
@@ -665,7 +666,8 @@ class _Account:
             nodes = {c.node for c in said.candidates if c.how <= PLURAL}
             for name, node in names:
                 between = self.text[min(said.stop, name.stop) : max(said.start, name.start)].strip(_QUOTES)
-                is_beside = said.stop <= name.start and (not between or between.lower() in english.BEING)
+                is_being = said.stop <= name.start and between.lower() in english.BEING
+                is_beside = is_being or says_which(self.text, name, said)
                 is_predicate = (
                     self.query.ask == "yes"
                     and _YES_OF.fullmatch(self.text, 0, name.start) is not None
@@ -1197,8 +1199,8 @@ class _Account:
             return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
-        if near < UNEXPLAINED and len(self._spelt(token)[0]):
-            return LEAST_OF_OTHER  # another relation is called so
+        if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
+            return LEAST_OF_OTHER  # *with no year*
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 
