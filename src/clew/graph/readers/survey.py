@@ -24,6 +24,7 @@ from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
     NO_LAYOUT,
+    REPEATED_SHARE,
     SEPARATORS,
     UNIQUE_SHARE,
     Column,
@@ -806,7 +807,8 @@ def _name_by_cells(table: Table) -> None:
     if not _are_words(table, nodes.id):
         free = (i for i in nodes.properties if i not in nodes.references and table.typings[i].type is None)
         texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
-        names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
+        texts = {i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED}
+        names = names_by_cells(texts, REPEATED_SHARE)
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
 
 
