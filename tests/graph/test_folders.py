@@ -97,6 +97,61 @@ def test_bytes_that_were_read_add_up(folder: Path):
     assert told[-1] == source_bytes([folder])
 
 
+def test_semicolons_between_names_make_a_list_and_other_marks_do_not(tmp_path: Path):
+    grapes = [
+        "Merlot; Cabernet Sauvignon",
+        "Arinto; Antão Vaz",
+        "Grenache; Syrah",
+        "Nebbiolo",
+        "Gamay",
+        "Barbera",
+    ]
+    seats = ["Rossi, Ada", "Lescure, Paul", "Berg, Ada", "Ferraris, Ines", "Frost, Ina", "Orr, Ann"]
+    remarks = ["cold; then wet", "dry; tested in May", "late frost", "sold N/A", "at 30 km/h", "and/or"]
+    rows = (
+        f'w{i},Wine {i}x,{a},"{b}",{c}\n'
+        for i, (a, b, c) in enumerate(zip(grapes, seats, remarks, strict=True))
+    )
+    (tmp_path / "wines.csv").write_text("id,name,grapes,maker,remarks\n" + "".join(rows), "utf-8")
+    graph, _ = build_graph([tmp_path])
+    assert tails(graph, "Wine 0x", "grapes") == ["Cabernet Sauvignon", "Merlot"]
+    assert tails(graph, "Wine 0x", "maker") == ["Rossi, Ada"]
+    assert tails(graph, "Wine 0x", "remarks") == ["cold; then wet"]
+
+
+def test_rows_that_others_refer_to_are_called_by_names_of_which_some_are_shared(tmp_path: Path):
+    devices = ["Vida", "Sola", "Evita", "Evita", "Zenon", "LifePak", "Carina", "Voluson"]
+    kinds = ["Scanner", "Scanner", "Ventilator", "Ventilator", "Lens", "Lens", "Ventilator", "Scanner"]
+    rows = (
+        f"04{i:02},{d} {i // 4},{k},Makers {i % 3},{i}0\n"
+        for i, (d, k) in enumerate(zip(devices, kinds, strict=True))
+    )
+    (tmp_path / "equipment.csv").write_text(
+        "Inventory no.,Device,Kind,Maker,Price\n" + "".join(rows), "utf-8"
+    )
+    (tmp_path / "log.csv").write_text(
+        "inv_no,cost\n" + "".join(f"04{i % 8:02},{i}\n" for i in range(20)), "utf-8"
+    )
+    graph, _ = build_graph([tmp_path])
+    assert tails(graph, "Sola 0", "Price") == ["10"]
+    assert list(graph.labels).count("Evita 0") == 2
+
+
+def test_a_column_called_like_the_key_it_refers_to_is_called_by_what_it_leads_to(tmp_path: Path):
+    tables = {
+        "buyers.csv": "bid,buyer,city\nB1,Copper Kettle,Dublin\nB2,Harbour House,Cork\nB3,Hennessy,Galway\n",
+        "doctors.csv": "doc_no,name\nD1,Ingrid Solberg\nD2,Matteo Ricci\n",
+        "orders.csv": "order_no,bid,doc_no,bottles\n4001,B2,D1,6\n4002,B1,D2,24\n4003,B1,D1,9\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    with Clew.open(tmp_path, cache_dir=tmp_path / "cache") as clew:
+        assert labels(clew, "Who is the buyer of order 4001?") == ["Harbour House"]
+        answer = clew.ask("Which doctor does order 4002 have?")
+        assert [found.label for found in answer.answers] == ["Matteo Ricci"]
+        assert {each.relation for each in answer.citations[0].triples} >= {"doc_no"}
+
+
 def test_any_file_of_a_folder_that_changes_is_noticed(folder: Path, tmp_path: Path):
     cache = tmp_path / "cache"
     with Clew.open(folder, cache_dir=cache) as clew:

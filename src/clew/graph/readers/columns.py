@@ -664,7 +664,7 @@ LONGEST_NAME = 80
 UNIQUE_SHARE = 0.9
 """A column names rows if at least this share of its cells is distinct."""
 REPEATED_SHARE = 0.75
-"""The same of things that others refer to by codes: a kind of devices, or who makes them, comes more often."""
+"""The same of things that others refer to by codes: a kind of devices, or their maker, comes more often."""
 
 
 def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> NameColumns:
