@@ -133,6 +133,14 @@ def test_columns_can_be_said(tmp_path: Path) -> None:
         Found(tmp_path / "a.json", Hints(id="x"))
 
 
+def test_nodes_of_a_network_are_of_the_kind_that_a_column_says(tmp_path: Path) -> None:
+    nodes = [{"id": "n1", "kind": "peak", "name": "Gletsch"}, {"id": "n2", "kind": "hut", "name": "Almhaus"}]
+    network = {"nodes": nodes, "links": [{"source": "n2", "target": "n1", "rel": "near"}]}
+    found = Found(write(tmp_path / "park.json", json.dumps(network)))
+    assert found.types == [("n1", "peak"), ("n2", "hut")]
+    assert found.triples == [("n2", "near", "n1")]
+
+
 def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
     text = json.dumps([{"@id": "http://e.org/a", "http://e.org/p": {"@id": "http://e.org/b"}}])
     for name in ("a.json", "a"):

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns, known_layout
+from clew.graph.readers.columns import EdgeColumns, header_words, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
@@ -616,12 +616,28 @@ def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
         if key is None and ID not in nodes.at:
             key = _put_names(nodes, cells, rows, edges)
         said = replace(hints, id=key, columns={})
-        tables.insert(0, _look_at(path / "nodes", nodes, lambda _: cells, said))
+        tables.insert(0, _with_types(_look_at(path / "nodes", nodes, lambda _: cells, said)))
     Survey(hints, {path: tables}).settle()
     if network.left_out:
         tally.note(f"{path}: left out: {', '.join(network.left_out)}")
     for table in tables:
         yield from read_table(table, tally, undirected=network.undirected)
+
+
+_KINDS = ("kind", "node kind", "node type", "entity type")
+"""What else a column is called that says what a node is, beside *type*: no name of a file does."""
+
+
+def _with_types(table: Table) -> Table:
+    """Take the types of nodes from a column of kinds, where none is called *type*."""
+    nodes = table.layout.nodes
+    if nodes is not None and nodes.types is None:
+        kinds = (at for at in nodes.properties if header_words(table.header[at]) in _KINDS)
+        if (types := next(kinds, None)) is not None:
+            others = tuple(at for at in nodes.properties if at != types)
+            nodes = replace(nodes, types=types, properties=others)
+            table.layout = replace(table.layout, nodes=nodes)
+    return table
 
 
 def _put_names(
