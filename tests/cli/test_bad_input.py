@@ -85,7 +85,10 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
         ("-", "stdin is empty. A source needs at least one triple"),
-        (".", ".: is a directory without tables of nodes and edges. Give the triple files in it: ./*"),
+        (
+            ".",
+            ".: no file in this folder is called as one of a graph is: file.clew, folder.clew. Read are .tsv, ",
+        ),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
         (
             "folder.clew",

@@ -611,19 +611,26 @@ def separator_of(profile: ColumnProfile, name: str) -> str:
 
 
 def _separates(mark: str, cells: Iterable[str]) -> bool:
-    """Whether most cells with a mark have parts that come again in another place or alone."""
+    """Whether most cells with a mark have parts that come again in another place or alone.
+
+    Semicolons and bars are hardly ever within one value: there parts may come again anywhere, or be names
+    that all differ.
+    """
     lists = [[part.strip() for part in cell.split(mark)] for cell in cells if cell]
     several = [parts for parts in lists if len(parts) > 1]
     if len(several) < 2 or 10 * len(several) < len(lists):
         return False
     if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
+    only_separates = mark.strip() in ";|"
+    if only_separates and not any(part[0].islower() for parts in several for part in parts):
+        return True
     places: dict[str, set[int]] = {}
-    for parts in lists:
+    for number, parts in enumerate(lists):
         for place, part in enumerate(parts):
-            places.setdefault(part, set()).add(place if len(parts) > 1 else -1)
+            at = place if len(parts) > 1 else -1
+            places.setdefault(part, set()).add(number if only_separates else at)
     again = sum(any(len(places[part]) > 1 for part in parts) for parts in several)
-    # Nothing but a list is written with bars.
     return 2 * again >= len(several) or mark == "|"
 
 
@@ -656,6 +663,8 @@ LONGEST_NAME = 80
 """Characters of a name, on average."""
 UNIQUE_SHARE = 0.9
 """A column names rows if at least this share of its cells is distinct."""
+REPEATED_SHARE = 0.75
+"""The same of things that others refer to by codes: a kind of devices, or their maker, comes more often."""
 
 
 def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> NameColumns:
@@ -691,16 +700,16 @@ def says_name(header: str) -> bool:
     return header_words(header).split(" ")[-1] in NAMES
 
 
-def names_by_cells(profiles: Mapping[int, ColumnProfile]) -> NameColumns:
-    """The column of texts that is most unique and written as names are; nothing if none is."""
-    candidates = [(profile.unique, -at) for at, profile in profiles.items() if _are_names(profile)]
+def names_by_cells(profiles: Mapping[int, ColumnProfile], least: float = UNIQUE_SHARE) -> NameColumns:
+    """The column of texts that is most unique, `least` so, and written as names are; nothing if none is."""
+    candidates = [(profile.unique, -at) for at, profile in profiles.items() if _are_names(profile, least)]
     return ((-max(candidates)[1],),) if candidates else ()
 
 
-def _are_names(profile: ColumnProfile) -> bool:
-    """Whether cells are words that begin in upper case, short, and nearly all distinct."""
+def _are_names(profile: ColumnProfile, least: float) -> bool:
+    """Whether cells are words that begin in upper case, short, and mostly distinct."""
     cells = [cell for cell in profile.distinct if cell]
-    if not cells or profile.empty or profile.unique < UNIQUE_SHARE:
+    if not cells or profile.empty or profile.unique < least:
         return False
     cased = [cell for cell in cells if cell[0].isupper() and (" " in cell or not cell.isupper())]
     named = sum("://" not in cell and "@" not in cell for cell in cased)

@@ -9,7 +9,7 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -17,13 +17,15 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.errors import InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.naming import says_alias, tag_of_names
+from clew.graph.readers.batch import Tally
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
     NO_LAYOUT,
+    REPEATED_SHARE,
     SEPARATORS,
     UNIQUE_SHARE,
     Column,
@@ -82,9 +84,14 @@ NumberedRow = tuple[int, list[str]]
 class Table:
     """A table that was looked through; `layout` has no columns if it has no rows, or a `fault`."""
 
-    name: str
+    path: Path
+    """Its file; of objects within others also their name."""
+    records: Callable[[Tally], Iterator[NumberedRow]]
+    """What reads its rows from the first, the header."""
     layout: Layout = NO_LAYOUT
-    fault: ClewError | None = None
+    fault: ParseError | None = None
+    unit: str = ""
+    """What its rows are called in messages where they are no lines."""
     header: list[str] = field(default_factory=list[str])
     line: int = 1
     profiles: list[ColumnProfile] = field(default_factory=list[ColumnProfile])
@@ -101,6 +108,11 @@ class Table:
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
     notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def name(self) -> str:
+        """The name of its file, or that of the table of the index that it belongs to."""
+        return self.layout.known or _stem(self.path)
 
     @property
     def form(self) -> TableForm | None:
@@ -278,22 +290,40 @@ def singular(word: str) -> str:
 
 def look_through(
     path: Path,
-    records: Iterable[NumberedRow],
+    records: Callable[[Tally], Iterator[NumberedRow]],
     hints: Hints,
     delimiter: str = ",",
     lists: Set[str] | None = None,
     list_mark: str = "",
+    *,
+    alone: bool = True,
 ) -> Table:
     """Find the layout of a table by its first rows, and the types of its columns by all.
 
     `lists` are columns whose cells are lists, of items with `list_mark` between; where they are known, the
-    first record is known to be a header.
+    first record is known to be a header. Where it is not `alone`, another table may have the columns that the
+    user says.
     """
-    table = Table(_stem(path))
-    rows = iter(records)
+    table = Table(path, records)
+    try:
+        _look_through(table, hints, delimiter, lists, list_mark)
+    except UsageError:
+        if alone:
+            raise
+        table = Table(path, records)
+        unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
+        _look_through(table, unsaid, delimiter, lists, list_mark)
+    if table.header and not table.layout.columns:
+        table.fault = unclear(path, table.line, table.header)
+    return table
+
+
+def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str) -> None:
+    path = table.path
+    rows = table.records(Tally(on_error="skip", hints=hints))
     sample = list(islice(rows, SAMPLED_ROWS + 1))
     if not sample:
-        return table
+        return
     table.line, header = sample[0]
     if len(header) > MOST_COLUMNS:
         raise InputError(
@@ -302,14 +332,14 @@ def look_through(
     table.header, table.notes = _distinct(header)
     first_rows = [cells for _, cells in sample[1:]]
     layout = layout_of(table.header, first_rows, hints, headed=lists is not None, called=table.name)
-    if layout is not None and lists:
+    if layout is not None and lists is not None:
         columns = (
             replace(column, array=True, delimiter=list_mark) if name in lists else column
             for name, column in zip_longest(layout.arranged(table.header), layout.columns)
         )
-        layout = replace(layout, columns=tuple(columns))
+        layout = replace(layout, columns=tuple(columns), header=True)
     if layout is None:
-        return table
+        return
     table.layout = layout
     table.header = layout.arranged(table.header)
     table.profiles = [ColumnProfile() for _ in table.header]
@@ -330,13 +360,11 @@ def look_through(
     table.same = _same_as_ids(layout, _full_rows(layout, sample[1:]))
     table.typings = types_of(table.header, table.profiles, delimiter)
     if layout.known:
-        table.name = layout.known
         table.notes.append(f"its columns are those of {layout.known} in the index: it is read so")
     else:
         # A file of JSON or of a network is called by what it is all of.
         named = layout if lists is not None or hints.relation else _with_relation(layout, table.name)
         table.layout = _with_names(named, table, hints)
-    return table
 
 
 def _ids_of(layout: Layout, rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -447,11 +475,16 @@ class Survey:
     """The tables of a build, by their files."""
 
     hints: Hints = field(default_factory=Hints)
-    tables: dict[Path, Table] = field(default_factory=dict[Path, Table])
+    of_file: dict[Path, list[Table]] = field(default_factory=dict[Path, list[Table]])
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of all files."""
+        return [table for tables in self.of_file.values() for table in tables]
 
     def settle(self) -> None:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
-        tables = [table for table in self.tables.values() if table.layout.columns]
+        tables = [table for table in self.tables if table.layout.columns]
         self._check_said(tables)
         own = [table for table in tables if not table.layout.known]
         self._call_alike(own)
@@ -476,8 +509,8 @@ class Survey:
                 raise UsageError(
                     f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
                 )
-        headers = [table.header for table in self.tables.values()]
-        shown = [f"{path.name} has {', '.join(table.header)}" for path, table in self.tables.items()]
+        headers = [table.header for table in self.tables]
+        shown = [f"{table.path.name} has {', '.join(table.header)}" for table in self.tables]
         all_shown = "; ".join(shown[:MOST_SHOWN]) + "; …" * (len(shown) > MOST_SHOWN)
         for option, columns in (("--id", [self.hints.id]), ("--columns", self.hints.columns.values())):
             for column in filter(None, columns):
@@ -803,7 +836,8 @@ def _name_by_cells(table: Table) -> None:
     if not _are_words(table, nodes.id):
         free = (i for i in nodes.properties if i not in nodes.references and table.typings[i].type is None)
         texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
-        names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
+        texts = {i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED}
+        names = names_by_cells(texts, REPEATED_SHARE)
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
 
 

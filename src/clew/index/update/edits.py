@@ -20,11 +20,9 @@ from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, End, Lab
 from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
-from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.readers.sources import Sources
 from clew.graph.readers.stream import line_blocks
-from clew.graph.readers.table import TABLE, survey
 
 # Types of entities while an index is edited: as sources write them, and as people read them.
 #
@@ -475,15 +473,10 @@ class _Reading:
         Blank nodes have names within their file only: they get a scope that is the same whenever the same
         file is read, so that what it added can be removed by it.
         """
-        readers = [choose_reader(path, format, self._hints) for path in paths]
-        tables = survey(
-            (path for path, reader in zip(paths, readers, strict=True) if reader is TABLE), self._hints
-        )
-        for path, reader in zip(paths, readers, strict=True):
-            scope = checksum(path)[:8] if isinstance(reader, RdfReader) else ""
-            tally = self._tally(self._tell, scope)
-            tally.tables = tables
-            yield from reader.read(path, tally)
+        sources = Sources(paths, format, self._hints)
+        for index, path in enumerate(paths):
+            tally = self._tally(self._tell)
+            yield from sources.read(index, tally, lambda file: checksum(file)[:8])
             tally.raise_faults()
             self._bytes_done += source_bytes([path])
 
@@ -529,8 +522,8 @@ class _Reading:
             tuple(note for tally in self._tallies for note in tally.notes),
         )
 
-    def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
-        self._tallies.append(Tally(self._on_error, tell, scope, collect=True, hints=self._hints))
+    def _tally(self, tell: Callable[[int], None] | None = None) -> Tally:
+        self._tallies.append(Tally(self._on_error, tell, collect=True, hints=self._hints))
         return self._tallies[-1]
 
     def _tell(self, done: int) -> None:
