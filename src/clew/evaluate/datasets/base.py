@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar, cast
 
-import numpy as np
-
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
 from clew.foundation import forms
-from clew.types import TripleText
 
 Row = TypeVar("Row")
 
@@ -133,9 +130,6 @@ def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion,
     return tuple(questions)
 
 
-_SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
-
-
 def open_bytes(file: Path) -> BinaryIO:
     """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
     opened = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
@@ -183,31 +177,22 @@ def json_document(file: Path) -> Any:  # noqa: ANN401
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads containers, strings and numbers (NumPy's too); anything else that would call code is refused."""
+    """Reads containers, strings and numbers; anything else would call code, and is refused."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
-        if (module_name, global_name) == ("numpy", "dtype"):
-            return np.dtype
-        if module_name in ("numpy.core.multiarray", "numpy._core.multiarray") and global_name == "scalar":
-            return np.float64(0).__reduce__()[0]
         raise pickle.UnpicklingError(f"it holds an object of {module_name}.{global_name}")
 
 
 def plain_pickle(file: Path) -> Any:  # noqa: ANN401
-    """Read a file of a pickle, as `plain_pickle_of`."""
-    with open_bytes(file) as stream:
-        return plain_pickle_of(stream, str(file))
-
-
-def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
 
-    Raises InputError (it is no pickle, or holds something else; `where` begins the message).
+    Raises InputError: it is no pickle, or holds something else.
     """
     try:
-        return _PlainUnpickler(stream).load()
+        with open_bytes(file) as stream:
+            return _PlainUnpickler(stream).load()
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"{where}: not a pickle of plain values ({error}), so it was not loaded") from error
+        raise InputError(f"{file}: not a pickle of plain values ({error}), so it was not loaded") from error
 
 
 def read_each(
@@ -225,20 +210,3 @@ def read_each(
             problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
             raise ParseError(str(file), number, f"not a question of {name}", problem) from error
     return questions
-
-
-def write_triples(triples: Iterable[TripleText], path: Path) -> None:
-    """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
-    written_lines: set[str] = set()
-    try:
-        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            for triple in triples:
-                names = [n.translate(_SPACES).strip() for n in (triple.head, triple.relation, triple.tail)]
-                line = "\t".join(names)
-                if all(names) and line not in written_lines:
-                    written_lines.add(line)
-                    file.write(line + "\n")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    if not written_lines:
-        raise InputError(f"{path}: the data set has no triples to make a graph of. Name one with --graph")
