@@ -91,7 +91,7 @@ class LlmQd(Llm):
             for text in plan.questions:
                 asked = text
                 if links:
-                    asked = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
+                    asked = reformulate(talk, text, _answers_text(links), self.sampling) or text
                 links.append(SubAnswer(text, asked, self._ask_alone(talk, asked, sampling)))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
             sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
