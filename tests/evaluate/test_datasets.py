@@ -212,7 +212,7 @@ def test_malformed_files(files, name, contents, message):
 
 def test_lines_that_are_not_utf8_have_a_number(tmp_path):
     (tmp_path / "questions.jsonl").write_bytes(b'{"question": "q", "gold": []}\n\xff\n')
-    with pytest.raises(ParseError, match=r"questions\.jsonl:2: not UTF-8"):
+    with pytest.raises(ParseError, match=r"questions\.jsonl:2: invalid UTF-8"):
         read("plain", tmp_path)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 import pickle
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
 from clew.foundation import forms
+from clew.graph.readers.batch import Tally
+from clew.graph.readers.stream import numbered_lines
 
 Row = TypeVar("Row")
 
@@ -130,49 +129,26 @@ def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion,
     return tuple(questions)
 
 
-def open_bytes(file: Path) -> BinaryIO:
-    """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
-    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
-    try:
-        return cast(BinaryIO, opened(file, "rb"))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
-
-
 def lines(file: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of lines that are not blank; ParseError: no UTF-8, InputError: unreadable."""
-    for number, raw in enumerate(_raw_lines(file), 1):
-        try:
-            text = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+    for number, text in numbered_lines(file, Tally()):
         if text.strip():
-            yield number, text
-
-
-def _raw_lines(file: Path) -> Iterator[bytes]:
-    try:
-        with open_bytes(file) as stream:
-            yield from stream
-    except (OSError, EOFError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from error
+            yield number, text.rstrip("\r")
 
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of a file of JSON lines; raises as `lines`, and if a line is no object."""
-    return forms.json_lines(_raw_lines(file), str(file), "Expected one object a line")
+    advice = "Expected one object a line"
+    return ((n, forms.json_object(text.encode(), str(file), n, advice)) for n, text in lines(file))
 
 
 def json_document(file: Path) -> Any:  # noqa: ANN401
     """Read a whole JSON file; ParseError with the line where it is not JSON."""
     try:
-        with open_bytes(file) as stream:
-            return json.loads(stream.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ParseError(str(file), 0, "not UTF-8 text", "Convert the file to UTF-8") from error
+        return json.loads("\n".join(text for _, text in numbered_lines(file, Tally())))
     except json.JSONDecodeError as error:
         raise ParseError(str(file), error.lineno, f"not JSON ({error.msg})") from error
-    except (OSError, EOFError, RecursionError) as error:
+    except RecursionError as error:
         raise InputError(f"{file}: cannot be read ({error})") from error
 
 
@@ -189,7 +165,7 @@ def plain_pickle(file: Path) -> Any:  # noqa: ANN401
     Raises InputError: it is no pickle, or holds something else.
     """
     try:
-        with open_bytes(file) as stream:
+        with file.open("rb") as stream:
             return _PlainUnpickler(stream).load()
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
         raise InputError(f"{file}: not a pickle of plain values ({error}), so it was not loaded") from error

@@ -57,7 +57,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
-from clew.index.vectors.triples import TripleSearch, triple_search
+from clew.index.vectors.triples import triple_search
 from clew.llm.managed import Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import BudgetReached, Request
@@ -126,14 +126,6 @@ def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tupl
     continued = [proofs for proofs in answers if proofs is answers[-1] or named_entities & proofs.keys()]
     gone_on = continued if named_entities else answers
     return tuple(dict.fromkeys(entity for proofs in gone_on for entity in proofs))
-
-
-def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str, k: int) -> list[int]:
-    """The K triples of the first hop most similar to a text, then half as many of the hops behind it."""
-    near, far = (CandidateTriples(hops).triples for hops in (candidates.hops[:1], candidates.hops[1:]))
-    first = vectors.top(text, near, k)[0].tolist()
-    room = k - len(first) + k // 2
-    return first + (vectors.top(text, far, room)[0].tolist() if room else [])
 
 
 def with_lists(
@@ -502,7 +494,12 @@ class KgRag(ModelMethod[KgRagSettings]):
         with state.run.stage("top_k"):
             # All of these triples are at the named entities; the rest of the text tells them apart.
             words = without_names(self.graph, text, starts)
-            nearest = nearest_first(self.vectors, candidates, words, self.settings.k)
+            near, far = (
+                CandidateTriples(hops).triples for hops in (candidates.hops[:1], candidates.hops[1:])
+            )
+            first = self.vectors.top(words, near, self.settings.k)[0].tolist()
+            room = self.settings.k - len(first) + self.settings.k // 2
+            nearest = first + (self.vectors.top(words, far, room)[0].tolist() if room else [])
             nearest = nearest or self.vectors.nearest(text, self.settings.k).tolist()
             return with_lists(self.graph, nearest, self.judge.steps(asked), set(starts))
 
