@@ -194,10 +194,6 @@ class SimgragSettings(MethodSettings):
         kind=str,
         reads="clew.methods.simgrag.write_pattern:read_shots",
     )
-    schema: Literal["typed", "none"] = option(
-        "typed", "what the graph records, shown in the first prompt; none is the paper's letter",
-        choices=("typed", "none"),
-    )  # fmt: skip
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
     def __post_init__(self) -> None:
