@@ -129,7 +129,7 @@ def test_k_reaches_walk_retrieve(films, run, monkeypatch):
     [
         ("synaptiqa", ["k=2"], "k=2: synaptiqa has no such setting"),
         ("walk-retrieve", ["k=2", "shots=3"], "shots=3: walk-retrieve has no such setting"),
-        ("walk-retrieve", ["frontier=answers"], "frontier=answers: walk-retrieve has no such setting"),
+        ("walk-retrieve", ["letter=yes"], "letter=yes: walk-retrieve has no such setting"),
     ],
 )
 def test_settings_of_other_methods_are_refused(index, run, method, settings, message):

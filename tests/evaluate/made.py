@@ -43,7 +43,6 @@ def record(
     method="m",
     in_graph=None,
     failure=None,
-    known=True,
     judgements=None,
     forms=None,
     kind="",
@@ -57,7 +56,6 @@ def record(
         golden,
         paths=tuple(GoldPath(p[0], tuple(p[1:])) for p in paths),
         verdict=verdict,
-        gold_known=known,
         kind=kind,
     )
     return Record(

@@ -123,12 +123,6 @@ def test_a_failure_is_wrong_and_no_abstention():
     assert metrics.failures([score(failed)]) == 1
 
 
-def test_unknown_gold_is_not_scored():
-    got = record(["x"], known=False)
-    assert metrics.hits_at_1(got) is None
-    assert metrics.accuracy(got) is None
-
-
 def test_judges_are_averaged_and_asked_only_where_it_is_open():
     wrong = record(["x"], ["y"], judgements={"one": "accurate", "two": "incorrect", "three": None})
     assert metrics.accuracy(wrong) == 0.5

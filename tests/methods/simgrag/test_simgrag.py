@@ -186,15 +186,6 @@ def test_a_pattern_that_fits_nothing_is_asked_for_again_with_it_and_the_blame(as
     assert "It did not work: it has no relation like" in again
 
 
-def test_without_the_schema_the_second_prompt_names_relations_alone(ask):
-    bad = ("Memento", "phone number", "UNKNOWN number 1")
-    _, model = ask("how long is Memento?", [pattern_reply(bad)] * 2, schema="none")
-    first, second = (request.messages[0].text for request in model.requests)
-    assert "runtime_minutes" not in first
-    assert "operations" not in first
-    assert "runtime_minutes" in second
-
-
 @pytest.mark.parametrize(
     ("triple", "reason"),
     [

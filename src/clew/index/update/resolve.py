@@ -210,12 +210,11 @@ class _Resolver:
         )
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
-        reading = edits.reading
         return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             sum(isinstance(key, str) for key in self._new_nodes), len(relations), len(types_added),
-            len(aliases_added), reading.skipped, reading.reasons,
-            (*reading.notes, *self._notes(following)),
+            len(aliases_added), edits.skipped, tuple(edits.reasons),
+            (*edits.notes, *self._notes(following)),
             following,
         )  # fmt: skip
 
