@@ -41,10 +41,19 @@ Bob speaks German
 Cid speaks German
 """
 ORDERS = {
-    "orders.csv": "order_no,buyer,ordered,tare_m\n4001,Ann Lee,2023-01-23,1.90\n4002,Ann Lee,2023-02-23,1.71\n"
-    "4003,Bo Kim,2023-03-01,1.80\n4004,Bo Kim,2023-04-11,1.65\n4005,Ann Lee,2023-05-09,1.66\n",
-    "people.csv": "id,name,job,town,price per hour\n1,Sean Walsh,apprentice,Cork,11\n2,Sean Walsh,technician,Sligo,20\n"
-    "3,Ann Lee,buyer,Cork,30\n4,Bo Kim,buyer,Sligo,31\n",
+    "orders.csv": """order_no,buyer,ordered,tare_m
+4001,Ann Lee,2023-01-23,1.90
+4002,Ann Lee,2023-02-23,1.71
+4003,Bo Kim,2023-03-01,1.80
+4004,Bo Kim,2023-04-11,1.65
+4005,Ann Lee,2023-05-09,1.66
+""",
+    "people.csv": """id,name,job,town,price per hour
+1,Sean Walsh,apprentice,Cork,11
+2,Sean Walsh,technician,Sligo,20
+3,Ann Lee,buyer,Cork,30
+4,Bo Kim,buyer,Sligo,31
+""",
 }
 
 
