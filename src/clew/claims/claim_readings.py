@@ -686,7 +686,8 @@ class _Reading:
                 extreme = Extreme(Either(first, second), (step,), True, word == "more")
                 statement = Statement("more", first.node, (step,), second.node, sign=sign)
                 yield Query("yes", Both(extreme, first)), statement
-        for step, _ in exploration.attributes(self._base(first)):
+        ends = (exploration.attributes(self._base(anchor)) for anchor in (first, second))
+        for step in dict.fromkeys(step for steps in ends for step, _ in steps):
             timed = self.vocabulary.is_of_time(opposite(step))
             if word not in TIMED or timed:
                 sign = "<" if word in (EARLIER if timed else FEWER) else ">"
