@@ -905,7 +905,7 @@ def _of_items(access: tree.PropertyAccess, names: set[str]) -> bool:
 
 
 def _is_list_of_nodes(part: Expression, query: tree.CypherQuery) -> bool:
-    """Whether an expression shows that it is a list of nodes or edges: *nodes(p)*, or *collect(n)* by name."""
+    """Whether an expression shows that it is a list of nodes or edges: *nodes(p)*, *collect(n)* by name."""
     if isinstance(part, tree.Variable):
         given = [item.expression for item in query.find(tree.ReturnItem) if item.name == part.name.text]
         return bool(given) and all(_is_list_of_nodes(each, query) for each in given)

@@ -9,7 +9,7 @@ plain MATCH nor a WITH that groups is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeGuard
@@ -76,7 +76,7 @@ def with_plain_rows(statement: Statement) -> Statement:
 
 
 def _call_lists(edits: _TokenEdits, branch: tree.Branch) -> None:
-    """*RETURN [(f)-->(d) | d.name]* is *CALL (\*) { MATCH (f)-->(d) RETURN collect(d) AS l } RETURN …*.
+    """*RETURN [(f)-->(d) | d.name]* is *CALL (f) { MATCH (f)-->(d) RETURN collect(d) AS l } RETURN …*.
 
     Of the nodes in *l* the properties are taken, also those that are null. Other lists are left, and refused.
     """
@@ -205,13 +205,8 @@ class _Rows:
         if is_grouped and len(elements) > 3:
             refuse("CALL { } with an aggregate over a path of several edges")
         stars = [e for item in last.items if isinstance(e := item.expression, tree.Call) and e.star]
-        counted = elements[len(elements) // 2]  # the edge, or the node where that is all
-        if stars and not match.optional and (counted.variable is None or counted.variable.text in own):
-            name = self._name(counted)
-            for star in stars:
-                self.edits.put(star.stop - 2, name)  # count(*)
-        elif stars:
-            refuse("CALL { } that counts *. Count a variable of its MATCH")
+        if stars:
+            self._count_matches(stars, match, elements[len(elements) // 2], own)
         aggregated = [item.expression for item in last.items if item.expression not in stars]
         if is_grouped and not all(_of_matches(expression, own) for expression in aggregated):
             refuse("CALL { } that computes with an aggregate. Count a variable of its MATCH")
@@ -223,6 +218,20 @@ class _Rows:
         self.edits.put(stop, f"WITH {self._scope()},")
         self.columns += [tree.quote_name(item.alias.text if item.alias else item.name) for item in last.items]
         return not is_grouped
+
+    def _count_matches(
+        self,
+        stars: Sequence[tree.Call],
+        match: tree.MatchClause,
+        element: tree.NodePattern | Relationship,
+        own: set[str],
+    ) -> None:
+        """Count an edge, or the only node, of a MATCH in the place of `*`."""
+        if match.optional or (element.variable is not None and element.variable.text not in own):
+            refuse("CALL { } that counts *. Count a variable of its MATCH")
+        name = self._name(element)
+        for star in stars:
+            self.edits.put(star.stop - 2, name)
 
 
 def _plain_elements(path: PathPattern, feature: str) -> list[tree.NodePattern | Relationship]:
