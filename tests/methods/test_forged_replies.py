@@ -246,6 +246,8 @@ FIRST = "Which film directed by Christopher Nolan was released first?"
 OTHERWISE = [
     (EVERY, "yes"), ("Do all films directed by Christopher Nolan star Guy Pearce?", "yes"),
     (LONG, "1995"), (WHEN, "113"), (FIRST, "Tenet"), (FIRST, "Insomnia"),
+    # No reading alone is sure, but those that answer are, beside those that have the name.
+    ("Who played in Insomnia?", "Christopher Nolan"), ("Who filmed Heat?", "Al Pacino"),
 ]  # fmt: skip
 
 
@@ -282,6 +284,8 @@ def test_what_stands_beside_what_is_asked_is_not_grounded(
         ("kaping", LONG, "170; 113", ["170"]),
         ("kg-rag", "Which films were not directed by Christopher Nolan?", "Heat; Jaws", ["Heat", "Jaws"]),
         ("kaping", "Which film was released later, Memento or Heat?", "Memento", ["Memento"]),
+        ("kaping", "Whose film is Heat?", "Michael Mann", ["Michael Mann"]),
+        ("kg-rag", "Whose film is Heat?", "Al Pacino", ["Al Pacino"]),
     ],
 )
 def test_what_is_right_beside_it_is(films: Clew, method: str, question: str, answer: str, labels: list[str]):

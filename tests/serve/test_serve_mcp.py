@@ -139,13 +139,21 @@ def test_resources_are_read(talked):
         ("neighbours", {"entity": "Mementoo"}, "Near it are: Memento"),
         ("query", {"statement": "INSERT DATA { <a:b> <c:d> 1 }"}, "query"),
         ("query", {"text": "MATCH (f) DELETE f"}, "Only reading queries are run"),
-        ("match", {"triples": []}, "triples"),
+        ("match", {"triples": []}, "match: triples: List should have at least 1 item"),
+        ("ask", {"question": 7}, "ask: question: Input should be a valid string"),
+        ("ask", {}, "ask: question: Field required"),
+        (
+            "find_entities",
+            {"text": "Nolan", "most": 3},
+            "find_entities: most: Extra inputs are not permitted",
+        ),
     ],
 )
 def test_errors_are_told_to_the_agent(films, tool, arguments, told):
     result = talk(f"{films.url}/mcp", lambda client: client.call_tool(tool, arguments))
     assert result.is_error
     assert told in result.content[0].text
+    assert "pydantic" not in result.content[0].text
 
 
 def test_answers_are_bounded(films):

@@ -64,6 +64,22 @@ def test_an_index_that_is_damaged_is_answered_from_as_it_was(running, index):
     wait_for(lambda: httpx.get(f"{server.url}/readyz").text == "films: ok\n")
 
 
+def test_a_file_that_is_damaged_under_the_server_is_not_ready(running, index):
+    server = running({"films": index})
+    file = next(index.glob("gen-*/graph.out.neighbour.npy"))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-4] + b"\x00\x00\x00\x07")
+    wait_for(lambda: httpx.get(f"{server.url}/readyz").status_code == 503)
+    told = httpx.get(f"{server.url}/readyz").text
+    assert "neighbour.npy: damaged" in told
+    assert str(index) not in told
+    assert ask(server, "Who directed Heat?").status_code == 500
+    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    file.write_bytes(whole)
+    wait_for(lambda: httpx.get(f"{server.url}/readyz").text == "films: ok\n")
+    assert ask(server, "Who directed Heat?").json()["text"] == "Michael Mann"
+
+
 def test_an_index_that_is_removed_is_answered_from_as_it_was(running, index):
     server = running({"films": index})
     shutil.rmtree(index)

@@ -122,18 +122,21 @@ _KEYS = frozenset("id code number no nr num key ref reference".split())
 def words_of_reference(label: str, type_: str) -> str:
     """What leads to things of a type, without its words for a key: of `lift no` *lift*.
 
-    Of `code` and `interp id` it is the type, *interpreter*; of people a part: `manager emp no`, *manager*.
+    Of `code`, `iid` and `interp id` it is the type, *interpreter*; of people a part: *manager* of
+    `manager emp no`.
     """
-    words = label.split()
+    words, noun, lexicon = label.split(), singular_noun(type_), Lexicon.load()
+    initials, kind = "".join(word[0] for word in noun.split()), noun.split()[-1]
+    if words and words[-1] in {initials + key for key in _KEYS}:
+        words[-1:] = [kind, "id"] if words[1:] else ["id"]  # *bid* of buyers
+    has_key = bool(words) and words[-1] in _KEYS
     while words and words[-1] in _KEYS:
         words.pop()
-    noun, lexicon = singular_noun(type_), Lexicon.load()
     if not words:
         return noun
     *before, own = words
-    kind = noun.split()[-1]
-    is_short = own not in lexicon and is_short_for(own, kind)
-    is_key = len(words) < len(label.split()) and (is_short or singular_noun(own) == kind)
+    is_short = (has_key or own not in lexicon) and is_short_for(own, kind)
+    is_key = has_key and (is_short or singular_noun(own) == kind)
     if is_key and before and lexicon.classes(before[-1]).get("person", 0.0) > MOSTLY:
         return " ".join(before)
     return " ".join([*before, kind] if is_short else words)
@@ -336,6 +339,12 @@ class Vocabulary:
     def some_tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
+
+    @cached_property
+    def rates(self) -> frozenset[str]:
+        """*Per* and the words behind it in the names of relations: *per copy* of `price per copy`."""
+        texts = (label.partition(" per ")[2] for label in self.relations)
+        return frozenset(f"per {text.split()[0]}" for text in texts if text)
 
     @cached_property
     def ways(self) -> dict[int, list[str]]:

@@ -47,7 +47,7 @@ from clew.reading.denial import denial_spans, denials, denied_words, has_denying
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
-from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
+from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, says_which, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
@@ -113,6 +113,8 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _MOST_BEFORE_NOUN = 2
+_LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
+_FROM = re.compile(r"\bfrom\W*$", re.I)
 _RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
 PERSON = 0.8
 """The share of a noun's senses that are persons, from which it means one."""
@@ -664,7 +666,8 @@ class _Account:
             nodes = {c.node for c in said.candidates if c.how <= PLURAL}
             for name, node in names:
                 between = self.text[min(said.stop, name.stop) : max(said.start, name.start)].strip(_QUOTES)
-                is_beside = said.stop <= name.start and (not between or between.lower() in english.BEING)
+                is_being = said.stop <= name.start and between.lower() in english.BEING
+                is_beside = is_being or says_which(self.text, name, said)
                 is_predicate = (
                     self.query.ask == "yes"
                     and _YES_OF.fullmatch(self.text, 0, name.start) is not None
@@ -812,7 +815,8 @@ class _Account:
         words = self.vocabulary.relations[relation_of(step)].split()
         classes = [Lexicon.load().classes(word) for word in words]
         is_of_places = any(of.get(name, 0.0) >= LEAST_PLACE for of in classes for name in _PLACES)
-        return is_of_places or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
+        is_origin = _FROM.search(self.text) is not None  # *where do we get it from*: of the supplier
+        return is_of_places or is_origin or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
@@ -1189,13 +1193,14 @@ class _Account:
             return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
+            is_event = is_event and not any(self._is_near(t) for t in self.tokens)
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
         if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
             return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
-        if near < UNEXPLAINED and len(self._spelt(token)[0]):
-            return LEAST_OF_OTHER  # another relation is called so
+        if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
+            return LEAST_OF_OTHER  # *with no year*
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 

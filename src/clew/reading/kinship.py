@@ -85,12 +85,13 @@ def lineage(vocabulary: Vocabulary, word: str) -> Lineage | None:
         return None
     named = {
         term: [r for r, label in enumerate(vocabulary.relations) if naming(term, label) == "named"]
-        for term in ("mother", "father", "parent", singular(word))
+        for term in ("mother", "father", "parent")
     }
     mothers, fathers = named["mother"], named["father"]
     if len(mothers) != 1 or len(fathers) != 1 or mothers == fathers:
         return None
-    if named["parent"] or named[singular(word)]:
+    words = {singular(w) for label in vocabulary.relations for w in label.split()}
+    if named["parent"] or singular(word) in words:
         return None
     both = mothers[0], fathers[0]
     relations = {"parent": both, "mother": both[:1], "father": both[1:]}

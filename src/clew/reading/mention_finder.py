@@ -32,6 +32,7 @@ from clew.reading.mentions import (
     Mention,
     is_certain,
     likeliest_mentions,
+    says_which,
     surest_candidates,
     with_values,
 )
@@ -214,7 +215,24 @@ class MentionFinder:
         mentions = [
             _mention(question, span, surest_candidates(nodes)) for span, nodes in found.items() if nodes
         ]
-        return with_values(question, likeliest_mentions(mentions, self.lexicon))
+        likeliest = likeliest_mentions(mentions, self.lexicon)
+        return with_values(question, [self._told_apart(question, m, likeliest) for m in likeliest])
+
+    def _told_apart(self, question: str, mention: Mention, others: Sequence[Mention]) -> Mention:
+        """A name that several have, of the one of which what stands beside it is true: *Ann Lee of Oslo*."""
+        if len(mention.candidates) < 2 or any(c.how != EXACT for c in mention.candidates):
+            return mention
+        out = self.names.graph.out
+        for other in (o for o in others if says_which(question, mention, o)):
+            values = [c.node for c in other.candidates if c.how <= PLURAL]
+            having = [
+                c
+                for c in mention.candidates
+                if np.isin(out.neighbour[slice(*out.span(c.node))], values).any()
+            ]
+            if len(having) == 1:
+                return replace(mention, candidates=(having[0],))
+        return mention
 
     def _is_type(self, spans: _Spans, span: CharacterSpan, node: int) -> bool:
         """Whether a node only says what things are asked about: *drugs*; not *is it a drug*."""

@@ -78,6 +78,13 @@ _MORE = re.compile(
     r"\b(?:how\s+(?:much|many)\s+(?:(?!number)(?P<unit>\w+)\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
     re.I,
 )
+_BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
+_THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
+_WHEN_LAST = re.compile(
+    r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
+    r"(?P<word>\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
+    re.I,
+)
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
 _SHARE = re.compile(
     r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|%)\s+of(?:\s+(?:all|the))*\b", re.I
@@ -99,8 +106,8 @@ _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
 
 
-_OF_WHOM = re.compile(r"\s+(?:of\b|(?:does|do|did|has|have|had)\s)", re.I)
-_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?$")
+_OF_WHOM = re.compile(r"\s+(?:of|do|does|did|has|have|had)\s+(?:the\s+)?", re.I)
+_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?")
 
 
 def _with_part(query: Query, old: Part, new: Part) -> Query:
@@ -126,6 +133,7 @@ class Operators:
             self._equals,
             self._shares,
             self._differences,
+            self._last_time,
             self._nth,
             self._groups,
             self._averages,
@@ -329,6 +337,9 @@ class Operators:
     def _groups(self) -> Iterator[Operator]:
         for match in _GROUP.finditer(self.text):
             before = self.text[: match.start()].split()[-1:]
+            said = match[0].strip().lower()
+            if any(said.startswith(per) for per in self.vocabulary.rates):
+                continue  # the `price per copy`
             if match["by"] and before and is_participle(before[0].lower()):
                 continue  # "owned by people" groups nothing
             name = "group" if match["group"] else "subject"
@@ -373,7 +384,10 @@ class Operators:
 
     def _differences(self) -> Iterator[Operator]:
         """*How much older is Ann than Bob*: of Ann, less that of Bob."""
-        for match in _MORE.finditer(self.text):
+        by = _BY_HOW_MUCH.search(self.text)
+        compared = _THAN.search(self.text, by.end()) if by is not None else None
+        matches = [compared] if compared is not None else _MORE.finditer(self.text)
+        for match in matches:
             than = re.compile(r"\s+(?:than|and)\s+(?:that\s+of\s+|the\s+\w+\s+of\s+)?", re.I)
             named = [m for m in self.mentions if m.candidates and m.start > match.end()]
             for mention in named:
@@ -381,9 +395,12 @@ class Operators:
                 if before is None or before.end() != mention.start:
                     continue
                 word = (match["more"] or "").lower()
+                asking = by if by is not None and compared is not None else match
                 if word:
-                    yield Operator(*match.span(), as_it_is, self._how(word))
-                unit = (match["unit"] or "").lower()
+                    yield Operator(*asking.span(), as_it_is, self._how(word))
+                if asking is not match:
+                    yield Operator(match.start() - 1, match.end(), as_it_is)
+                unit = (asking["unit"] or "").lower()
                 yield Operator(before.start(), mention.stop, partial(self._difference, mention, word, unit))
                 break
 
@@ -491,6 +508,22 @@ class Operators:
         return replace(query, part=reduce(Either, parts))
 
     # bounds
+
+    def _last_time(self) -> Iterator[Operator]:
+        """*When was it last serviced*: the latest of the dates of its services."""
+        match = _WHEN_LAST.match(self.text)
+        word = "" if match is None else match["word"].strip().lower()
+        if match is not None and not any(word in label.split() for label in self.vocabulary.relations):
+            yield Operator(*match.span("word"), partial(self._latest, latest=bool(match["last"])))
+
+    def _latest(self, query: Query, latest: bool) -> Query | None:
+        part = query.part
+        is_time = isinstance(part, Walk) and self.vocabulary.is_of_time(opposite(part.step))
+        return (
+            replace(query, ask="largest" if latest else "smallest")
+            if query.ask == "list" and is_time
+            else None
+        )
 
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""
@@ -613,11 +646,22 @@ class Operators:
             if told is not None and told.is_up:
                 label = self.vocabulary.relations[told.relations[0]]
                 yield Operator(token.start, token.stop, partial(self._elders, told), label)
-            elif told is not None and (
-                _OF_WHOM.match(self.text, token.stop) or _WHOSE.search(self.text[: token.start])
-            ):
+            elif told is not None and (elder := self._elder(token)) is not None:
                 word = self.text[token.start : token.stop]
-                yield Operator(token.start, token.stop, partial(self._children, told), word)
+                yield Operator(token.start, token.stop, partial(self._children, told, elder), word)
+
+    def _elder(self, token: Token) -> Mention | None:
+        """Whose children a word means: *children of Ann*, *Ann's children*, *children does Ann have*."""
+        named = (m for m in self.mentions if m.candidates)
+        return next(
+            (
+                m
+                for m in named
+                if _OF_WHOM.fullmatch(self.text, token.stop, max(token.stop, m.start))
+                or _WHOSE.fullmatch(self.text, m.stop, max(m.stop, token.start))
+            ),
+            None,
+        )
 
     def _elders(self, of: Lineage, query: Query) -> Query | None:
         """The query with all that a kin term leads to in the place of mothers."""
@@ -628,10 +672,13 @@ class Operators:
             else _with_part(query, walk, of.walked(walk.source, back=is_backward(walk.step)))
         )
 
-    def _children(self, of: Lineage, query: Query) -> Query | None:
-        """The query with the children in the place of a mother's or a father's, or of these."""
+    def _children(self, of: Lineage, elder: Mention, query: Query) -> Query | None:
+        """The query with the children of an elder in the place of a mother's or a father's, or of these."""
         walk = self._only_walk(query, of.relations)
-        return None if walk is None else _with_part(query, walk, of.walked(walk.source, back=False))
+        if walk is None or not isinstance(walk.source, Anchor) or walk.source.mention < 0:
+            return None
+        is_elder = self.mentions[walk.source.mention] == elder
+        return _with_part(query, walk, of.walked(walk.source, back=not is_elder))
 
     def _only_walk(self, query: Query, relations: Sequence[int]) -> Walk | None:
         """The only step of a query over some relations."""

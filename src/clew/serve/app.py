@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache
@@ -30,7 +31,7 @@ from clew.serve.api import PROBLEM_SCHEMA, Api
 from clew.serve.guard import Guard, Metrics, RequestSpans, problem_response
 from clew.serve.replies import json_type
 from clew.serve.service import Graphs, ServedGraph, Service
-from clew.serve.settings import Problem, ProblemForm, ServeSettings, problem_of
+from clew.serve.settings import Problem, ProblemForm, ServeSettings, first_fault, problem_of
 from clew.serve.work import Gone, Work
 from clew.version import __version__
 
@@ -179,6 +180,10 @@ async def _watch_graphs(
         while True:
             await asyncio.sleep(settings.reload_seconds)
             for graph in graphs:
+                began = time.monotonic()
+                await asyncio.to_thread(graph.check)
+                if graph.damage is not None:  # its file was read, and will be again
+                    await asyncio.sleep(10 * (time.monotonic() - began))
                 if await asyncio.to_thread(graph.reload):
                     counts.reloads.labels(graph.name).inc()
                     await asyncio.sleep(settings.reload_seconds)
@@ -236,9 +241,10 @@ def _add_signs_of_life(app: FastAPI, graphs: Graphs, counts: Metrics) -> None:
         return PlainTextResponse("ok\n")
 
     async def readyz() -> PlainTextResponse:
-        """All graphs are open and have been asked; notes say which newer generation could not be."""
-        notes = [f"{graph.name}: {graph.failure or 'ok'}\n" for graph in graphs]
-        return PlainTextResponse("".join(notes), 200 if graphs.warm else 503)
+        """All graphs are open, have been asked and are whole; notes say what is not."""
+        notes = [f"{graph.name}: {graph.damage or graph.failure or 'ok'}\n" for graph in graphs]
+        is_ready = graphs.warm and not any(graph.damage for graph in graphs)
+        return PlainTextResponse(graphs.hide_paths("".join(notes)), 200 if is_ready else 503)
 
     async def metrics() -> Response:
         """Counts for Prometheus."""
@@ -273,10 +279,7 @@ def _add_problems(app: FastAPI, graphs: Graphs) -> None:
 def _problem(error: Exception) -> Problem:
     """Turn an error into a problem; the value of a wrong field is not repeated."""
     if isinstance(error, RequestValidationError):
-        fault = error.errors()[0]
-        field = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
-        detail = f"{field}: {fault['msg']}" if field else str(fault["msg"])
-        return Problem(400, "usage", "The request is wrong", f"{detail}. See /docs.html")
+        return Problem(400, "usage", "The request is wrong", f"{first_fault(error.errors())}. See /docs.html")
     if isinstance(error, HTTPException):
         titles = {404: "Not found", 405: "Wrong method"}
         title = titles.get(error.status_code, "The request failed")

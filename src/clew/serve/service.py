@@ -85,13 +85,15 @@ class Snapshot:
 class ServedGraph:
     """A graph under its name: the snapshot that is asked now, and how to open the next one.
 
-    `failure` says why the last generation could not be taken up; the one before is asked on.
+    `failure` says why the last generation could not be taken up; the one before is asked on. `damage` says
+    what was written to a file of the one that is asked: until that is mended, nothing is answered.
     """
 
     name: str
     open: Callable[[], Clew]
     snapshot: Snapshot
     failure: str | None = None
+    damage: str | None = None
     _last_mark: tuple[int, int, int] | None = None
     _reloading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -111,6 +113,15 @@ class ServedGraph:
     def warm(self) -> None:
         """Make what the first question would make, by asking one that no graph answers at once."""
         self.snapshot.clew.ask(_OPEN)
+
+    def check(self) -> None:
+        """Look whether the files that are asked are whole."""
+        try:
+            self.clew.opened.check_unchanged()
+        except ClewError as error:
+            self.damage = str(error)
+        else:
+            self.damage = None
 
     def reload(self) -> bool:
         """Take up the generation that is on the disk if it is another one; whether it was.

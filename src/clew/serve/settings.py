@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from clew.errors import ClewError, InputError, LlmError, MissingExtra, UsageError
 from clew.foundation.forms import json_form, json_line
@@ -160,6 +160,12 @@ class Problem(Exception):
             "detail": self.detail,
             "instance": None if request is None else f"urn:clew:request:{request}",
         }
+
+
+def first_fault(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Say what pydantic found wrong with a request: the field and why; its value is not repeated."""
+    field = ".".join(str(part) for part in errors[0]["loc"] if part not in ("body", "query", "path"))
+    return f"{field}: {errors[0]['msg']}" if field else str(errors[0]["msg"])
 
 
 def problem_of(error: Exception) -> Problem:

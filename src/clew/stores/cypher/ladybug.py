@@ -54,6 +54,18 @@ class LadybugText:
         self.statement, self.texts, self.limits, self.facts = statement, texts, limits, facts
         query = statement.query
         self.has_optional = any(match.optional for match in query.find(tree.MatchClause))
+        self.has_counts = any(part.kind == "COUNT" for part in query.find(tree.Subquery)) or any(
+            call.name.lower() == "size" for call in query.find(tree.Call)
+        )
+        projections = list(query.find(tree.Projection))
+        grouped = (each for each in projections if any(map(aggregates, each.items)))
+        keys = (item for each in grouped for item in each.items if not aggregates(item))
+        self.carried = {
+            id(part)
+            for each in (*query.find(tree.Unwind), *(p for p in projections if p.keyword == "WITH"), *keys)
+            for part in each.find(tree.Iteration)
+        }
+        """Comprehensions whose values are read by clauses behind, or that rows are grouped by."""
         sums = (part for part in query.find(tree.Calculation) if part.operator == "+")
         self.added = {id(operand) for part in sums for operand in part.operands}
         """The operands of sums, which are sums themselves or not."""
@@ -226,9 +238,26 @@ def _projection(part: tree.Projection, out: LadybugText) -> str:
     if part.order and part.keyword == "WITH":
         limit = " LIMIT 1000000000" if part.skip is None and part.limit is None else ""
         unwind = f" UNWIND [1] AS {out.new_name()}"
-    parts = list(part.children())
+    before, parts = _counted_before(part, out), list(part.children())
     rest = out.span(part.limit_at, part.stop, parts)
-    return f"{out.span(part.start, part.limit_at, parts)}{limit}{f' {rest}' if rest else ''}{unwind}"
+    return f"{before}{out.span(part.start, part.limit_at, parts)}{limit}{f' {rest}' if rest else ''}{unwind}"
+
+
+_PATTERNS = (tree.Subquery, tree.PatternExpression, tree.PatternComprehension)
+
+
+def _counted_before(part: tree.Projection, out: LadybugText) -> str:
+    """*RETURN m.name ORDER BY COUNT { (m)--() }*: what is counted has a name before, as ladybug wants it."""
+    before, renamed = "", {item.alias.text for item in part.items if item.alias is not None}
+    for expression in part.order:
+        if not any(expression.find(*_PATTERNS)):
+            continue
+        if part.distinct or groups(part) or renamed & {name.text for name in expression.find(tree.Name)}:
+            refuse("a pattern in ORDER BY beside DISTINCT, an aggregate or with a name of the RETURN")
+        name = out.new_name()
+        before += f"WITH *, {out.text(expression)} AS {name} "
+        out.write(expression, name)
+    return before
 
 
 def _check_aggregates(projection: tree.Projection) -> None:
@@ -282,9 +311,15 @@ def _match(match: tree.MatchClause, out: LadybugText) -> str:
 def _conditions(
     matches: Sequence[tree.MatchClause], out: LadybugText, *, is_nested: bool
 ) -> tuple[str, bool]:
-    """WHERE of one or several MATCH, of which the last alone may have one, and whether it compares parts."""
-    inequalities, edge_count = list[str](), 0
+    """WHERE of one or several MATCH, of which the last alone may have one, and whether it compares parts.
+
+    Ladybug 0.22 loses the nodes that COUNT { } counts nothing of, where no property of theirs is read.
+    """
+    inequalities, reads, edge_count = list[str](), list[str](), 0
     for match in matches:
+        alone = [path.elements[0].variable for path in match.paths if len(path.elements) == 1]
+        if out.has_counts:
+            reads += [f"{out.text(name)}.{NODE_ID} >= 0" for name in alone if name is not None]
         edges = [e for path in match.paths for e in path.elements if isinstance(e, Relationship)]
         edge_count += len(edges)
         for first, second in combinations(edges, 2):
@@ -299,7 +334,8 @@ def _conditions(
         refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
     if where is not None:
         own = out.span(matches[-1].paths[-1].stop + 1, matches[-1].stop, (where,))
-        inequalities.append(f"({own})" if inequalities else own)
+        reads.append(f"({own})" if inequalities or reads else own)
+    inequalities += reads
     return f" WHERE {' AND '.join(inequalities)}" if inequalities else "", is_compared
 
 
@@ -363,8 +399,6 @@ def _relationship(edge: Relationship, out: LadybugText) -> str:
         if length.high is None or length.high > LONGEST_LADYBUG_PATH:
             longest = LONGEST_LADYBUG_PATH
             refuse(f"paths of any length without a bound. Write one of at most {longest}, as in *..5")
-        if out.statement.tokens[length.start].text != "*" or length.start > edge.right[0]:
-            refuse("quantifiers of paths. Write *1..5 inside the brackets")
     _node(edge, out)
     # An edge without direction from a node to itself would be counted twice.
     names = label_names(edge.types)
@@ -373,6 +407,11 @@ def _relationship(edge: Relationship, out: LadybugText) -> str:
         loops = ", ".join(sorted(loop_types))
         refuse(f"edges without direction over {loops}, which leads some nodes to themselves")
     text = out.plain(edge)
+    if length is not None and length.start > edge.right[0]:  # -[:R]->{1,2}
+        text = out.span(edge.start, length.start, (part for part in edge.children() if part is not length))
+        before, bracket, arrow = text.rpartition("]")
+        left = "".join(out.statement.tokens[token].text for token in edge.left)
+        text = f"{before or f'{left}['}{out.text(length)}]{arrow if bracket else text[len(left) :]}"
     if edge.variable is None and (name := out.edge_name(edge)):
         dash, opening, rest = text.partition("[")
         arrow = "".join(out.statement.tokens[token].text for token in edge.left)
@@ -830,16 +869,25 @@ def _iteration(part: tree.Iteration, out: LadybugText) -> str:
         for expressions in (inner, [part.source])
     )
     others = of_items - own_names
+    # Ladybug 0.22 takes their values of other rows there.
+    if others and id(part) in out.carried:
+        refuse("a comprehension with variables of the query in WITH, UNWIND or a key of groups")
     has_length = any(edge.length for edge in out.statement.query.find(Relationship))
-    # Ladybug 0.22 may take their values of other rows there.
     if others and (out.has_optional or has_length or len(others | (of_list - own_names)) > 1):
         refuse(
             "a comprehension with variables of the query beside OPTIONAL MATCH, paths of any length or "
             "several of them"
         )
+    name, text = quoted(part.variable.text), f"list_slice({_first(part.source, out)}, 1, {_FAR_POSITION})"
+    if any(_of_items(access, own_names) for each in inner for access in each.find(tree.PropertyAccess)):
+        # Ladybug 0.22 takes it of other items where the lists of 2,048 rows have more than 2,048 together.
+        result = part.result
+        is_plain = isinstance(result, tree.PropertyAccess) and isinstance(result.subject, tree.Variable)
+        if not is_plain or part.where is not None or not _is_list_of_nodes(part.source, out.statement.query):
+            refuse("properties of the items of a list, but as in [n IN nodes(p) | n.name]. Use UNWIND")
+        return f"properties({text}, {quote_text(without_dots(result.key.text))})"
     for expression in inner:
         _write_out(expression, out)
-    name, text = quoted(part.variable.text), f"list_slice({_first(part.source, out)}, 1, {_FAR_POSITION})"
     where = "" if part.where is None else out.text(part.where)
     if part.kind != "LIST":
         if not where:
@@ -849,6 +897,22 @@ def _iteration(part: tree.Iteration, out: LadybugText) -> str:
         return f"{before}list_transform({text}, {name} -> {truth}){behind}"
     text = f"list_filter({text}, {name} -> {where})" if where else text
     return text if part.result is None else f"list_transform({text}, {name} -> {out.text(part.result)})"
+
+
+def _of_items(access: tree.PropertyAccess, names: set[str]) -> bool:
+    """Whether a property is one of the items that a comprehension goes over."""
+    return any(variable.name.text in names for variable in access.find(tree.Variable))
+
+
+def _is_list_of_nodes(part: Expression, query: tree.CypherQuery) -> bool:
+    """Whether an expression shows that it is a list of nodes or edges: *nodes(p)*, *collect(n)* by name."""
+    if isinstance(part, tree.Variable):
+        given = [item.expression for item in query.find(tree.ReturnItem) if item.name == part.name.text]
+        return bool(given) and all(_is_list_of_nodes(each, query) for each in given)
+    name = part.name.lower() if isinstance(part, tree.Call) else ""
+    if name == "collect":
+        return _is_node(cast("tree.Call", part).arguments[0], query)
+    return name in ("nodes", "relationships")
 
 
 def _write_out(expression: Expression, out: LadybugText) -> None:
@@ -961,7 +1025,7 @@ def _in_list(operation: tree.Calculation, out: LadybugText) -> str:
     if _is_node(item, out.statement.query):  # ladybug compares no nodes with those of a list
         left = f"{left}.{NODE_ID}"
         nodes = f"list_slice(coalesce({right}), 1, {_FAR_POSITION})"
-        right = f"list_transform({nodes}, clew_n -> clew_n.{NODE_ID})"
+        right = f"properties({nodes}, {quote_text(NODE_ID)})"
     if len(others) < len(written):
         return f"(CASE WHEN {left} IN {right} THEN true ELSE NULL END)"
     if written or (isinstance(item, tree.LiteralValue) and _family(item)):

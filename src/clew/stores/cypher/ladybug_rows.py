@@ -9,7 +9,7 @@ plain MATCH nor a WITH that groups is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeGuard
@@ -18,7 +18,7 @@ from clew.stores.cypher import tree
 from clew.stores.cypher.guard import AGGREGATES, aggregates, groups
 from clew.stores.cypher.ladybug_forms import refuse
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import Expression, Name, PathPattern, Relationship, Statement
+from clew.stores.cypher.tree import Expression, Name, PathPattern, Relationship, Statement, Syntax
 
 _ONLY = "CALL { } but behind MATCH, of one MATCH and a RETURN without DISTINCT, ORDER BY and LIMIT"
 
@@ -62,16 +62,59 @@ class _TokenEdits:
 
 
 def with_plain_rows(statement: Statement) -> Statement:
-    """The statement without CALL (x) { }, which means the same.
+    """The statement without CALL (x) { } and lists of a pattern's nodes, which means the same.
 
     Raises QueryRefused for forms of them that are not known to. CALL { } as the first clause stays.
     """
-    edits = _TokenEdits(statement)
-    for branch in statement.query.branches:
-        _Rows(edits, branch).rewrite()
-    if not edits.texts:
-        return statement
-    return parse(tree.render(statement.tokens, edits.texts))
+    for rewrite in (_call_lists, lambda edits, branch: _Rows(edits, branch).rewrite()):
+        edits = _TokenEdits(statement)
+        for branch in statement.query.branches:
+            rewrite(edits, branch)
+        if edits.texts:
+            statement = parse(tree.render(statement.tokens, edits.texts))
+    return statement
+
+
+def _call_lists(edits: _TokenEdits, branch: tree.Branch) -> None:
+    """*RETURN [(f)-->(d) | d.name]* is *CALL (f) { MATCH (f)-->(d) RETURN collect(d) AS l } RETURN …*.
+
+    Of the nodes in *l* the properties are taken, also those that are null. Other lists are left, and refused.
+    """
+    *before, last = branch.clauses
+    if not isinstance(last, tree.Projection) or last.keyword != "RETURN":
+        return
+    outer, tokens = (
+        {name.text for clause in before for name in clause.find(tree.Name)},
+        edits.statement.tokens,
+    )
+    rewritten = list[tree.PatternComprehension]()
+    for part in _lists(last):
+        result = part.result
+        node = result.subject if isinstance(result, tree.PropertyAccess) else result
+        own = {e.variable.text for e in part.path.elements if isinstance(e, tree.NodePattern) and e.variable}
+        is_own = isinstance(node, tree.Variable) and node.name.text in own - outer
+        if not is_own or tokens[result.start - 1].text != "|":
+            continue
+        rewritten.append(part)
+        column, match = f"row_list_{len(rewritten)}_", tokens[part.start + 1 : result.start - 1]
+        collected = f"collect({_source(node.name)}) AS {column}"
+        edits.before(last.start, f"CALL (*) {{ MATCH {tree.render(match, {})} RETURN {collected} }} ")
+        edits.drop(range(part.start, part.stop))
+        key = f" | row_item_.{_source(result.key)}" if isinstance(result, tree.PropertyAccess) else ""
+        edits.put(part.start, f"[row_item_ IN {column}{key}]" if key else column)
+    for item in last.items:
+        if item.alias is None and any(part in item.walk() for part in rewritten):
+            edits.behind(item.stop - 1, f" AS {tree.quote_name(item.name)}")
+
+
+def _lists(part: Syntax) -> Iterator[tree.PatternComprehension]:
+    """The pattern comprehensions of a part that are in no other list or subquery; *size* counts its own."""
+    for child in part.children():
+        is_counted = isinstance(child, tree.Call) and child.name.lower() == "size"
+        if isinstance(child, tree.PatternComprehension):
+            yield child
+        elif not is_counted and not isinstance(child, (tree.Iteration, tree.Reduce, tree.Subquery)):
+            yield from _lists(child)
 
 
 @dataclass
@@ -148,9 +191,10 @@ class _Rows:
                 pass
             case _:
                 refuse(_ONLY)
-        limits = last.distinct or last.star or last.order or last.skip or last.limit
-        if call.optional or call.imports_all or match.optional or limits:
+        if last.distinct or last.star or last.order or last.skip or last.limit:
             refuse(_ONLY)
+        if call.imports_all:
+            imports = {name.strip("`") for name in (*self.names, *self.columns)}
         elements = _plain_elements(path, "CALL { } of such paths")
         own = {name.text for element in elements if (name := element.variable) is not None} - imports
         if own & {name.strip("`") for name in (*self.names, *self.columns)} or path.variable is not None:
@@ -158,16 +202,36 @@ class _Rows:
         if any(item.alias is None and not isinstance(item.expression, tree.Variable) for item in last.items):
             refuse("CALL { } that returns an expression without AS")
         is_grouped = any(aggregates(item) for item in last.items)
-        if is_grouped and len(elements) != 3:
+        if is_grouped and len(elements) > 3:
             refuse("CALL { } with an aggregate over a path of several edges")
-        if is_grouped and not all(_of_matches(item.expression, own) for item in last.items):
-            refuse("CALL { } that computes with an aggregate, or counts *. Count a variable of its MATCH")
+        stars = [e for item in last.items if isinstance(e := item.expression, tree.Call) and e.star]
+        if stars:
+            self._count_matches(stars, match, elements[len(elements) // 2], own)
+        aggregated = [item.expression for item in last.items if item.expression not in stars]
+        if is_grouped and not all(_of_matches(expression, own) for expression in aggregated):
+            refuse("CALL { } that computes with an aggregate. Count a variable of its MATCH")
+        if call.optional and not is_grouped and not all(_is_of(item.expression, own) for item in last.items):
+            refuse("OPTIONAL CALL { } that returns what is no variable of its MATCH")
         start, stop = match.start, last.start
         self.edits.drop((*range(call.start, start), *range(last.stop, call.stop)))
-        self.edits.before(start, "OPTIONAL " if is_grouped else "")
+        self.edits.before(start, "OPTIONAL " if (is_grouped or call.optional) and not match.optional else "")
         self.edits.put(stop, f"WITH {self._scope()},")
         self.columns += [tree.quote_name(item.alias.text if item.alias else item.name) for item in last.items]
         return not is_grouped
+
+    def _count_matches(
+        self,
+        stars: Sequence[tree.Call],
+        match: tree.MatchClause,
+        element: tree.NodePattern | Relationship,
+        own: set[str],
+    ) -> None:
+        """Count an edge, or the only node, of a MATCH in the place of `*`."""
+        if match.optional or (element.variable is not None and element.variable.text not in own):
+            refuse("CALL { } that counts *. Count a variable of its MATCH")
+        name = self._name(element)
+        for star in stars:
+            self.edits.put(star.stop - 2, name)
 
 
 def _plain_elements(path: PathPattern, feature: str) -> list[tree.NodePattern | Relationship]:
@@ -199,8 +263,12 @@ def _of_matches(part: Expression, own: set[str]) -> bool:
     """Whether an expression is an aggregate over a variable of the MATCH: nothing where nothing matches."""
     if not isinstance(part, tree.Call) or part.name.lower() not in AGGREGATES or part.star:
         return False
-    argument = part.arguments[0] if len(part.arguments) == 1 else None
-    subject = argument.subject if isinstance(argument, tree.PropertyAccess) else argument
+    return len(part.arguments) == 1 and _is_of(part.arguments[0], own)
+
+
+def _is_of(part: Expression, own: set[str]) -> bool:
+    """Whether an expression is one of some variables, or a property of one."""
+    subject = part.subject if isinstance(part, tree.PropertyAccess) else part
     return isinstance(subject, tree.Variable) and subject.name.text in own
 
 
