@@ -403,7 +403,8 @@ class Checker:
         back = way_back(steps)
         if self._lies_within(walk(Anchor(node), steps), other):
             return ()
-        for end, way in ((node, steps), (other, back)):
+        is_value = bool(self.vocabulary.graph.values.kind[other])
+        for end, way in ((node, steps), *([] if is_value else [(other, back)])):
             if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(Anchor(end), way)):
                 return found
         if len(steps) > 1 and self._tells((steps[0], back[0])):
