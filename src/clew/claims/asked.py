@@ -30,11 +30,13 @@ MOST_VERBS = 3
 """Words of a claim that are taken for its verb."""
 _WORD = re.compile(r"[^\W\d_]+")
 _BEGINS_CLAUSE = frozenset("that which who whose to".split())
-_COMPARED = re.compile(
-    r"\s*\b(?:at\s+(?:least|most)|(?:no\s+)?(?:more|fewer|less)\s+than|over|under|exactly|precisely|only|just)?"
-    r"\s*(?:the\s+)?$",
+SO_MANY = re.compile(
+    r"(?:at\s+(?:least|most)|(?:no\s+)?(?:more|fewer|less)\s+than|over|under|exactly|precisely|only|just)?"
+    r"\s*(?:the\s+)?",
     re.IGNORECASE,
 )
+"""What stands before a number that things are so many as."""
+_COMPARED = re.compile(rf"\s*\b{SO_MANY.pattern}$", re.IGNORECASE)
 """What stands between a verb and the number that it is compared with."""
 _HERE = re.compile(r"\s*(?:we|(?:the|our|this)\s+(?P<noun>[a-z]+))\s+(?:(?:have|has)\s+)?$", re.IGNORECASE)
 """A subject that may stand for all that a graph holds: *we*, *the zoo*."""
@@ -127,7 +129,7 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
     if negations(text[begin:]):
         return
-    verbs = list(verbs_of(claim.items, text, begin))[:MOST_VERBS]
+    verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
         noun = _NOUN.match(text, item.stop)
         if (
@@ -183,7 +185,7 @@ def _is_auxiliary(rest: str) -> bool:
     )
 
 
-def verbs_of(items: Sequence[Item], text: str, start: int) -> Iterator[tuple[int, int]]:
+def verbs_of(items: Sequence[Item], text: str, start: int) -> list[tuple[int, int]]:
     """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
     lexicon = Lexicon.load()
     behind = list(_WORD.finditer(text, start))[1:]
@@ -204,4 +206,4 @@ def verbs_of(items: Sequence[Item], text: str, start: int) -> Iterator[tuple[int
             places = auxiliaries if is_auxiliary else participles if is_past else verbs
             places += [] if in_clause else [word.span()]
             in_clause = False
-    return iter(auxiliaries or verbs or participles)
+    return auxiliaries or verbs or participles

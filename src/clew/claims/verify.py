@@ -86,7 +86,7 @@ Finding = Literal["there", "otherwise", "unknown", "unread"]
 
 LEAST_OTHERWISE = 0.7
 """Least probability of the statements together that are not so, for a part to be not so."""
-MOST_NONE = 0.5
+MOST_NONE = 0.9
 """Most probability that no statement is meant, for a part to be not so."""
 NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a statement says."""
@@ -216,11 +216,10 @@ class Checker:
 
     def _check_number(self, query: Query, number: ClaimedValue) -> tuple[Finding, tuple[int, ...]]:
         """Whether there are so many of a set, or whether the numbers that it is are the one that is said."""
-        proof = self._proved(query.part)
-        if not proof:
+        proof, count = self._proved(query.part), np.array([len(self.executor.members(query.part))])
+        if not count[0]:
             return "unknown", ()
         if query.ask == "count":
-            count = np.array([len(self.executor.members(query.part))])
             is_so = number.count is not None and bool(stands(count, number.sign, number.count)[0])
             return ("there" if is_so else "otherwise"), proof
         labels = {self.vocabulary.relations[relation_of(w.step)] for w in last_walks(query.part)}
