@@ -169,3 +169,10 @@ def test_a_query_is_told_what_a_name_is_of(family: Clew):
         family.query("MATCH (w:ward) RETURN w.name")
     with pytest.raises(ClewError, match="It is a relation"):
         family.query("MATCH (b:bx) RETURN b.ward")
+
+
+def test_two_columns_of_one_name_are_a_header_all_the_same(tmp_path: Path, cache: Path):
+    (tmp_path / "stock.csv").write_text("name,kept,kept\nNut,1,2\nBolt,3,4\n", "utf-8")
+    twice = Clew.open(tmp_path / "stock.csv", cache_dir=cache)
+    assert [a.label for a in twice.ask("What is the kept 2 of Bolt?").answers] == ["4"]
+    assert any("two columns are called kept" in note for note in twice.info().reports[0].notes)
