@@ -103,11 +103,13 @@ FAMILY = {
     "people.csv": "no,given,family,birthplace,referred_by\n"
     + "".join(f"{i},Given{i},Family{i},{i % 4 + 1},{'' if i < 7 else i - 5}\n" for i in range(1, 13)),
     "places.csv": "no,place,rank\n1,Alford,2\n2,Burgh,1\n3,Candlesby,2\n4,Driby,3\n",
-    "marriages.csv": "no,husband,wife,held on,guests\n1,1,2,18360512,4\n2,3,4,18410301,2\n3,5,12,18520917,3\n",
-    "Wards.csv": "no,ward,is_open,children\n41077,North,1,1\n52310,South,0,1\n60018,West,1,0\n71942,East,0,1\n",
+    "marriages.csv": "no,husband,wife,held on,guests\n1,1,2,18360512,4\n2,3,4,18410301,2\n"
+    "3,5,12,18520917,3\n",
+    "Wards.csv": "no,ward,is_open,children\n41077,North,1,1\n52310,South,0,1\n"
+    "60018,West,1,0\n71942,East,0,1\n",
     "bx.csv": "box,goes to,Ward\nB1,52310,North\nB2,41077,East\nB3,71942,East\nB4,60018,South\n"
     "B5,52310,West\nB6,41077,North\n",
-    "seen.csv": "beast,ward,sighted,size\nAdder,West,Aug 2021,3\nBadger,East,May 2019,4\n",
+    "beasts.csv": "beast,ward,sighted,size\nAdder,West,Aug 2021,3\nBadger,East,May 2019,4\n",
 }
 
 
@@ -163,7 +165,14 @@ def test_columns_of_many_rows_lead_to_the_rows_of_a_table_of_many(tmp_path: Path
 
 
 def test_a_query_is_told_what_a_name_is_of(family: Clew):
-    with pytest.raises(ClewError, match="no label or relation ward. Near: ward_node"):
+    with pytest.raises(ClewError, match=r"no label or relation ward\. Near: ward_node"):
         family.query("MATCH (w:ward) RETURN w.name")
     with pytest.raises(ClewError, match="It is a relation"):
         family.query("MATCH (b:bx) RETURN b.ward")
+
+
+def test_two_columns_of_one_name_are_a_header_all_the_same(tmp_path: Path, cache: Path):
+    (tmp_path / "stock.csv").write_text("name,kept,kept\nNut,1,2\nBolt,3,4\n", "utf-8")
+    twice = Clew.open(tmp_path / "stock.csv", cache_dir=cache)
+    assert [a.label for a in twice.ask("What is the kept 2 of Bolt?").answers] == ["4"]
+    assert any("two columns are called kept" in note for note in twice.info().reports[0].notes)

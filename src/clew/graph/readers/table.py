@@ -38,6 +38,7 @@ from clew.graph.readers.survey import (
     SAMPLED_ROWS,
     NumberedRow,
     Table,
+    distinct_names,
     look_through,
     singular,
 )
@@ -154,6 +155,8 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
     """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
     records = _records(path, Tally(on_error="skip", hints=hints))
     first, *rows = [fields for _, fields in islice(records, SAMPLED_ROWS + 1)] or [[]]
+    if first.count("".join(first[:1])) == 1:  # else a first line may lead from a thing to itself
+        first, _ = distinct_names(first)
     return layout_of(first, rows, hints, called=Path(unpacked_name(path.name)).stem)
 
 
