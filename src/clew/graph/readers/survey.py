@@ -501,7 +501,7 @@ class Survey:
             self._type_columns(table, alone=len(tables) == 1)
         _unify_texts(tables)
         for table in tables:
-            table.kept = table.sample = []
+            table.kept, table.sample = [], []
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
