@@ -62,7 +62,6 @@ def record(
         Key("set/part", method, None, id),
         question,
         len(golden) if in_graph is None else in_graph,
-        0,
         None if failure else answer_json(answers, **told),
         Failure("LlmError", "down") if failure else None,
         judgements=judgements or {},
