@@ -28,7 +28,7 @@ def test_every_field_that_is_an_option_has_a_default_that_it_allows(method: str)
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [({"k": 0}, "k is 0"), ({"schema": "some"}, "schema is 'some'"), ({"shots": -1}, "shots is -1")],
+    [({"k": 0}, "k is 0"), ({"shots": -1}, "shots is -1")],
 )
 def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
