@@ -616,6 +616,14 @@ class Verify:
         return [r for r, name in enumerate(self.graph.relations) if name in _DECLARING]
 
     def _checked(self, checker: Checker) -> list[Checked]:
+        """The parts of a claim as the graph has them; the whole of it where its parts leave it open."""
+        checked = self._by_parts(checker)
+        parts = [judge_part(checker.claim, self.reader.vocabulary, c, closed=False) for c in checked]
+        is_open = judge_claim(parts, denied=False) == "not_enough_info"
+        whole = self._asked(checker) if is_open else None
+        return checked if whole is None else [whole]
+
+    def _by_parts(self, checker: Checker) -> list[Checked]:
         """The parts of a claim as the graph has them; words in none of them are parts of their own."""
         text = checker.claim
         said = quantified(text)
