@@ -788,7 +788,8 @@ class _Account:
             label = self.vocabulary.relations[relation_of(step)].split()[-1]
             is_role = Lexicon.load().classes(label).get("person", 0.0) >= PERSON
             if is_role and whom[1].lower() == label:  # *whom does Ann mentor*: not her mentor
-                self._restrict(*whom.span(1), "asked", carried=False)
+                for token in self._inside(*whom.span(1)):
+                    self._put(token, "unplaced", "")
         noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
         if whose is not None and singular(whose[2].lower()) == noun:
             self._restrict(*whose.span(1), "asked", carried=False)
