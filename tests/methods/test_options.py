@@ -51,16 +51,7 @@ def test_claims_have_settings_of_their_own() -> None:
     [
         *(
             ("kg-rag", text)
-            for text in (
-                "k",
-                "k=many",
-                "k=0",
-                "nothing=1",
-                "=3",
-                "temperature=3",
-                "letter=all",
-                "directed=yes",
-            )
+            for text in "k k=many k=0 nothing=1 =3 temperature=3 letter=all directed=yes records=no".split()
         ),
         *((method, "k=0") for method in ("kaping", "triple-rag", "vector-rag", "kg-gpt", "walk-retrieve")),
         *(("simgrag", text) for text in ("shots=-1", "candidates=0", "candidate_types=4")),
