@@ -10,9 +10,10 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.claim_readings import LEAST_OF_ROLE
+from clew.claims.claim_readings import COUNTING, LEAST_OF_ROLE, TIMED
 from clew.claims.claim_text import ClaimedValue, ClaimText, Item, negations
-from clew.query.tree import Compared, Counted, Query, mentions_of
+from clew.graph.values import currencies_beside
+from clew.query.tree import Compared, Counted, Extreme, Part, Query, Walk, mentions_of
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import ambiguous
 from clew.reading.certainty import likely_reading
@@ -73,17 +74,37 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
         return None
     if ambiguous(reader.graph, reader.vocabulary, reading, query) is not None:
         return None
+    parts = query.contents.parts
+    if any(map(_compares_unlike, parts)) or not (
+        asked.number or query.other or any(map(_is_of_whole, parts))
+    ):
+        return None
     used = [reading.mentions[m] for m in mentions_of(query)]
     is_by_part = any(m.candidates and m.candidates[0].how >= PARTIAL for m in used if not m.values)
     return AskedReading(query, is_by_part)
 
 
+def _is_of_whole(part: Part) -> bool:
+    """Whether a part says what no piece of a claim does, which is of two things or of a thing and a value."""
+    return isinstance(part, Extreme | Counted) or (
+        isinstance(part, Compared) and isinstance(part.value, Walk)
+    )
+
+
+def _compares_unlike(part: Part) -> bool:
+    """Whether a part compares a value of one thing with another relation's of another: *taller than Emil*."""
+    return (
+        isinstance(part, Compared) and isinstance(part.value, Walk) and part.steps[-1:] != (part.value.step,)
+    )
+
+
 def _as_asked(reading: Reading, asked: Asked) -> Reading:
     """A reading in which a question of yes or no asks whether a set has members, instead of for them.
 
-    Words that compare (*after*, *longer than*) have their place in what compares.
+    Words that compare and name no measure (*after*, *more than*) have their place in what compares.
     """
-    spans = tuple(hit.span() for hit in than_words(reading.question, 0, reading.mentions))
+    hits = than_words(reading.question, 0, reading.mentions)
+    spans = tuple(hit.span() for hit in hits if hit[0].lower() in TIMED | COUNTING)
 
     def changed(query: Query) -> Query:
         is_set = query.ask == "list" and not query.by and not query.key
@@ -109,7 +130,13 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     verbs = list(verbs_of(claim.items, text, begin))[:MOST_VERBS]
     for item in claim.items:
         noun = _NOUN.match(text, item.stop)
-        if item.value is None or item.candidates or item.value.timed or item.value.count is None or not noun:
+        if (
+            item.value is None
+            or currencies_beside(text, item.start, item.stop)[0]
+            or item.value.timed
+            or item.value.count is None
+            or not noun
+        ):
             continue
         if _COMPARED.fullmatch(text, begin, item.start):
             yield Asked(f"How many {text[noun.end() :]}?", item.value)

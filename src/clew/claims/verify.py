@@ -86,6 +86,8 @@ Finding = Literal["there", "otherwise", "unknown", "unread"]
 
 LEAST_OTHERWISE = 0.7
 """Least probability of the statements together that are not so, for a part to be not so."""
+MOST_NONE = 0.5
+"""Most probability that no statement is meant, for a part to be not so."""
 NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a statement says."""
 CLOSE_SHARE = 0.3
@@ -254,6 +256,8 @@ class Checker:
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the statements together that are not so."""
+        if read.none > MOST_NONE:
+            return False
         probability = read.probability
         for statement, share in read.others:
             if share >= CLOSE_SHARE * read.probability:
@@ -403,7 +407,8 @@ class Checker:
         back = way_back(steps)
         if self._lies_within(walk(Anchor(node), steps), other):
             return ()
-        for end, way in ((node, steps), (other, back)):
+        is_value = bool(self.vocabulary.graph.values.kind[other])
+        for end, way in ((node, steps), *([] if is_value else [(other, back)])):
             if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(Anchor(end), way)):
                 return found
         if len(steps) > 1 and self._tells((steps[0], back[0])):
