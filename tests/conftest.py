@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 NEO4J = tuple(f"tests/stores/test_{name}.py" for name in (
     "differential", "attacks", "ask_neo4j", "neo4j_failures", "neo4j_import"))  # fmt: skip
 MILVUS = ("tests/index/test_in_milvus.py", "tests/index/test_backends.py")
-FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS)
+FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS, "tests/test_examples.py", "tests/test_site.py")
 """Files that take long: they begin first, so that no core waits for one of them in the end."""
 
 

@@ -37,7 +37,7 @@ def record(
     held = len(golden) if in_graph is None else in_graph
     answer, failed = (None, Failure("LlmError", "down")) if failure else (answer_json(answers, **told), None)
     beside = {"judgements": judgements or {}, "relation_form": forms or {}}
-    return Record(Key("set/part", method, None, id), question, held, 0, answer, failed, **beside)
+    return Record(Key("set/part", method, None, id), question, held, answer, failed, **beside)
 
 
 def row(*args, **options):

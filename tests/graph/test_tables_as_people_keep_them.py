@@ -169,3 +169,18 @@ def test_a_query_is_told_what_a_name_is_of(family: Clew):
         family.query("MATCH (w:ward) RETURN w.name")
     with pytest.raises(ClewError, match="It is a relation"):
         family.query("MATCH (b:bx) RETURN b.ward")
+
+
+def test_two_columns_of_one_name_are_a_header_all_the_same(tmp_path: Path, cache: Path):
+    (tmp_path / "stock.csv").write_text("name,kept,kept\nNut,1,2\nBolt,3,4\n", "utf-8")
+    twice = Clew.open(tmp_path / "stock.csv", cache_dir=cache)
+    assert [a.label for a in twice.ask("What is the kept 2 of Bolt?").answers] == ["4"]
+    assert "two columns are called kept" in str(twice.info().report)
+
+
+def test_columns_of_any_name_and_signed_numbers_are_queried(tmp_path: Path, cache: Path):
+    text = "name,cast,index,for,lead\nHeat,Al Pacino,3,adults,+6\nRonin,Jean Reno,4,adults,-2\n"
+    (tmp_path / "films.csv").write_text(text, "utf-8")
+    films = Clew.open(tmp_path / "films.csv", cache_dir=cache)
+    found = films.query("MATCH (f:film)-[:cast]->(a) RETURN f.name, a.name, f.index, f.lead ORDER BY f.name")
+    assert found.rows == (("Heat", "Al Pacino", 3, 6), ("Ronin", "Jean Reno", 4, -2))

@@ -58,11 +58,6 @@ class EvalQuestion:
     query: str | None = None
     line: int = 0
 
-    @property
-    def is_scored(self) -> bool:
-        """Whether its answer is scored: it is no claim."""
-        return self.verdict is None
-
     def as_json(self) -> dict[str, Any]:
         """All that a record keeps of the question."""
         return {
@@ -166,7 +161,6 @@ class Record:
     key: Key
     question: EvalQuestion
     gold_in_graph: int
-    entities_in_graph: int
     answer: Mapping[str, Any] | None
     failure: Failure | None = None
     cost: float | None = None
@@ -181,7 +175,7 @@ class Record:
         return {
             **{"part": key.part, "method": key.method, "seed": key.seed},
             **self.question.as_json(),
-            **fields_json(self, "gold_in_graph gold_ids entities_in_graph answer failure cost"),
+            **fields_json(self, "gold_in_graph gold_ids answer failure cost"),
         }
 
     @cached_property
@@ -273,7 +267,6 @@ def record_from_json(value: dict[str, Any]) -> Record:
         question=question,
         gold_in_graph=value["gold_in_graph"],
         gold_ids=value["gold_ids"],
-        entities_in_graph=value["entities_in_graph"],
         answer=value["answer"],
         failure=None if failure is None else Failure(failure["type"], failure["message"]),
         cost=value["cost"],
@@ -291,7 +284,6 @@ class ScoredRow:
 
     key: Key
     kind: str
-    is_scored: bool
     without_gold: bool
     verdict: GoldVerdict | None
     stated_verdict: GoldVerdict | None

@@ -469,7 +469,7 @@ def _common(kinds: set[str]) -> str:
 def written_as(kind: str, text: str, value: float) -> str:
     """A value as a column of a kind has it: *1.234,50* of `DOUBLE` is *1234.5*; any text is what it is."""
     if kind == "INT64":
-        return text if WHOLE.fullmatch(text) else str(int(value))
+        return text.removeprefix("+") if WHOLE.fullmatch(text) else str(int(value))
     if kind == "DOUBLE":
         return repr(value)
     if kind == "BOOLEAN":

@@ -32,8 +32,7 @@ class MethodOption:
     """A field of settings as users see it.
 
     `section` is where the paper of the method has it. `reads` names a function (`module:name`) that makes the
-    value of a path. `unset` says in words what a default of None means. One that is not `offered` is no
-    option of the command line, but of experiments.
+    value of a path. `unset` says in words what a default of None means.
     """
 
     help: str
@@ -44,7 +43,6 @@ class MethodOption:
     choices: tuple[str, ...] = ()
     reads: str = ""
     unset: str = ""
-    offered: bool = True
 
 
 def option(
@@ -306,9 +304,6 @@ class SynaptiqaSettings(MethodSettings):
     )
     without: str = option("", f"corrections to leave out, with commas: {', '.join(PARTS)}", "IV.D")
     allow_ungrounded: bool = option(False, "let the model answer by itself where the graph does not", "III.C")
-    most_relations: int = option(
-        30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
-    )
     examples: tuple[Solved, ...] = option(
         (), "solved questions of this graph", "III.A", kind=str,
         reads="clew.methods.synaptiqa.queried:read_solved",

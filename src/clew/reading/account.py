@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import Step, opposite, relation_of, tail_end
+from clew.graph.steps import Step, is_backward, opposite, relation_of, tail_end
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
@@ -112,6 +112,7 @@ _HEAD = re.compile(
     re.I,
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
+_WHOM = re.compile(r"\W*(?:whom?|what|which\s+\w+)\s+(?:do|does|did)\s+.+?\s+(\w+)\W*$", re.I)
 _MOST_BEFORE_NOUN = 2
 _LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
 _FROM = re.compile(r"\bfrom\W*$", re.I)
@@ -776,14 +777,24 @@ class _Account:
         is_doing = type_ >= 0 and not query.key and (kinds.are_doings(type_) or kinds.are_numbered(type_))
         if who is not None and is_doing:
             self._restrict(*who.span(1), "asked", carried=False)
+        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
+        is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
+        is_time = answers_with_time(query, self.vocabulary)
+        is_day = step is not None and self.vocabulary.is_of_time(opposite(step))
+        if who is not None and query.ask == "list" and (is_number or is_day):
+            self._restrict(*who.span(1), "asked", carried=False)
+        whom = _WHOM.match(self.text)
+        if whom is not None and step is not None and not is_backward(step):
+            label = self.vocabulary.relations[relation_of(step)].split()[-1]
+            is_role = Lexicon.load().classes(label).get("person", 0.0) >= PERSON
+            if is_role and whom[1].lower() == label:  # *whom does Ann mentor*: not her mentor
+                for token in self._inside(*whom.span(1)):
+                    self._put(token, "unplaced", "")
         noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
         if whose is not None and singular(whose[2].lower()) == noun:
             self._restrict(*whose.span(1), "asked", carried=False)
         if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
             return
-        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
-        is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
-        is_time = answers_with_time(query, self.vocabulary)
         is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
         if opening["where"] and type_ >= 0:
             is_right = is_right and not (kinds.are_codes(query) or kinds.are_numbered(type_))

@@ -205,7 +205,6 @@ def _record(plan: RunPlan, task: AnswerTask, outcome: Outcome) -> Record:
         question=question,
         gold_in_graph=sum(is_gold_there(clew, answer) for answer in question.gold),
         gold_ids=[ids_of(clew, answer.names) for answer in question.gold],
-        entities_in_graph=sum(bool(ids_of(clew, (entity,))) for entity in question.entities),
         answer=answer,
         failure=outcome.failure,
         cost=None if plan.price is None or usage is None or not usage.calls else plan.price.of(usage),
@@ -256,7 +255,7 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
 def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[ProblemKind]:
     """Name what stands against answering a question from a graph with these relations; it stays scored."""
     problems: list[ProblemKind] = []
-    if question.is_scored:
+    if question.verdict is None:
         gold_in_graph = sum(is_gold_there(clew, answer) for answer in question.gold)
         if not question.gold:
             problems.append("no_gold")

@@ -17,7 +17,7 @@ from clew.graph.readers.columns import EdgeColumns, header_words, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
-from clew.graph.readers.table import read_table, read_tables
+from clew.graph.readers.table import read_tables
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
@@ -286,13 +286,14 @@ class JsonReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
-        if tally.tables[path]:
-            yield from read_tables(path, tally)
-            return
         found = _content(path, tally)
         if isinstance(found, Network):
             yield from read_network(path, found, tally)
-        else:
+            return
+        survey = Survey(tally.hints, {path: _tables_of(path, found, tally.hints, alone=True)})
+        survey.settle()
+        yield from read_tables(survey.tables, tally)
+        if not survey.tables:
             for _ in found():  # only faults: they are told
                 continue
 
@@ -620,8 +621,7 @@ def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
     Survey(hints, {path: tables}).settle()
     if network.left_out:
         tally.note(f"{path}: left out: {', '.join(network.left_out)}")
-    for table in tables:
-        yield from read_table(table, tally, undirected=network.undirected)
+    yield from read_tables(tables, tally, undirected=network.undirected)
 
 
 _KINDS = ("kind", "node kind", "node type", "entity type")

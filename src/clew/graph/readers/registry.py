@@ -23,8 +23,7 @@ from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.layout import TRIPLE_COLUMNS
 from clew.graph.readers.networks import NETWORKS
 from clew.graph.readers.rdf import JSONLD, NTRIPLES, RDF_READERS, RDFXML, TURTLE
-from clew.graph.readers.source_files import missing
-from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
+from clew.graph.readers.stream import BOM, ByteSource, is_plain, missing, numbered_lines, unpacked_name
 from clew.graph.readers.survey import shown_row
 from clew.graph.readers.table import TABLE, broken, table_layout
 

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.errors import InputError
-
-
-def missing(path: Path) -> InputError:
-    """Return the error of a source that is not there."""
-    return InputError(f"{path}: no such file or directory. Check the path")
+from clew.graph.readers.stream import missing
 
 
 def is_of_arrays(path: Path) -> bool:

@@ -24,7 +24,7 @@ from clew.graph.readers.networks import NETWORKS
 from clew.graph.readers.registry import READERS, choose_reader
 from clew.graph.readers.source_files import is_of_arrays, source_bytes, source_files
 from clew.graph.readers.survey import Survey, Table
-from clew.graph.readers.table import TABLE, table_layout
+from clew.graph.readers.table import TABLE, read_tables, table_layout
 
 MOST_SHOWN = 3
 """Files of a folder that a message names."""
@@ -94,8 +94,7 @@ class Sources:
 
         `scope` says what begins the names of the blank nodes of a file, if not its number among all.
         """
-        tally.tables, files = self._survey.of_file, self._files[source]
-        files = self._passed_over(self._paths[source], files, tally)
+        files = self._passed_over(self._paths[source], self._files[source], tally)
         numbers = {id(file): at for at, file in enumerate(each for of in self._files for each in of)}
         progress, done = tally.progress, 0
         for file in sorted(files, key=self._has_edges):
@@ -104,8 +103,9 @@ class Sources:
             tally.scope = str(numbers[id(file)] or "") if scope is None else scope(file.path)
             tally.begun = False
             if file.fault is None and file.reader is not None:
+                tables = self._survey.of_file.get(file.path)
                 try:
-                    yield from file.reader.read(file.path, tally)
+                    yield from read_tables(tables, tally) if tables else file.reader.read(file.path, tally)
                 except InputError as error:
                     if not file.in_folder or len(tally.faults) >= MAX_FAULTS:
                         raise

@@ -329,7 +329,7 @@ def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | 
         raise InputError(
             f"{path}: {len(header):,} columns; a table may have {MOST_COLUMNS:,}. Give it as triples"
         )
-    table.header, table.notes = _distinct(header)
+    table.header, table.notes = distinct_names(header)
     first_rows = [cells for _, cells in sample[1:]]
     layout = layout_of(table.header, first_rows, hints, headed=lists is not None, called=table.name)
     if layout is not None and lists is not None:
@@ -393,7 +393,7 @@ def _stem(path: Path) -> str:
     return name.split(".")[0] if not name.startswith(".") else name
 
 
-def _distinct(header: Sequence[str]) -> tuple[list[str], list[str]]:
+def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names of columns, of which none is twice, and what was done about it."""
     seen: set[str] = set()
     names: list[str] = []
@@ -501,7 +501,7 @@ class Survey:
             self._type_columns(table, alone=len(tables) == 1)
         _unify_texts(tables)
         for table in tables:
-            table.kept = table.sample = []
+            table.kept, table.sample = [], []
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():

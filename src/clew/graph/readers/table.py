@@ -37,7 +37,9 @@ from clew.graph.readers.stream import unpacked_name
 from clew.graph.readers.survey import (
     SAMPLED_ROWS,
     NumberedRow,
+    Survey,
     Table,
+    distinct_names,
     look_through,
     singular,
 )
@@ -136,8 +138,10 @@ class TableReader:
         return [table]
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
-        """Stream the batches of `path`; see `Reader`."""
-        yield from read_tables(path, tally)
+        """Stream the batches of a table alone; see `Reader`."""
+        survey = Survey(tally.hints, {path: self.look(path, tally.hints, alone=True)})
+        survey.settle()
+        yield from read_tables(survey.tables, tally)
 
 
 def broken(file: Path, hints: Hints) -> ParseError | None:
@@ -154,6 +158,8 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
     """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
     records = _records(path, Tally(on_error="skip", hints=hints))
     first, *rows = [fields for _, fields in islice(records, SAMPLED_ROWS + 1)] or [[]]
+    if first.count("".join(first[:1])) == 1:  # else a first line may lead from a thing to itself
+        first, _ = distinct_names(first)
     return layout_of(first, rows, hints, called=Path(unpacked_name(path.name)).stem)
 
 
@@ -164,14 +170,13 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
 
 
-def read_tables(path: Path, tally: Tally) -> Iterator[Batch]:
-    """Stream the batches of the tables of a file, which were looked through."""
-    for table in tally.tables[path]:
-        yield from read_table(table, tally)
+def read_tables(tables: Iterable[Table], tally: Tally, *, undirected: bool = False) -> Iterator[Batch]:
+    """Stream the batches of tables that were looked through; `undirected`: each edge is kept both ways."""
+    for table in tables:
+        yield from _read_table(table, tally, undirected=undirected or tally.hints.undirected)
 
 
-def read_table(table: Table, tally: Tally, *, undirected: bool = False) -> Iterator[Batch]:
-    """Stream the batches of a table; `undirected`: each edge is kept both ways."""
+def _read_table(table: Table, tally: Tally, *, undirected: bool) -> Iterator[Batch]:
     path, fault, layout = table.path, table.fault, table.layout
     if fault is not None:
         tally.error(fault)
@@ -193,7 +198,7 @@ def read_table(table: Table, tally: Tally, *, undirected: bool = False) -> Itera
     if layout.header and not table.rows:
         tally.note(f"{path}: a header and no rows")
     rows = islice(records, int(layout.header), None)
-    yield from _batches_of(table, rows, tally, undirected=undirected or tally.hints.undirected)
+    yield from _batches_of(table, rows, tally, undirected=undirected)
 
 
 def _batches_of(

@@ -1036,7 +1036,11 @@ def _in_list(operation: tree.Calculation, out: LadybugText) -> str:
 def _is_node(part: Expression, query: tree.CypherQuery) -> bool:
     """Whether an expression is a variable that nodes of patterns have, and nothing else has."""
     nodes, others = set[str](), set[str]()
+    last = [clause for branch in query.branches for clause in branch.clauses[-1:]]
+    columns = {id(item) for clause in last if isinstance(clause, tree.Projection) for item in clause.items}
     for each in query.find(tree.NodePattern, tree.ReturnItem, tree.Unwind, tree.Iteration):
+        if id(each) in columns:  # its name is for whoever reads the rows
+            continue
         name = each.alias if isinstance(each, tree.ReturnItem) else each.variable
         if name is not None:
             (nodes if isinstance(each, tree.NodePattern) else others).add(name.text)
