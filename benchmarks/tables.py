@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from clew.graph.readers.hints import Hints
+from clew.graph.readers.sources import Sources
 from clew.graph.readers.survey import Table
-from clew.graph.readers.table import survey
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "tables"
 READ_AS = {
@@ -76,16 +76,16 @@ def main() -> None:
         right, asked, files = Counter[str](), Counter[str](), 0
         for folder in sorted(path for path in (DATA / half).iterdir() if path.is_dir()):
             schema = json.loads((folder / "schema.json").read_text("utf-8"))
-            for path, table in survey([folder / "data" / name for name in schema], Hints()).tables.items():
+            for table in Sources([folder / "data" / name for name in schema], "table", Hints()).tables:
                 files += 1
                 if table.fault or not table.layout.columns:
                     asked["unread"] += 1
                     continue
-                for kind, is_right, read in compared(table, schema[path.name]):
+                for kind, is_right, read in compared(table, schema[table.path.name]):
                     asked[kind] += 1
                     right[kind] += is_right
                     if not is_right and "-v" in sys.argv:
-                        print(f"{half} {folder.name} {path.name}: {read}", file=sys.stderr)
+                        print(f"{half} {folder.name} {table.path.name}: {read}", file=sys.stderr)
         shares = " | ".join(f"{right[kind]} of {asked[kind]}" for kind in kinds)
         print(f"| {half} | {files} ({asked['unread']} not read) | {shares} | {asked['made up']} |")
 

@@ -5,6 +5,7 @@ Loaded after ladybug has run a query, it ends the process.
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import os
 import socket
@@ -56,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 NEO4J = tuple(f"tests/stores/test_{name}.py" for name in (
     "differential", "attacks", "ask_neo4j", "neo4j_failures", "neo4j_import"))  # fmt: skip
 MILVUS = ("tests/index/test_in_milvus.py", "tests/index/test_backends.py")
-FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS)
+FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS, "tests/test_examples.py", "tests/test_site.py")
 """Files that take long: they begin first, so that no core waits for one of them in the end."""
 
 
@@ -106,6 +107,9 @@ def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 ROOT = Path(__file__).resolve().parents[1]
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    compileall.compile_dir(ROOT / "src", quiet=2)
+"""Byte code is made once: hundreds of programs that tests start, and that write none, would each make it."""
 keep_machine_code()
 os.environ["NUMBA_CACHE_DIR"] = str(COMPILING.folder)
 """Programs that tests start with a cache of their own use the machine code that is there."""

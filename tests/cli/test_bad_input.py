@@ -85,7 +85,10 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
         ("-", "stdin is empty. A source needs at least one triple"),
-        (".", ".: is a directory without tables of nodes and edges. Give the triple files in it: ./*"),
+        (
+            ".",
+            ".: no file in this folder is called as one of a graph is: file.clew, folder.clew. Read are .tsv, ",
+        ),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
         (
             "folder.clew",
@@ -274,29 +277,23 @@ def test_a_disk_without_room_leaves_the_index_as_it_was(seen, films, index):
     assert json.loads(seen("info", index, "--json")[1])["counts"]["triples"] > 100
 
 
-def test_a_disk_without_room_keeps_the_answers_before_it(seen, index, write_lines, tmp_path):
-    asked = write_lines("questions.jsonl", *({"id": str(i), "question": "around Memento"} for i in range(8)))
-    command = ("ask", index, "--questions", asked, "--out", "answers.jsonl")
-    assert seen("ask", index, "around Memento")[0] == 0, "compiled, which takes room too"
+@pytest.mark.parametrize(
+    ("verb", "kind", "text", "out"),
+    [
+        ("ask", "question", "around Memento", "answers"),
+        ("verify", "claim", "Memento was directed by Christopher Nolan", "verdicts"),
+    ],
+)
+def test_a_disk_without_room_keeps_what_was_done_before(seen, index, write_lines, verb, kind, text, out):
+    given = write_lines("given.jsonl", *({"id": str(i), kind: text} for i in range(8)))
+    command = (verb, index, f"--{kind}s", given, "--out", f"{out}.jsonl")
+    assert seen(verb, index, text)[0] == 0, "compiled, which takes room too"
     code, _, err = seen(*command, preexec_fn=small_files)
     assert code == 1
-    assert err.startswith("error: answers.jsonl: cannot be written (File too large). Its answers are kept")
+    assert err.startswith(f"error: {out}.jsonl: cannot be written (File too large). Its {out} are kept")
     assert seen(*command)[0] == 0
-    answered = [json.loads(line)["id"] for line in Path("answers.jsonl").read_text().splitlines()]
-    assert answered == [str(i) for i in range(8)]
-
-
-def test_a_disk_without_room_keeps_the_verdicts_before_it(seen, index, write_lines):
-    claim = "Memento was directed by Christopher Nolan"
-    claims = write_lines("claims.jsonl", *({"id": str(i), "claim": claim} for i in range(8)))
-    command = ("verify", index, "--claims", claims, "--out", "verdicts.jsonl")
-    assert seen("verify", index, claim)[0] == 0, "compiled, which takes room too"
-    code, _, err = seen(*command, preexec_fn=small_files)
-    assert code == 1
-    assert err.startswith("error: verdicts.jsonl: cannot be written (File too large). Its verdicts are kept")
-    assert seen(*command)[0] == 0
-    verified = [json.loads(line)["id"] for line in Path("verdicts.jsonl").read_text().splitlines()]
-    assert verified == [str(i) for i in range(8)]
+    done = [json.loads(line)["id"] for line in Path(f"{out}.jsonl").read_text().splitlines()]
+    assert done == [str(i) for i in range(8)]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

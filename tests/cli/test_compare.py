@@ -73,8 +73,8 @@ def test_hops_widen_what_is_retrieved(films: str):
     "words",
     [
         ("--method", "llm,triple-rag", "--set", "hops=2"),
-        ("--method", "kaping", "--set", "frontier=question"),
-        ("--method", "kg-rag", "--set", "frontier=both"),
+        ("--method", "kaping", "--set", "letter=yes"),
+        ("--method", "kg-rag", "--set", "letter=both"),
         ("--method", "kg-rag", "--set", "hops=0"),
     ],
 )

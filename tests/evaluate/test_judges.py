@@ -65,14 +65,12 @@ def test_garbage_is_asked_for_once_more_with_what_was_wrong():
     assert "could not be read" in told[1][1]
 
 
-def test_garbage_twice_is_no_verdict():
-    judgement = AnswerJudge("m", "three-way", scripted("hm")[0]).judge(WRONG)
-    assert (judgement.verdict, judgement.problem) == (None, "the reply could not be read")
-
-
-def test_a_model_that_fails_gives_no_verdict():
-    judgement = AnswerJudge("m", "three-way", scripted(LlmError("down"))[0]).judge(WRONG)
-    assert (judgement.verdict, judgement.problem) == (None, "LlmError: down")
+@pytest.mark.parametrize(
+    ("reply", "problem"), [("hm", "the reply could not be read"), (LlmError("down"), "LlmError: down")]
+)
+def test_garbage_twice_and_a_model_that_fails_give_no_verdict(reply, problem):
+    judgement = AnswerJudge("m", "three-way", scripted(reply)[0]).judge(WRONG)
+    assert (judgement.verdict, judgement.problem) == (None, problem)
 
 
 def test_the_forms_have_their_own_prompts_verdicts_and_keys():
@@ -102,32 +100,32 @@ def judged(tmp_path):
     return RunDirectory(tmp_path)
 
 
+def judge_all(directory, *judges):
+    """Judge by (name, form, replies), with as many threads."""
+    asked = [AnswerJudge(name, form, reply) for name, form, reply in judges]
+    judge_run(directory, asked, len(asked), lambda n, of: None)
+
+
 def judgements(directory):
     return {(line["id"], line["judge"]): line["verdict"] for _, line in directory.lines(JUDGEMENTS)}
 
 
 def test_two_judges_disagree_on_what_the_exact_match_left_open(judged):
     one, two = scripted('{"verdict": "accurate"}')[0], scripted('{"verdict": "incorrect"}')[0]
-    judge_run(
-        judged,
-        [AnswerJudge("one", "three-way", one), AnswerJudge("two", "three-way", two)],
-        2,
-        lambda n, of: None,
-    )
+    judge_all(judged, ("one", "three-way", one), ("two", "three-way", two))
     assert judgements(judged) == {("wrong", "one"): "accurate", ("wrong", "two"): "incorrect"}
 
 
 def test_a_matching_judge_sees_all_answers(judged):
-    judge_run(judged, [AnswerJudge("k", "match", scripted('{"verdict": "no"}')[0])], 1, lambda n, of: None)
+    judge_all(judged, ("k", "match", scripted('{"verdict": "no"}')[0]))
     assert set(judgements(judged)) == {("right", "match:k"), ("wrong", "match:k")}
 
 
 def test_what_is_judged_is_not_judged_again_but_silence_is(judged):
-    silent, _ = scripted("hm")
-    judge_run(judged, [AnswerJudge("one", "three-way", silent)], 1, lambda n, of: None)
+    judge_all(judged, ("one", "three-way", scripted("hm")[0]))
     reply, told = scripted('{"verdict": "accurate"}')
     for _ in range(2):
-        judge_run(judged, [AnswerJudge("one", "three-way", reply)], 1, lambda n, of: None)
+        judge_all(judged, ("one", "three-way", reply))
     assert len(told) == 1
     assert judgements(judged) == {("wrong", "one"): "accurate"}
 
@@ -137,19 +135,13 @@ def test_a_judge_that_never_answers_ends_the_judging(tmp_path):
     for at in range(SILENT + 5):
         lines.add(record(["x"], ["y"], id=str(at)).as_json())
     lines.close()
-    judge = AnswerJudge("mute", "three-way", scripted(LlmError("no route"))[0])
     with pytest.raises(UsageError, match=r"mute gave no verdict on its first 20 questions .*no route"):
-        judge_run(RunDirectory(tmp_path), [judge], 1, lambda n, of: None)
+        judge_all(RunDirectory(tmp_path), ("mute", "three-way", scripted(LlmError("no route"))[0]))
     assert len(list(RunDirectory(tmp_path).lines(JUDGEMENTS))) == SILENT
 
 
 def test_keys_of_judgements_are_those_of_records(judged):
-    judge_run(
-        judged,
-        [AnswerJudge("one", "three-way", scripted('{"verdict": "accurate"}')[0])],
-        1,
-        lambda n, of: None,
-    )
+    judge_all(judged, ("one", "three-way", scripted('{"verdict": "accurate"}')[0]))
     (line,) = (judged.path / JUDGEMENTS).read_text().splitlines()
     told = json.loads(line)
     assert Key(told["part"], told["method"], told["seed"], told["id"]) == Key("set/part", "m", None, "wrong")

@@ -8,11 +8,9 @@ import pytest
 
 from clew.errors import LlmError
 from clew.llm import Settings, ask, open_model, run_sync
-from servers.fake_server import Answer, completion, events, message, message_events, piece, serving
+from servers.fake_server import Answer, completion, events, message, message_events, needs, piece, serving
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs("openai", "anthropic")]
 
 KEY = "sk-very-secret-4711"
 WIRES = ("vllm/fake", "anthropic/fake", "ollama/fake")

@@ -7,7 +7,7 @@ import pytest
 
 from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
-from clew.graph.walks.changed_roots import StoredWalks, changed_roots
+from clew.graph.walks.changed_roots import changed_roots
 from clew.graph.walks.walks import MOST_LAYER_EDGES, Walker, WalkSettings
 
 
@@ -63,7 +63,7 @@ def told(graph, edit, options, budget=MOST_LAYER_EDGES, **words):
     before = Walker(graph, options, layer_edges=budget).walk(roots)
     after = edited(graph, edit)[0]
     walker = Walker(after, options, layer_edges=budget)
-    stored = [StoredWalks(before, np.ones(graph.nodes, np.bool_))]
+    stored = [(before, np.arange(graph.nodes, dtype=np.int32))]
     found = set(changed_roots(graph, edit, walker, stored, **words).tolist())
     return differing(before, walker.walk(np.arange(after.nodes, dtype=np.int32))), found
 

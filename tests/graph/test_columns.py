@@ -346,10 +346,10 @@ def test_what_can_be_read_of_odd_tables_is_read_and_noted(opened):
         assert "two columns are called price; one is read as price 2" in notes(clew)
         assert "byte order marks within the file are left out" in notes(clew)
     with opened(
-        {"a.csv": "id,name,age\n,Ann,3\n2,Bob,4\n", "b.csv": "a,b,c\nd,b,f\n"}, on_error="skip"
+        {"a.csv": "id,name,age\n,Ann,3\n2,Bob,4\n", "b.csv": "a,b,c,g\nd,b,f,b\n"}, on_error="skip"
     ) as clew:
         assert clew.info().report["skipped"] == 2
-        assert "1 of 2 tables cannot be read: b.csv" in notes(clew)
+        assert "1 of 2 files cannot be read: b.csv" in notes(clew)
 
 
 def test_example_questions_are_what_people_would_ask(opened):

@@ -358,3 +358,30 @@ def test_lists_that_are_too_many_at_once_are_counted(tmp_path, monkeypatch):
     kept = relations.count(f"{rdf}rest")
     assert kept
     assert [note for note in report.sources[0].notes if f"{kept} lists stay cells" in note]
+
+
+PARTNERS = (
+    "id,name,type\nc1,Alba Paper,customer\nc2,Brix Foods,customer\nd1,North Depot,depot\n"
+    "p1,Resin,product\np2,Glue,product\n"
+)
+DEALT = (
+    "from,relation,to,date,pallets,status\nc1,ordered,p1,2023-03-04,60,delivered\n"
+    "c1,ordered,p2,2023-05-01,20,cancelled\nc2,ordered,p1,2022-03-09,80,cancelled\n"
+    "d1,delivered to,c1,2023-03-06,40,done\nd1,delivered to,c2,2023-03-11,70,cancelled\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which products were cancelled in March?", {"Resin"}),
+        ("Which products were cancelled in 2023?", {"Glue"}),
+        ("What is the largest delivery from North Depot?", {"Brix Foods"}),
+    ],
+)
+def test_edges_are_asked_by_a_month_and_by_their_largest_number(tmp_path_factory, cache, question, answers):
+    folder = tmp_path_factory.mktemp("dealt")
+    (folder / "nodes.csv").write_text(PARTNERS)
+    (folder / "edges.csv").write_text(DEALT)
+    answer = Clew.open(folder, cache_dir=cache).ask(question)
+    assert {a.label for a in answer.answers} == answers, answer.abstained

@@ -10,9 +10,7 @@ import pytest
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.build import build_graph
-from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.registry import choose_reader
 from graph.test_table_reader import Found, write
 
@@ -135,6 +133,14 @@ def test_columns_can_be_said(tmp_path: Path) -> None:
         Found(tmp_path / "a.json", Hints(id="x"))
 
 
+def test_nodes_of_a_network_are_of_the_kind_that_a_column_says(tmp_path: Path) -> None:
+    nodes = [{"id": "n1", "kind": "peak", "name": "Gletsch"}, {"id": "n2", "kind": "hut", "name": "Almhaus"}]
+    network = {"nodes": nodes, "links": [{"source": "n2", "target": "n1", "rel": "near"}]}
+    found = Found(write(tmp_path / "park.json", json.dumps(network)))
+    assert found.types == [("n1", "peak"), ("n2", "hut")]
+    assert found.triples == [("n2", "near", "n1")]
+
+
 def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
     text = json.dumps([{"@id": "http://e.org/a", "http://e.org/p": {"@id": "http://e.org/b"}}])
     for name in ("a.json", "a"):
@@ -177,7 +183,7 @@ def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("clew.graph.readers.stream.MOST_DOCUMENT_BYTES", 1 << 20)
     path = write(tmp_path / "a.json", "[" + " " * (1 << 21) + "]")
     with pytest.raises(InputError, match=r"more than 1 MiB\. Give it as an object a line"):
-        list(JSON.read(path, Tally()))
+        Found(path)
 
 
 def test_a_number_stays_as_it_is_written(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from clew.graph.build import build_graph
 from clew.graph.readers.batch import Tally
 from clew.graph.readers.hints import Hints, columns_of
 from clew.graph.readers.registry import choose_reader
+from clew.graph.readers.sources import Sources
 
 Triple = tuple[str, str, object]
 INTEGER, DECIMAL, STRING = (XSD + name for name in ("integer", "decimal", "string"))
@@ -23,7 +24,7 @@ class Found:
 
     def __init__(self, path: Path, hints: Hints | None = None, on_error: str = "fail") -> None:
         self.tally = Tally(on_error, hints=hints or Hints())  # type: ignore[arg-type]
-        batches = list(choose_reader(path, hints=hints).read(path, self.tally))
+        batches = list(Sources([path], None, self.tally.hints).read(0, self.tally))
         self.triples = [row for b in batches for row in zip(b.heads, b.relations, b.tails, strict=True)]
         self.nodes = [node for b in batches for node in b.nodes]
         self.types = [pair for b in batches for pair in b.types]
@@ -371,17 +372,17 @@ def test_a_file_without_an_ending_is_known_by_how_it_begins(text: str, format: s
 
 
 def test_an_unclear_folder_names_its_tables(tmp_path: Path) -> None:
-    write(tmp_path / "a.csv", "a,b,c\nd,b,f\n")
+    write(tmp_path / "a.csv", "a,b,c,g\nd,b,f,b\n")
     write(tmp_path / "b.csv", "name,age\nAnn,31\nBob,28\n")
-    write(tmp_path / "c.csv", "d,e,f\ng,e,i\n")
+    write(tmp_path / "c.csv", "d,e,f,g\ng,e,i,e\n")
     with pytest.raises(ParseError) as error:
         build_graph([tmp_path])
-    assert "a.csv:1: it is not clear what the columns are: a,b,c" in str(error.value)
+    assert "a.csv:1: a table (a,b,c,g), and it is not clear what its columns are" in str(error.value)
     assert "c.csv:1" in str(error.value)
     graph, report = build_graph([tmp_path], on_error="skip")
     assert graph.triples == 2
     assert report.skipped == 2
-    assert any("2 of 3 tables cannot be read: a.csv, c.csv" in note for note in report.notes)
+    assert any("2 of 3 files cannot be read: a.csv, c.csv" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("header", [",city,age", "Unnamed: 0,city,age"])

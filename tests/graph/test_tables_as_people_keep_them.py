@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
+from clew.errors import ClewError
 
 TABLES = {
     "sites.csv": "site,nm,hab,alt_m,key\nS01,Alder Carr,wet woodland,142,Y\n"
@@ -87,3 +88,99 @@ def test_an_update_finds_rows_by_name_as_a_build_does(folder: Path, tmp_path: Pa
     made = rows(updated, "(c)-[:`made by`]->(m)", "c", "m.Since")
     assert ("Stool", "2014") in made
     assert ("Stool", "reedbed") in rows(updated, "(c)-[:site]->(s)-[:hab]->(h)", "c", "h")
+
+
+def test_an_update_takes_a_list_of_names_apart(folder: Path, tmp_path: Path):
+    updated = Clew.index(folder, out=tmp_path / "updated.clew")
+    more = tmp_path / "chairs.csv"
+    more.write_text("no,chair,made by,site\n4,Stool,Ben Ash; Cy Pell,Cors y Felin\n", "utf-8")
+    updated.update([more])
+    made = rows(updated, "(c)-[:`made by`]->(m)", "c", "m.Since")
+    assert {("Stool", "2014"), ("Stool", "2009")} <= made
+
+
+FAMILY = {
+    "people.csv": "no,given,family,birthplace,referred_by\n"
+    + "".join(f"{i},Given{i},Family{i},{i % 4 + 1},{'' if i < 7 else i - 5}\n" for i in range(1, 13)),
+    "places.csv": "no,place,rank\n1,Alford,2\n2,Burgh,1\n3,Candlesby,2\n4,Driby,3\n",
+    "marriages.csv": "no,husband,wife,held on,guests\n1,1,2,18360512,4\n2,3,4,18410301,2\n"
+    "3,5,12,18520917,3\n",
+    "Wards.csv": "no,ward,is_open,children\n41077,North,1,1\n52310,South,0,1\n"
+    "60018,West,1,0\n71942,East,0,1\n",
+    "bx.csv": "box,goes to,Ward\nB1,52310,North\nB2,41077,East\nB3,71942,East\nB4,60018,South\n"
+    "B5,52310,West\nB6,41077,North\n",
+    "beasts.csv": "beast,ward,sighted,size\nAdder,West,Aug 2021,3\nBadger,East,May 2019,4\n",
+}
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Clew:
+    folder = tmp_path_factory.mktemp("family")
+    for name, text in FAMILY.items():
+        (folder / name).write_text(text, "utf-8")
+    return Clew.open(folder, cache_dir=cache)
+
+
+def test_numbers_that_are_ids_lead_to_rows_and_small_counts_do_not(family: Clew):
+    assert ("marriage 3", "Given12 Family12") in rows(family, "(m)-[:wife]->(p)", "m", "p")
+    assert ("Given7 Family7", "Given2 Family2") in rows(family, "(p)-[:referred_by]->(r)", "p", "r")
+    assert ("Given1 Family1", "Burgh") in rows(family, "(p)-[:birthplace]->(t)", "p", "t")
+    assert ("B1", "South") in rows(
+        family, "(b:bx)-[:`goes to`]->(w)", "b", "w"
+    )  # no chance: 6 of 6 in 31,000
+    assert rows(family, "(p:place)", "p", "p.rank") >= {("Driby", "3")}
+    assert rows(family, "(m:marriage)", "m", "m.guests") >= {("marriage 1", "4")}
+
+
+def test_days_and_flags_in_digits_and_months_are_read(family: Clew):
+    found = family.query("MATCH (m:marriage) WHERE m.`held on` > date('1840-01-01') RETURN count(m)")
+    assert found.rows == ((2,),)
+    assert rows(family, "(w:ward_node)", "w", "w.is_open", "w.children") >= {("North", "True", "1")}
+    assert {a.label for a in family.ask("Which wards are open?").answers} == {"North", "West"}
+    assert {a.label for a in family.ask("Which beasts were sighted before 2020?").answers} == {"Badger"}
+
+
+def test_columns_that_differ_in_case_are_one_relation(family: Clew):
+    assert rows(family, "(a)-[:ward]->(w)", "a") >= {("B1",), ("Adder",)}
+
+
+def test_columns_of_many_rows_lead_to_the_rows_of_a_table_of_many(tmp_path: Path, cache: Path):
+    count = 21_000
+    tables = {
+        "parts.csv": ["stock,part", *(f"{500 + 37 * i},Part {i}" for i in range(count))],
+        "towns.csv": ["code,town", *(f"T{i},Town {i}" for i in range(9))],
+        "trips.csv": [
+            "trip no,from,to,load",
+            *(f"24-{i},T{i % 9},T{i % 7},{500 + 37 * (i // 2)}" for i in range(count)),
+        ],
+        "orders.csv": ["order,client", *(f"O{i},Part {count - 1 - i}" for i in range(9))],
+    }
+    for name, lines in tables.items():
+        (tmp_path / name).write_text("\n".join(lines), "utf-8")
+    many = Clew.open(tmp_path, cache_dir=cache)
+    found = many.query("MATCH (t {name: '24-20999'})-[:load]->(p) RETURN p.name")
+    assert found.rows == (("Part 10499",),)
+    found = many.query("MATCH (o {name: 'O0'})-[:client]->(p:part) RETURN p.name")
+    assert found.rows == ((f"Part {count - 1}",),)
+
+
+def test_a_query_is_told_what_a_name_is_of(family: Clew):
+    with pytest.raises(ClewError, match=r"no label or relation ward\. Near: ward_node"):
+        family.query("MATCH (w:ward) RETURN w.name")
+    with pytest.raises(ClewError, match="It is a relation"):
+        family.query("MATCH (b:bx) RETURN b.ward")
+
+
+def test_two_columns_of_one_name_are_a_header_all_the_same(tmp_path: Path, cache: Path):
+    (tmp_path / "stock.csv").write_text("name,kept,kept\nNut,1,2\nBolt,3,4\n", "utf-8")
+    twice = Clew.open(tmp_path / "stock.csv", cache_dir=cache)
+    assert [a.label for a in twice.ask("What is the kept 2 of Bolt?").answers] == ["4"]
+    assert "two columns are called kept" in str(twice.info().report)
+
+
+def test_columns_of_any_name_and_signed_numbers_are_queried(tmp_path: Path, cache: Path):
+    text = "name,cast,index,for,lead\nHeat,Al Pacino,3,adults,+6\nRonin,Jean Reno,4,adults,-2\n"
+    (tmp_path / "films.csv").write_text(text, "utf-8")
+    films = Clew.open(tmp_path / "films.csv", cache_dir=cache)
+    found = films.query("MATCH (f:film)-[:cast]->(a) RETURN f.name, a.name, f.index, f.lead ORDER BY f.name")
+    assert found.rows == (("Heat", "Al Pacino", 3, 6), ("Ronin", "Jean Reno", 4, -2))

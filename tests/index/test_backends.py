@@ -21,9 +21,9 @@ from clew.index.vectors.nearest import FaissVectors, VectorStoreError
 DIMENSION = 16
 
 
-@pytest.fixture(params=["faiss", "milvus-lite", "milvus-server"])
+@pytest.fixture(scope="module", params=["faiss", "milvus-lite", "milvus-server"])
 def backend(request, tmp_path_factory):
-    """Make an empty index of vectors of a dimension."""
+    """Make an empty index of a dimension. All tests of one backend run before those of the next."""
     if request.param.startswith("faiss") and not has_faiss():
         pytest.skip("faiss is not installed")
     if not request.param.startswith("milvus"):
@@ -39,14 +39,15 @@ def backend(request, tmp_path_factory):
     return partial(MilvusVectors, place=place)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def vectors():
     rows = np.random.default_rng(1).normal(size=(600, DIMENSION)).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def filled(backend, vectors):
+    """An index that is only looked into."""
     index = backend(DIMENSION)
     index.add(np.arange(600) * 7, vectors)
     return index

@@ -45,11 +45,6 @@ def place(tmp_path_factory):
     return MilvusPlace(str(tmp_path_factory.mktemp("lite") / "vectors.db"))
 
 
-@pytest.fixture(params=["lite", "server"])
-def both_places(request, place):
-    return place if request.param == "lite" else MilvusPlace(request.getfixturevalue("milvus").uri)
-
-
 def build(folder, place, text=FILMS, *, embedder=EMBEDDER, corpus=SETTINGS, triple_vectors=True):
     source = folder / "films.tsv"
     source.write_text(text)
@@ -132,15 +127,6 @@ def unit(rows):
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 
-def test_it_finds_the_same_before_and_after_updates(both_places, tmp_path):
-    path = build(tmp_path, both_places)
-    assert_finds_the_same(path, tmp_path / "again")
-    for edits in EDITS:
-        update_index(path, edits, embedder=EMBEDDER)
-        assert_finds_the_same(path, tmp_path / "again")
-    assert set(info_of(open_index(path)).vectors.values()) == {"milvus"}
-
-
 def test_who_has_it_open_finds_the_old_vectors_until_the_second_update(place, tmp_path):
     path = build(tmp_path, place)
     old = open_index(path)
@@ -173,72 +159,6 @@ def test_an_index_that_is_replaced_leaves_no_collections_but_those_of_the_genera
 
 def is_there(place, name):
     return MilvusVectors(1, place, name)._ask("look", "has_collection")
-
-
-class Interrupting:
-    """Counts letters, and does something before its text number `at`."""
-
-    name, dimension, fingerprint = EMBEDDER.name, EMBEDDER.dimension, EMBEDDER.fingerprint
-
-    def __init__(self, at, action):
-        self.left, self.action = at, action
-
-    def embed(self, texts):
-        before, self.left = self.left, self.left - len(texts)
-        if before > 0 >= self.left:
-            self.action()
-        return EMBEDDER.embed(texts)
-
-
-@pytest.mark.slow
-def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_stays(milvus, tmp_path):
-    place = MilvusPlace(milvus.uri)
-    path = build_walks(tmp_path, place)
-    manifest = (path / "manifest.json").read_bytes()
-    impatient = MilvusPlace(milvus.uri, write_seconds=2)
-    try:
-        with pytest.raises(VectorStoreError, match=r"Milvus at http://127.* run the same command again"):
-            build_walks(tmp_path, impatient, embedder=Interrupting(9000, milvus.kill), text=CHAIN)
-    finally:
-        milvus.start()
-    assert (path / "manifest.json").read_bytes() == manifest
-    assert_same_walks(open_index(path))
-    build_walks(tmp_path, place, text=CHAIN)
-    corpus = open_corpus(open_index(path), writable=True)
-    assert len(corpus.milvus.walks) == corpus.report().walks
-
-
-@pytest.mark.slow
-def test_milvus_that_is_restarted_in_mid_build_is_waited_for(milvus, tmp_path):
-    def restart():
-        milvus.kill()
-        threading.Thread(target=start).start()
-
-    def start():
-        time.sleep(1)
-        milvus.start()
-        started.set()
-
-    started = threading.Event()
-    path = build_walks(tmp_path, MilvusPlace(milvus.uri), embedder=Interrupting(9000, restart), text=CHAIN)
-    assert started.wait(60)
-    corpus = open_corpus(open_index(path), writable=True)
-    assert len(corpus.milvus.walks) == corpus.report().walks
-    assert len(corpus.milvus.nodes) == 3001
-
-
-def test_an_update_while_milvus_is_down_leaves_what_was(milvus, tmp_path):
-    path = build_walks(tmp_path, MilvusPlace(milvus.uri))
-    manifest = (path / "manifest.json").read_bytes()
-    milvus.kill()
-    try:
-        with pytest.raises(VectorStoreError, match="did not open"):
-            update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER)
-    finally:
-        milvus.start()
-    assert (path / "manifest.json").read_bytes() == manifest
-    update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER)
-    assert_same_walks(open_index(path))
 
 
 def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_path, killed_update):
@@ -335,3 +255,86 @@ def test_a_method_that_needs_all_vectors_says_so(place, tmp_path):
     path = build(tmp_path, place)
     with pytest.raises(UsageError, match="Index the sources without --vectors milvus"):
         VectorRag(open_index(path), EMBEDDER, model=ScriptedModel([]))
+
+
+# From here on a server runs, which takes most of a core.
+
+
+@pytest.fixture(params=["lite", "server"])
+def both_places(request, place):
+    return place if request.param == "lite" else MilvusPlace(request.getfixturevalue("milvus").uri)
+
+
+def test_it_finds_the_same_before_and_after_updates(both_places, tmp_path):
+    path = build(tmp_path, both_places)
+    assert_finds_the_same(path, tmp_path / "again")
+    for edits in EDITS:
+        update_index(path, edits, embedder=EMBEDDER)
+        assert_finds_the_same(path, tmp_path / "again")
+    assert set(info_of(open_index(path)).vectors.values()) == {"milvus"}
+
+
+class Interrupting:
+    """Counts letters, and does something before its text number `at`."""
+
+    name, dimension, fingerprint = EMBEDDER.name, EMBEDDER.dimension, EMBEDDER.fingerprint
+
+    def __init__(self, at, action):
+        self.left, self.action = at, action
+
+    def embed(self, texts):
+        before, self.left = self.left, self.left - len(texts)
+        if before > 0 >= self.left:
+            self.action()
+        return EMBEDDER.embed(texts)
+
+
+@pytest.mark.slow
+def test_milvus_that_goes_down_in_mid_build_is_a_clear_error_and_the_old_index_stays(milvus, tmp_path):
+    place = MilvusPlace(milvus.uri)
+    path = build_walks(tmp_path, place)
+    manifest = (path / "manifest.json").read_bytes()
+    impatient = MilvusPlace(milvus.uri, write_seconds=2)
+    try:
+        with pytest.raises(VectorStoreError, match=r"Milvus at http://127.* run the same command again"):
+            build_walks(tmp_path, impatient, embedder=Interrupting(9000, milvus.kill), text=CHAIN)
+    finally:
+        milvus.start()
+    assert (path / "manifest.json").read_bytes() == manifest
+    assert_same_walks(open_index(path))
+    build_walks(tmp_path, place, text=CHAIN)
+    corpus = open_corpus(open_index(path), writable=True)
+    assert len(corpus.milvus.walks) == corpus.report().walks
+
+
+@pytest.mark.slow
+def test_milvus_that_is_restarted_in_mid_build_is_waited_for(milvus, tmp_path):
+    def restart():
+        milvus.kill()
+        threading.Thread(target=start).start()
+
+    def start():
+        time.sleep(1)
+        milvus.start()
+        started.set()
+
+    started = threading.Event()
+    path = build_walks(tmp_path, MilvusPlace(milvus.uri), embedder=Interrupting(9000, restart), text=CHAIN)
+    assert started.wait(60)
+    corpus = open_corpus(open_index(path), writable=True)
+    assert len(corpus.milvus.walks) == corpus.report().walks
+    assert len(corpus.milvus.nodes) == 3001
+
+
+def test_an_update_while_milvus_is_down_leaves_what_was(milvus, tmp_path):
+    path = build_walks(tmp_path, MilvusPlace(milvus.uri))
+    manifest = (path / "manifest.json").read_bytes()
+    milvus.kill()
+    try:
+        with pytest.raises(VectorStoreError, match="did not open"):
+            update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER)
+    finally:
+        milvus.start()
+    assert (path / "manifest.json").read_bytes() == manifest
+    update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER)
+    assert_same_walks(open_index(path))

@@ -17,11 +17,9 @@ from clew.foundation.bounded_http import MOST_REPLY_BYTES
 from clew.llm import Settings, ask, open_model, run_sync
 from clew.llm.types import ModelFailed
 from clew.text.embedders import OpenAIEmbedder
-from servers.fake_server import Answer, completion, serving
+from servers.fake_server import Answer, completion, needs, serving
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-
+pytestmark = needs("openai", "anthropic")
 NAMES = ("vllm/fake", "anthropic/fake")
 REQUEST = ask("hello")
 ZIPPED = {"content-encoding": "gzip"}

@@ -15,16 +15,25 @@ from clew.llm.managed import ManagedModel
 from clew.llm.open import open_adapter
 from clew.llm.providers import OpenedModel
 from clew.llm.testing import ScriptedModel
-from servers.fake_server import Answer, Seen, completion, events, message, message_events, piece, serving
+from servers.fake_server import (
+    Answer,
+    Seen,
+    completion,
+    events,
+    message,
+    message_events,
+    needs,
+    piece,
+    serving,
+)
 
 pytest.importorskip("pydantic_ai")
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
 
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
+pytestmark = needs("openai", "anthropic")
 TEXT = '{"colour": "red", "count": 3}'
 
 

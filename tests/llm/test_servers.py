@@ -29,13 +29,12 @@ from servers.fake_server import (
     events,
     message,
     message_events,
+    needs,
     piece,
     serving,
 )
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-
+pytestmark = needs("openai", "anthropic")
 KEY = "sk-very-secret-1"
 REQUEST = ask("hello")
 HTML = {"content-type": "text/html"}

@@ -83,22 +83,25 @@ def test_a_query_of_the_model_is_among_the_readings_of_the_second_look(ask):
     assert ask(OPEN, own, own)[0].abstained is not None  # the other order has not been looked at
 
 
-def test_what_is_chosen_once_is_not_answered(ask):
-    answer, _ = ask(OPEN, "Query: {Memento} .starring", "Query: {Memento} .directed_by")
+@pytest.mark.parametrize(
+    ("replies", "calls"),
+    [
+        (("Query: {Memento} .starring", "Query: {Memento} .directed_by"), 2),  # each is chosen once
+        (("The graph holds nothing of that.\nQuery: none",), 1),
+        (("Surely Christopher Nolan.\nQuery: none",), 1),
+        (("no idea", "still none"), 2),
+    ],
+)
+def test_what_is_not_chosen_is_not_answered(ask, replies, calls):
+    answer, _ = ask(OPEN, *replies)
     assert answer.abstained is not None
-    assert (answer.usage.calls, answer.citations) == (2, ())
+    assert (answer.answers, answer.citations, answer.usage.calls) == ((), (), calls)
 
 
 def test_without_a_second_look_the_first_choice_is_answered(films):
     model = ScriptedModel(["Query: {Memento} .runtime_minutes"])
     answer = films.ask(OPEN, model=model, settings={"second_look": False})
     assert (names(answer), answer.usage.calls) == (["113"], 1)
-
-
-def test_none_is_an_abstention(ask):
-    answer, _ = ask(OPEN, "The graph holds nothing of that.\nQuery: none")
-    assert answer.abstained is not None
-    assert answer.citations == ()
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more(ask):
@@ -115,17 +118,6 @@ def test_a_query_that_finds_nothing_is_asked_for_once_more(ask):
     assert "finds nothing" in model.requests[1].messages[-1].text
     answer, _ = ask(OPEN, empty, empty)
     assert (answer.abstained.reason, answer.usage.calls) == ("empty_result", 2)
-
-
-def test_names_in_the_thought_are_no_answer(ask):
-    answer, _ = ask(OPEN, "Surely Christopher Nolan.\nQuery: none")
-    assert names(answer) == []
-
-
-def test_two_replies_that_cannot_be_read_leave_what_the_readers_say(ask):
-    answer, _ = ask(OPEN, "no idea", "still none")
-    assert answer.abstained is not None
-    assert answer.usage.calls == 2
 
 
 def test_a_confidence_of_one_leaves_what_the_rules_leave(films):

@@ -7,8 +7,7 @@ import pytest
 from clew.engine import Clew
 from clew.errors import InputError
 from clew.llm.testing import ScriptedModel
-from clew.methods.settings import SynaptiqaSettings
-from clew.methods.synaptiqa.method import make_synaptiqa
+from clew.methods.synaptiqa import method
 
 RELATIONS = 3_000
 
@@ -32,7 +31,9 @@ def test_what_it_leaves_open_is_said(many: Clew) -> None:
     assert left.reason == "unplaced"
 
 
-def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew) -> None:
-    settings = SynaptiqaSettings(most_relations=RELATIONS)
+def test_no_store_is_made_of_more_relations_than_take_a_minute(
+    many: Clew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "MOST_RELATIONS", RELATIONS)
     with pytest.raises(InputError, match=r"3,002 relations are too many: .* Ask with --method auto"):
-        make_synaptiqa(many.opened, many.embedder, model=ScriptedModel(()), settings=settings)
+        method.make_synaptiqa(many.opened, many.embedder, model=ScriptedModel(()))

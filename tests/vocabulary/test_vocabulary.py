@@ -345,3 +345,12 @@ def test_many_names_are_asked_of_in_a_few_calls(tmp_path):
 def test_a_model_that_says_nothing_of_use_is_an_error(tmp_path):
     with opened(tmp_path, SHIPS) as clew, pytest.raises(LlmError):
         clew.draft_vocabulary(ScriptedModel(["I cannot", "I really cannot"]))
+
+
+def test_a_number_of_what_a_term_means_says_what_it_stands_for(tmp_path):
+    (tmp_path / "vessels.csv").write_text("vsl,val\nMary,120\nLucy,30\nEmma,250\n")
+    clew = Clew.index(tmp_path / "vessels.csv", out=tmp_path / "v.clew")
+    clew.set_vocabulary("[terms]\n\"big contract\" = 'vessel[val > 100]'\n")
+    answer = clew.ask("How many big contracts are there?")
+    assert [a.label for a in answer.answers] == ["2"]
+    assert any(note.startswith("big contract stands for") for note in answer.notes)

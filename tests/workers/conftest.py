@@ -15,6 +15,7 @@ PATIENT = {
 
 @pytest.fixture(scope="module")
 def cluster():
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:

@@ -4,10 +4,6 @@ import time
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
-
-import ray
-
 from clew.llm.budget import Charge, Limits
 from clew.llm.open import RayLedger
 from clew.llm.types import BudgetReached
@@ -18,15 +14,17 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 @pytest.fixture
 def connected(cluster):
+    import ray  # here: whoever collects these slow tests imports nothing for them
+
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-    yield
+    yield ray
     ray.shutdown()
 
 
 def test_limits_hold_over_all_nodes(connected):
     ledger = RayLedger("run", Limits(calls=25))
-    task = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(spend)
-    assert sum(ray.get([task.remote(ledger, 20) for _ in range(4)])) == 25
+    task = connected.remote(num_cpus=1, scheduling_strategy="SPREAD")(spend)
+    assert sum(connected.get([task.remote(ledger, 20) for _ in range(4)])) == 25
     with pytest.raises(BudgetReached, match="budget of calls for this run is reached: 26 needed"):
         ledger.reserve(Charge(1))
     ledger.handle.end()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
 pytest.importorskip("openai", reason="openai is not installed: pip install 'clew[openai]'")
 
 from typer.testing import CliRunner

@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'clew[ray]'")
-
 from clew import workers as of_clew
 from clew.errors import ClewError
 from clew.workers import MOST_LOST, ClusterError, Processes, RayWorkers, Stopped

@@ -108,6 +108,8 @@ class _Cutter:
                 self._pair((subject, before), item, place, wording, (run, after or ()))
             for clause in trailing[attached[2] :]:
                 self._trailing(clause, subject[0], run[-1])
+            if before is subject and not text[start:stop].strip() and run[0].candidates:
+                subject = run  # *the apprentice Ann Lee*: what follows is said of her
 
     def _following(self, run: Sequence[Item], after: Sequence[Item]) -> tuple[str, int, int]:
         """The words right after a run said of it, where what follows begins with words of its own."""

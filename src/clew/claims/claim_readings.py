@@ -48,7 +48,7 @@ from clew.query.tree import (
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, words_of_label
 from clew.reading.account import unplaced_phrases
 from clew.reading.candidates import Option
-from clew.reading.comparisons import EARLIER, FEWER, than_words
+from clew.reading.comparisons import EARLIER, FEWER, is_comparative, than_words
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import SaidKey
 from clew.reading.english import ANY_PEOPLE, FUNCTION, GOING, KIN_OF_ONE_SEX, LIGHT, THAN
@@ -94,7 +94,7 @@ _ARTICLE = re.compile(r"\b(?:an?|the|its|his|her|their)\s+$", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
 _MORE_THAN = re.compile(r"\b(?:more|less|fewer|\w{2,}er)\s+than\s+$", re.IGNORECASE)
 _BEGINS_OR_ENDS = re.compile(r"\b(?:since|from|until|till) $", re.IGNORECASE)
-_COUNTING = frozenset(("more", "fewer", "less"))
+COUNTING = frozenset(("more", "fewer", "less"))
 Kind = Literal["path", "edge", "value", "count", "compare", "more", "type", "exists"]
 
 
@@ -318,7 +318,7 @@ class _Reading:
 
     def _weak_heads(self, statement: Statement, query: Query) -> set[int]:
         """Where verbs and roles of the piece begin that surely say no relation of a statement: *fired*."""
-        if statement.kind in ("compare", "more", "type", "exists"):
+        if statement.kind in ("more", "type", "exists"):
             return set()
         like, relations = self.exploration.likeness, [relation_of(s) for s in statement.relation_steps]
         known = self.reader.accountant.rows(
@@ -331,6 +331,7 @@ class _Reading:
             like.words[row][0]
             for row, share, hears in zip(known.places, carried, heard, strict=True)
             if row in self._heads
+            and not (statement.kind == "compare" and is_comparative(like.words[row][2]))
             and (
                 self._says_opposite(row, relations)
                 or (
@@ -680,13 +681,14 @@ class _Reading:
                 statement = Statement("path", first.node, (step,), second.node)
                 yield Query("yes", Both(Walk(first, step), second)), statement
                 yield Query("yes", Both(Walk(second, opposite(step)), first)), statement
-        if word in _COUNTING:
+        if word in COUNTING:
             pair, sign = np.array([first.node, second.node], np.int64), ">" if word == "more" else "<"
             for step in exploration.repeated_steps_at(pair):
                 extreme = Extreme(Either(first, second), (step,), True, word == "more")
                 statement = Statement("more", first.node, (step,), second.node, sign=sign)
                 yield Query("yes", Both(extreme, first)), statement
-        for step, _ in exploration.attributes(self._base(first)):
+        ends = (exploration.attributes(self._base(anchor)) for anchor in (first, second))
+        for step in dict.fromkeys(step for steps in ends for step, _ in steps):
             timed = self.vocabulary.is_of_time(opposite(step))
             if word not in TIMED or timed:
                 sign = "<" if word in (EARLIER if timed else FEWER) else ">"

@@ -8,21 +8,21 @@ how many are, is looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from clew.claims.asked import SO_MANY, verbs_of
 from clew.claims.claim_readings import LEAST_OF_ROLE
-from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
+from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, negations, positive
 from clew.query.execute import Executor, difference
 from clew.query.tree import OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import sign_beside
-from clew.reading.english import BEING, DOING
+from clew.reading.english import BEING, DOING, HAVING
 from clew.reading.mentions import Mention
 from clew.reading.mutual import both_ways
 from clew.reading.reader import QuestionReader
-from clew.text.inflection import is_participle, singular_noun
+from clew.text.inflection import singular_noun
 from clew.text.lexicon import Lexicon
 
 LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
@@ -32,19 +32,11 @@ MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
 _NONE = re.compile(r"(?:no|none\s+of\s+the|not\s+one|not\s+a\s+single)\s+(?=[a-z])", re.IGNORECASE)
-_SO_MANY = re.compile(
-    r"(?:at\s+(?:least|most)|(?:no\s+)?(?:more|fewer|less)\s+than|over|under|exactly|precisely|only|just)?"
-    r"\s*(?:the\s+)?",
-    re.IGNORECASE,
-)
 _ONE = re.compile(
     r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
-_WORD = re.compile(r"[^\W\d_]+")
-_BEGINS_CLAUSE = frozenset("that which who whose to".split())
-_HAVING = frozenset("has have had".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ def quantified(claim: ClaimText) -> Quantified | None:
     for item in claim.items[:1]:
         number = item.value.count if item.value and not item.value.timed and not item.candidates else None
         noun = _NOUN.match(text, item.stop)
-        if number is not None and item.value and noun and _SO_MANY.fullmatch(text, begin, item.start):
+        if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
             return Quantified(noun.end(), _ways(claim, text, noun.end()), number, item.value.sign)
     one = _ONE.match(text, begin)
     if one is not None:
@@ -101,27 +93,8 @@ def quantified(claim: ClaimText) -> Quantified | None:
 def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:
     """The ways to part what is said from its subject, a kind; *not* within is read of neither."""
     said = text[start:]
-    return tuple((text[start:at].strip(), f"Which {said}?") for at in _verbs(claim.items, text, start))
-
-
-def _verbs(items: Sequence[Item], text: str, start: int) -> Iterator[int]:
-    """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
-    lexicon = Lexicon.load()
-    behind = list(_WORD.finditer(text, start))[1:]
-    outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
-    auxiliaries, verbs, participles = list[int](), list[int](), list[int]()
-    in_clause = False
-    for word in outside:
-        form = word[0].lower()
-        is_auxiliary = form in BEING | DOING | _HAVING
-        if form in _BEGINS_CLAUSE:
-            in_clause = True
-        elif is_auxiliary or (lexicon.verb(form) and word[0].islower()):
-            is_past = form.endswith("ed") or is_participle(form)
-            places = auxiliaries if is_auxiliary else participles if is_past else verbs
-            places += [] if in_clause else [word.start()]
-            in_clause = False
-    return iter((auxiliaries or verbs or participles)[:MOST_WAYS])
+    verbs = verbs_of(claim.items, text, start)[:MOST_WAYS]
+    return tuple((text[start:at].strip(), f"Which {said}?") for at, _ in verbs)
 
 
 def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Quantified:
@@ -133,7 +106,7 @@ def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Q
     verb = text[before[-1].stop : hit.start()]
     denied = bool(hit["not"]) or bool(negations(verb))
     first, *rest = positive(verb).split() or [""]
-    if first in BEING | DOING or (first in _HAVING and rest):
+    if first in BEING | DOING or (first in HAVING and rest):
         question = f"Which {kind} {first} {subject} {' '.join(rest)}?"
     else:
         lemma = next((b for b in Lexicon.load().lemmas(first.lower()) if b != first), first)

@@ -18,10 +18,13 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from clew.claims.asked import asked_by, read_asked
 from clew.claims.claim_parts import Alternatives, pieces
 from clew.claims.claim_readings import PieceReading, Statement, read_piece, walk
 from clew.claims.claim_text import (
+    JOINT,
     ONLY,
+    ClaimedValue,
     ClaimText,
     Item,
     frame_of,
@@ -40,16 +43,32 @@ from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
 from clew.query.prove import prove, recorded_instead
-from clew.query.tree import Anchor, Both, Compared, Counted, Either, OfType, Part, Query, Walk, Without
-from clew.query.vocabulary import Vocabulary
+from clew.query.tree import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Value,
+    Walk,
+    Without,
+    last_walks,
+    steps_of,
+)
+from clew.query.vocabulary import THING, Vocabulary
 from clew.query.words import say
 from clew.reading.account import quoted
 from clew.reading.called import AskedNames, names_claimed, verdict_of
+from clew.reading.comparisons import than_words
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
-from clew.reading.mutual import either_way
+from clew.reading.mutual import both_ways, either_way
 from clew.reading.reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
@@ -67,6 +86,8 @@ Finding = Literal["there", "otherwise", "unknown", "unread"]
 
 LEAST_OTHERWISE = 0.7
 """Least probability of the statements together that are not so, for a part to be not so."""
+MOST_NONE = 0.9
+"""Most probability that no statement is meant, for a part to be not so."""
 NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a statement says."""
 CLOSE_SHARE = 0.3
@@ -87,8 +108,8 @@ MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
-LEAST_ENDS = 5
-"""Nodes of such an end below which it shows nothing that none of them has it several times."""
+CHANCE = 0.05
+"""Most probability that by chance none of them has it several times, for that to show anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +127,8 @@ class Checked:
     group: int = -1
     missing: str = ""
     read: PieceReading | None = None
+    asked: Query | None = None
+    """As what question the whole claim was read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +141,9 @@ class Checker:
     executor: Executor
     topics: set[int] = field(default_factory=set[int])
     """Nodes that some part was found to be about."""
-    over_budget: list[Statement | Quantified] = field(default_factory=list["Statement | Quantified"])
+    over_budget: list[Statement | Quantified | Query] = field(
+        default_factory=list["Statement | Quantified | Query"]
+    )
 
     def check(self, read: PieceReading) -> tuple[Finding, tuple[int, ...]]:
         """What the graph has of one piece, and the triples that show it."""
@@ -143,6 +168,11 @@ class Checker:
             return self._only(read, statement, triples)
         return finding, triples
 
+    def named_in(self, statements: Sequence[Statement], nodes: set[int]) -> set[int]:
+        """Of which of some things a statement is so."""
+        so = [s for s in statements if self._find(s)[0] == "there"]
+        return nodes.intersection(node for s in so for node in (s.node, s.other))
+
     def check_kind(self, said: Quantified, read: KindReading) -> tuple[Finding, tuple[int, ...]]:
         """Whether all of a kind are so, or so many; one of which something else is recorded is not so."""
         if read.kind is None or read.told is None:
@@ -165,6 +195,37 @@ class Checker:
                 return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof
+
+    def check_asked(self, query: Query, number: ClaimedValue | None) -> tuple[Finding, tuple[int, ...]]:
+        """Whether the answer to a question is yes, or the number that a claim says it is."""
+        if number is not None:
+            return self._check_number(both_ways(self.vocabulary, query), number)
+        if query.ask == "every" and query.other is not None:
+            members, others = self.executor.members(query.part), self.executor.members(query.other)
+            rivals = difference(members, others)[:MOST_SHOWN].tolist()
+            shown = rivals or members[:MOST_SHOWN].tolist()
+            proof = tuple(dict.fromkeys(t for n in shown for t in prove(self.executor, query.part, n)))
+            return ("otherwise" if rivals else "there" if proof else "unknown"), proof
+        query = either_way(self.vocabulary, self.executor, query)
+        members = self.executor.members(query.part)
+        if len(members):
+            is_so, node = that_decides(self.vocabulary, query, members)
+            return ("there" if is_so else "otherwise"), prove(self.executor, query.part, node)
+        recorded = self._contradicting(query.part)
+        return ("otherwise" if recorded else "unknown"), recorded
+
+    def _check_number(self, query: Query, number: ClaimedValue) -> tuple[Finding, tuple[int, ...]]:
+        """Whether there are so many of a set, or whether the numbers that it is are the one that is said."""
+        proof, count = self._proved(query.part), np.array([len(self.executor.members(query.part))])
+        if not count[0]:
+            return "unknown", ()
+        if query.ask == "count":
+            is_so = number.count is not None and bool(stands(count, number.sign, number.count)[0])
+            return ("there" if is_so else "otherwise"), proof
+        labels = {self.vocabulary.relations[relation_of(w.step)] for w in last_walks(query.part)}
+        values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
+        is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
+        return ("there" if is_so else "otherwise"), proof
 
     def _recorded_instead(self, part: Part, member: int) -> tuple[int, ...]:
         """What is recorded of a thing that is not in a set, or of what the set starts from, in its place."""
@@ -194,6 +255,8 @@ class Checker:
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the statements together that are not so."""
+        if read.none > MOST_NONE:
+            return False
         probability = read.probability
         for statement, share in read.others:
             if share >= CLOSE_SHARE * read.probability:
@@ -267,21 +330,13 @@ class Checker:
 
     def _instead(self, statement: Statement) -> tuple[Finding, tuple[int, ...]]:
         """What the graph records in the place of what it does not have."""
-        first, second, step = Anchor(statement.node), Anchor(statement.other), statement.steps[-1]
         recorded: tuple[int, ...] = ()
         match statement.kind:
-            case "path":
-                recorded = self._other_ends(statement)
             case "edge":
                 recorded = self._other_edge(statement)
-            case "value":
-                recorded = self._complete(statement.node, statement.steps)
-            case "count":
-                recorded = self._proved(Walk(first, step))
-            case "compare" | "more":
-                of_both = [self._proved(Walk(node, step)) for node in (first, second)]
-                is_told = all(of_both) if statement.kind == "compare" else any(of_both)
-                recorded = (*of_both[0], *of_both[1]) if is_told else ()
+            case "more":
+                step, ends = statement.steps[0], (statement.node, statement.other)
+                recorded = tuple(t for node in ends for t in self._proved(Walk(Anchor(node), step)))
             case "type":
                 own = self.vocabulary.types_of(statement.node).tolist()
                 said = OfType(statement.steps[0])
@@ -291,7 +346,28 @@ class Checker:
                 recorded = self._proved(statement.walk())
             case "exists":
                 pass
+            case _:
+                recorded = self._contradicting(statement.said)
         return ("otherwise", recorded) if recorded else ("unknown", ())
+
+    def _contradicting(self, part: Part) -> tuple[int, ...]:
+        """Triples of what is recorded in the place of a set that is empty; none where it may well be so."""
+        match part:
+            case Both(Extreme() as best, Anchor(node)):
+                is_ranked = not best.key and bool(np.isin(node, self.executor.ranked(best)[0]))
+                return (*self._proved(best), *self._complete(Anchor(node), best.steps)) if is_ranked else ()
+            case Both(Walk() as way, Anchor(other)):
+                start, steps = _way(way)
+                return self._other_ends(start.node, steps, other) if isinstance(start, Anchor) else ()
+            case Compared(source, steps, _, Walk() as theirs):
+                both = self._complete(source, steps), self._proved(theirs)
+                return (*both[0], *both[1]) if all(both) else ()
+            case Compared(source, steps, _, Value()):
+                return self._complete(source, steps)
+            case Counted(source, step) if self.vocabulary.kinds_reached[step] == THING:
+                return self._proved(Walk(source, step))
+            case _:
+                return ()
 
     def _other_edge(self, statement: Statement) -> tuple[int, ...]:
         """The triple of an edge whose property is another than is said; none where it has none."""
@@ -304,42 +380,47 @@ class Checker:
         part = known.said
         return prove(self.executor, part, statement.other) if len(self.executor.members(part)) else ()
 
-    def _complete(self, node: int, steps: Sequence[RelationStep]) -> tuple[int, ...]:
-        """Triples of a path from a node, whatever it ends at; none if some node on the way records none."""
-        before = walk(Anchor(node), steps[:-1])
-        if len(steps) > 1 and len(self.executor.members(Counted(before, steps[-1], "=", 0))):
+    def _complete(self, source: Part, steps: Sequence[RelationStep]) -> tuple[int, ...]:
+        """Triples of a path from a set, whatever it ends at; none if some node on the way records none."""
+        if not steps or len(self.executor.members(Counted(walk(source, steps[:-1]), steps[-1], "=", 0))):
             return ()
-        return self._proved(walk(Anchor(node), steps))
+        return self._proved(walk(source, steps))
 
     def _tells(self, steps: Sequence[RelationStep]) -> bool:
         """Whether what a node has by a path is all there is: from head to tail, or if nearly all have one."""
         schema = self.vocabulary.schema
         return all(
             not is_backward(step)
-            or (schema.nodes[step] >= LEAST_ENDS and schema.repeated[step] <= SPARE * schema.nodes[step])
+            or (schema.repeated[step] <= SPARE * schema.nodes[step] and self._chance(step) <= CHANCE)
             for step in steps
         )
 
-    def _other_ends(self, statement: Statement) -> tuple[int, ...]:
+    def _chance(self, step: RelationStep) -> float:
+        """The probability that so many edges lead to different things, of all that they may lead to."""
+        type_, count = self.vocabulary.end_types[step], int(self.vocabulary.schema.nodes[step])
+        among = max(count, len(self.executor.members(OfType(type_))) if type_ >= 0 else 0)
+        return float(np.prod(1 - np.arange(count) / among))
+
+    def _other_ends(self, node: int, steps: tuple[RelationStep, ...], other: int) -> tuple[int, ...]:
         """Triples that contradict a path: where it leads from either end, or where both ends lead to."""
-        steps, back = statement.steps, way_back(statement.steps)
-        if self._lies_within(statement):
+        back = way_back(steps)
+        if self._lies_within(walk(Anchor(node), steps), other):
             return ()
-        for node, way in ((statement.node, steps), (statement.other, back)):
-            if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(node, way)):
+        is_value = bool(self.vocabulary.graph.values.kind[other])
+        for end, way in ((node, steps), *([] if is_value else [(other, back)])):
+            if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(Anchor(end), way)):
                 return found
         if len(steps) > 1 and self._tells((steps[0], back[0])):
-            mine = self._complete(statement.node, steps[:1])
-            theirs = self._complete(statement.other, back[:1])
+            mine = self._complete(Anchor(node), steps[:1])
+            theirs = self._complete(Anchor(other), back[:1])
             return (*mine, *theirs) if mine and theirs else ()
         return ()
 
-    def _lies_within(self, statement: Statement) -> bool:
+    def _lies_within(self, way: Part, other: int) -> bool:
         """Whether what is recorded lies in what is said, or this in that: Athens is a part of Greece."""
-        recorded = self.executor.members(statement.walk())
-        labels = self.vocabulary.relations
-        for step in self.executor.steps(np.array([statement.other], np.int64)):
-            part: Part = Anchor(statement.other)
+        recorded, labels = self.executor.members(way), self.vocabulary.relations
+        for step in self.executor.steps(np.array([other], np.int64)):
+            part: Part = Anchor(other)
             for _ in range(MOST_WITHIN if not _WITHIN.isdisjoint(labels[relation_of(step)].split()) else 0):
                 part = Walk(part, step)
                 if len(intersection(self.executor.members(part), recorded)):
@@ -368,6 +449,14 @@ class Checker:
                     shown = rivals[:MOST_SHOWN].tolist()
                     return "otherwise", tuple(t for n in shown for t in prove(self.executor, reached, n))
         return "there", triples
+
+
+def _way(part: Part) -> tuple[Part, tuple[RelationStep, ...]]:
+    """Where steps start, and the steps from there."""
+    steps: tuple[RelationStep, ...] = ()
+    while isinstance(part, Walk):
+        part, steps = part.source, (part.step, *steps)
+    return part, steps
 
 
 def _content(label: str) -> frozenset[str]:
@@ -531,6 +620,14 @@ class Verify:
         return [r for r, name in enumerate(self.graph.relations) if name in _DECLARING]
 
     def _checked(self, checker: Checker) -> list[Checked]:
+        """The parts of a claim as the graph has them; the whole of it where its parts leave it open."""
+        checked = self._by_parts(checker)
+        parts = [judge_part(checker.claim, self.reader.vocabulary, c, closed=False) for c in checked]
+        is_open = judge_claim(parts, denied=False) == "not_enough_info"
+        whole = self._asked(checker) if is_open else None
+        return checked if whole is None else [whole]
+
+    def _by_parts(self, checker: Checker) -> list[Checked]:
         """The parts of a claim as the graph has them; words in none of them are parts of their own."""
         text = checker.claim
         said = quantified(text)
@@ -546,7 +643,45 @@ class Verify:
         for start, stop in left_out(text, [p for options, _ in read for p in options]):
             missing = f"I cannot place {quoted([text.text[start:stop]])}"
             checked.append(Checked(start, stop, "unknown", missing=missing))
-        return checked
+        return self._with_comparisons(text, _of_one_thing(checker, _of_open_clauses(text, checked)))
+
+    def _with_comparisons(self, claim: ClaimText, checked: list[Checked]) -> list[Checked]:
+        """The parts, and words that compare (*pays more … than*) where none of them compares anything."""
+        statements = [c.read.statement for c in checked if c.read is not None]
+        steps = [step for s in statements for step in s.relation_steps]
+        labels = " ".join(self.reader.vocabulary.relations[relation_of(step)] for step in steps).split()
+        spans = [(i.start, i.stop) for i in claim.items]
+        hits = [
+            hit
+            for hit in than_words(claim.text, claim.frame)
+            if hit["than"]
+            and hit["than"].lower() not in labels
+            and not any(start <= hit.start() < stop for start, stop in spans)
+        ]
+        if not hits or any(s.kind in ("compare", "more", "value", "count", "edge") for s in statements):
+            return checked
+        missing = f"I cannot place {quoted([hits[0][0]])}"
+        return [*checked, Checked(*hits[0].span(), "unknown", missing=missing)]
+
+    def _asked(self, checker: Checker) -> Checked | None:
+        """A claim that is read whole, as a question that it answers; None where none is read surely."""
+        claim = checker.claim
+        for asked in asked_by(claim, self.reader.vocabulary.words):
+            read = read_asked(self.reader, asked)
+            if read is None:
+                continue
+            relations = (self.reader.vocabulary.relations[relation_of(step)] for step in steps_of(read.query))
+            labels = " ".join(relations).split()
+            if not_happened(claim.text, [(i.start, i.stop) for i in claim.items], labels):
+                return None
+            try:
+                finding, triples = checker.check_asked(read.query, asked.number)
+            except OverBudget:
+                checker.over_budget.append(read.query)
+                return None
+            if finding == "there" or (finding == "otherwise" and not read.is_by_part):
+                return Checked(claim.frame, len(claim.text), finding, triples, asked=read.query)
+        return None
 
     def _kind(self, claim: ClaimText, said: Quantified) -> KindReading:
         """The sets that a claim of a kind speaks of, where it is read as a statement: *(some) … are*."""
@@ -672,6 +807,11 @@ class Verify:
             for p in parts
             if p.read is not None
         ]
+        rows += [
+            {"text": "", "reading": say(p.asked, self.reader.vocabulary), "found": p.finding}
+            for p in parts
+            if p.asked is not None
+        ]
         return Step.taken("parts", {"parts": rows})
 
 
@@ -681,6 +821,33 @@ def _is_likely(read: PieceReading) -> bool:
     if is_single and read.named < LEAST_SPELT and 1 - read.none < SURE_MEANING:
         return False
     return not read.unplaced and read.probability >= LEAST_MEANING
+
+
+def _of_open_clauses(claim: ClaimText, checked: Sequence[Checked]) -> list[Checked]:
+    """The parts; a value that goes on about what is left open may be of that: *worked for X since 2017*."""
+    parts = list(checked)
+    for at, (before, part) in enumerate(pairwise(parts), 1):
+        is_of_value = part.read is not None and part.read.statement.kind == "value"
+        goes_on = part.start == before.stop and JOINT.match(claim.text, part.start) is None
+        if before.finding == "unknown" and part.finding == "otherwise" and is_of_value and goes_on:
+            parts[at] = replace(part, finding="unknown", triples=())
+    return parts
+
+
+def _of_one_thing(checker: Checker, checked: list[Checked]) -> list[Checked]:
+    """The parts; what is so of several things of one name is so of none: *the apprentice Sean Walsh*."""
+    for item in (i for i in checker.claim.items if len(i.candidates) > 1):
+        named = {c.node for c in item.candidates}
+        parts = [
+            part
+            for part in checked
+            if part.finding == "there" and part.read is not None and item in part.read.piece.items
+        ]
+        of_which = [checker.named_in(part.read.statements, named) for part in parts if part.read is not None]
+        if len(parts) > 1 and not set.intersection(*of_which):
+            missing = f"{quoted([item.text])} may be one or another"
+            checked = [replace(p, finding="unknown", missing=missing) if p in parts else p for p in checked]
+    return checked
 
 
 def _best_of_groups(parts: Sequence[Checked]) -> list[Checked]:

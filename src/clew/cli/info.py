@@ -190,7 +190,6 @@ def _row(method: str) -> dict[str, Any]:
             "section": option.section,
         }
         for name, (option, default) in ({} if kind is None else options_of(kind)).items()
-        if option.offered
     ]
     return {"name": method, "needs_model": spec.needs_model, "settings": settings}
 

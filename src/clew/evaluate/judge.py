@@ -163,7 +163,7 @@ def _unjudged_answers(
 ) -> Iterator[tuple[Record, AnswerJudge]]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
-        if record.answer is None or not record.question.is_scored:
+        if record.answer is None or record.question.verdict is not None:
             continue
         for judge in judges:
             needs_verdict = (
@@ -209,7 +209,7 @@ def score_run(directory: RunDirectory, model: OnnxEmbedder, progress: Callable[[
         unscored = [
             record
             for _, record in directory.records()
-            if record.key not in scored_keys and record.question.is_scored
+            if record.key not in scored_keys and record.question.verdict is None
         ]
         with closing(LineFile(directory.path / BERT)) as file:
             for done, record in enumerate(unscored, 1):

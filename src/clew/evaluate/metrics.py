@@ -77,7 +77,7 @@ def _with_gold(score: Score) -> Score:
 
     @wraps(score)
     def scored(record: Record) -> float | None:
-        if not record.question.is_scored:
+        if record.question.verdict is not None:
             return None
         return score(record) if record.question.gold else float(record.abstained is not None)
 
@@ -167,7 +167,7 @@ MATCH_PREFIX = "match:"
 
 def built_in(record: Record) -> Outcome | None:
     """Judge by exact match with aliases; None where nothing can be judged."""
-    if not record.question.is_scored:
+    if record.question.verdict is not None:
         return None
     if record.without_answer:
         return "accurate" if record.abstained is not None and not record.question.gold else "missing"
@@ -379,7 +379,7 @@ def claim_macro_f1(rows: ScoredRows) -> float | None:
 @metric("Abstention precision", THIS_HARNESS)
 def abstention_precision(rows: ScoredRows) -> float | None:
     """Share of the abstentions that are from questions without gold in the graph."""
-    return _mean(r.without_gold for r in rows if r.abstained is not None and r.is_scored)
+    return _mean(r.without_gold for r in rows if r.abstained is not None and r.verdict is None)
 
 
 @metric("Abstention recall", THIS_HARNESS)

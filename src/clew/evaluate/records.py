@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -44,8 +44,7 @@ class GoldPath:
 class EvalQuestion:
     """A question with its gold, or a claim with its `verdict`.
 
-    Without gold answers it cannot be answered, and abstaining is right. Where a data set does not
-    give its answers at all, `gold_known` is False and nothing is scored. `kind` groups questions in reports;
+    Without gold answers it cannot be answered, and abstaining is right. `kind` groups questions in reports;
     `query` is the gold query; `line` is where the question stands in its file.
     """
 
@@ -57,13 +56,7 @@ class EvalQuestion:
     paths: tuple[GoldPath, ...] = ()
     verdict: GoldVerdict | None = None
     query: str | None = None
-    gold_known: bool = True
     line: int = 0
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether its answer is scored: it is no claim, and its gold is known."""
-        return self.gold_known and self.verdict is None
 
     def as_json(self) -> dict[str, Any]:
         """All that a record keeps of the question."""
@@ -76,31 +69,22 @@ class EvalQuestion:
             "paths": [[path.start, *path.relations] for path in self.paths],
             "verdict": self.verdict,
             "query": self.query,
-            "gold_known": self.gold_known,
         }
-
-
-@dataclass(frozen=True)
-class GraphSource:
-    """Where a graph is: an index or files, or `make`, which writes one to the path that it is given."""
-
-    files: tuple[str | Path, ...] = ()
-    format: str | None = None
-    make: Callable[[Path], None] | None = None
 
 
 @dataclass(frozen=True)
 class DatasetPart:
     """A part of a data set, as it is asked: `name` is `metaqa/2-hop/dev`.
 
-    `files` are all files that were read for the questions; without a `graph` the user names one. `notes`
-    say what a reader of the results must know.
+    `files` are all files that were read for the questions, `graph` those of the graph, in a `format` if that
+    must be said; without any the user names one. `notes` say what a reader of the results must know.
     """
 
     name: str
     questions: tuple[EvalQuestion, ...]
     files: tuple[Path, ...]
-    graph: GraphSource | None = None
+    graph: tuple[Path, ...] = ()
+    format: str | None = None
     task: Task = "questions"
     notes: tuple[str, ...] = ()
 
@@ -177,7 +161,6 @@ class Record:
     key: Key
     question: EvalQuestion
     gold_in_graph: int
-    entities_in_graph: int
     answer: Mapping[str, Any] | None
     failure: Failure | None = None
     cost: float | None = None
@@ -192,7 +175,7 @@ class Record:
         return {
             **{"part": key.part, "method": key.method, "seed": key.seed},
             **self.question.as_json(),
-            **fields_json(self, "gold_in_graph gold_ids entities_in_graph answer failure cost"),
+            **fields_json(self, "gold_in_graph gold_ids answer failure cost"),
         }
 
     @cached_property
@@ -278,14 +261,12 @@ def record_from_json(value: dict[str, Any]) -> Record:
         paths=tuple(GoldPath(path[0], tuple(path[1:])) for path in paths),
         verdict=value["verdict"],
         query=value["query"],
-        gold_known=value["gold_known"],
     )
     return Record(
         key=Key(value["part"], value["method"], value["seed"], value["id"]),
         question=question,
         gold_in_graph=value["gold_in_graph"],
         gold_ids=value["gold_ids"],
-        entities_in_graph=value["entities_in_graph"],
         answer=value["answer"],
         failure=None if failure is None else Failure(failure["type"], failure["message"]),
         cost=value["cost"],
@@ -303,7 +284,6 @@ class ScoredRow:
 
     key: Key
     kind: str
-    is_scored: bool
     without_gold: bool
     verdict: GoldVerdict | None
     stated_verdict: GoldVerdict | None

@@ -30,7 +30,7 @@ from clew.graph.graph import (
 )
 from clew.graph.inference import Ontology, has_rules, is_schema
 from clew.graph.naming import RUN_TOGETHER
-from clew.graph.readers.arrays import ARRAYS, NameIds
+from clew.graph.readers.arrays import NameIds
 from clew.graph.readers.batch import (
     MAX_REASONS,
     RANKS,
@@ -47,9 +47,8 @@ from clew.graph.readers.batch import (
 from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
-from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
-from clew.graph.readers.table import TABLE, survey
+from clew.graph.readers.sources import Sources
 from clew.graph.values import node_values, shown_properties
 
 K = TypeVar("K", bound=Hashable)
@@ -523,11 +522,11 @@ def build_graph(
     """
     if not 0 < len(sources) <= MAX_SOURCES:
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
-    format, hints = reading.get("format"), reading.get("hints") or Hints()
-    alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
-    assembler = ArrayAssembler() if alone else Assembler()
+    hints = reading.get("hints") or Hints()
+    found = Sources(sources, reading.get("format"), hints)
+    assembler = ArrayAssembler() if found.is_of_arrays else Assembler()
     assembler.most_inferred = hints.most_inferred
-    reports = _read_sources(sources, assembler, progress, reading)
+    reports = _read_sources(sources, found, assembler, progress, reading)
     side_reports = _read_side_files(assembler, reading)
     if assembler.triples == 0:
         names = ", ".join(report.path for report in reports)
@@ -582,26 +581,23 @@ def graph_of(
 
 
 def _read_sources(
-    sources: Sequence[Path],
+    paths: Sequence[Path],
+    sources: Sources,
     assembler: Assembler,
     progress: Callable[[int], None] | None,
     reading: ReadOptions,
 ) -> list[SourceReport]:
     reports: list[SourceReport] = []
-    format, hints = reading.get("format"), reading.get("hints") or Hints()
-    readers = [choose_reader(path, format, hints) for path in sources]
-    tables = survey((path for path, reader in zip(sources, readers, strict=True) if reader is TABLE), hints)
-    for index, (path, reader) in enumerate(zip(sources, readers, strict=True)):
+    hints = reading.get("hints") or Hints()
+    for index, path in enumerate(paths):
         done, triples_before = sum(report.bytes for report in reports), assembler.triples
-        tally = Tally(
-            reading.get("on_error", "fail"), scope=str(index or ""), collect=True, hints=hints, tables=tables
-        )
+        tally = Tally(reading.get("on_error", "fail"), collect=True, hints=hints)
         if progress is not None:
             tally.progress = lambda read, done=done, progress=progress: progress(done + read)
-        for batch in reader.read(path, tally):
+        for batch in sources.read(index, tally):
             assembler.add(batch, index)
         assembler.forms += tally.forms
-        reports.append(_report(path, reader.name, assembler.triples - triples_before, tally))
+        reports.append(_report(path, sources.format(index), assembler.triples - triples_before, tally))
     return reports
 
 

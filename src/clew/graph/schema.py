@@ -309,9 +309,9 @@ def _counted(graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> 
     having, edges, repeated = np.zeros((3, count), np.int64)
     valued, low, high = np.zeros((2, count), np.int64), np.full(count, np.nan), np.full(count, np.nan)
     for owners, ends, counts in _ends_of(graph, nodes):
-        np.add.at(having, ends, 1)
+        having += np.bincount(ends, minlength=count)
+        repeated += np.bincount(ends[counts > 1], minlength=count)
         np.add.at(edges, ends, counts)
-        np.add.at(repeated, ends, counts > 1)
         kinds, values = graph.values.kind[owners], graph.values.value[owners]
         np.add.at(valued, (kinds[kinds > 0] - 1, ends[kinds > 0]), 1)
         np.fmin.at(low, ends[kinds > 0], values[kinds > 0])
@@ -322,7 +322,7 @@ def _counted(graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> 
             pairs = np.repeat(widths[run], widths[run])
             one = np.repeat(ends[listed_places(first[run], widths[run])], pairs)
             other = ends[listed_places(np.repeat(first[run], widths[run]), pairs)]
-            np.add.at(square, one * count + other, 1)
+            np.add.at(square, one * count + other, np.int32(1))  # of its type: four times as fast
     together = Cooccurrence(graph, square.reshape(count, count) if len(square) or not count else None)
     numbers, dates = valued / np.maximum(having, 1)
     of_values = (repeated, numbers, dates, low, high)
@@ -469,7 +469,7 @@ def _common(kinds: set[str]) -> str:
 def written_as(kind: str, text: str, value: float) -> str:
     """A value as a column of a kind has it: *1.234,50* of `DOUBLE` is *1234.5*; any text is what it is."""
     if kind == "INT64":
-        return text if WHOLE.fullmatch(text) else str(int(value))
+        return text.removeprefix("+") if WHOLE.fullmatch(text) else str(int(value))
     if kind == "DOUBLE":
         return repr(value)
     if kind == "BOOLEAN":

@@ -171,6 +171,7 @@ _DAY_FIRST = re.compile(
     r"(?:(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
     r"|(?P<cut>[-/])(?P<short_month>[A-Za-z]+)(?P=cut)(?P<short_year>[0-9]{4}|[0-9]{2}))"
 )
+_MONTH_ALONE = re.compile(r"(?P<month>[A-Za-z]+)\.?,?[ -](?P<year>[0-9]{4})")
 _MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})")
 
 _YEAR_OF_ERA = re.compile(
@@ -195,10 +196,13 @@ _WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9
 _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
 _WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
 _BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_COMPACT_DAY = re.compile(r"(?P<year>1[0-9]{3}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})", re.ASCII)
 PERCENT = "%"
 TRUE = frozenset("true yes y t x ✓ ✔ checked oui o vrai ja j wahr sí sì".split())
 FALSE = frozenset("false no n f non faux nein falsch unchecked".split())
 """How tables write, in the usual languages, that something is so or not."""
+FLAGS = {"0": "false", "1": "true"}
+"""How they write it in a column that says so, and how XSD does."""
 Parsed = tuple[ValueKind, float]
 NO_VALUE: Parsed = (ValueKind.NONE, math.nan)
 
@@ -255,7 +259,7 @@ class ColumnType:
         if self.base == XSD + "time":
             return _time_of_day(text)
         if self.base in DATE_TYPES:
-            return first_value(text, _iso_date, _written_date, self._numeric_day)
+            return first_value(text, _iso_date, _written_date, self._numeric_day, compact_day, _month_of_year)
         return NO_VALUE
 
     def fits(self, text: str) -> bool:
@@ -355,6 +359,19 @@ _CODE = re.compile(r"0[0-9]+")
 def is_bare_year(text: str) -> bool:
     """Whether a number may be a year among dates."""
     return _BARE_YEAR.fullmatch(text) is not None
+
+
+def compact_day(text: str) -> Parsed:
+    """The day that a number such as *20240131* is, in a column of nothing else."""
+    match = _COMPACT_DAY.fullmatch(text)
+    days = None if match is None else days_since_epoch(*map(int, match.groups()))
+    return NO_VALUE if days is None else (ValueKind.DATE, float(days))
+
+
+def _month_of_year(text: str) -> Parsed:
+    """*March 1999* in a column of dates; alone it may be a name."""
+    match = _MONTH_ALONE.fullmatch(text)
+    return _written_date(f"1 {match['month']} {match['year']}") if match else NO_VALUE
 
 
 def numeric_day(text: str) -> tuple[int, int] | None:
@@ -533,7 +550,7 @@ def _written_date(text: str) -> Parsed:
 
 def is_whole_day(text: str) -> bool:
     """Whether a text that was read as a date is a day: no month or year alone, and no time of a day."""
-    patterns = (_ISO, _NUMERIC_DAY, _DAY_FIRST, _MONTH_FIRST)
+    patterns = (_ISO, _NUMERIC_DAY, _DAY_FIRST, _MONTH_FIRST, _COMPACT_DAY)
     match = next((match for pattern in patterns if (match := pattern.fullmatch(text.strip()))), None)
     parts = {} if match is None else match.groupdict("")
     return bool(parts) and not parts.get("hours") and bool(parts.get("day") or parts.get("first"))

@@ -161,21 +161,18 @@ class WalkEmbedder:
             if self._name_count and self._name_count + len(new_nodes) > MOST_NAME_VECTORS:
                 self._names, self._name_count, self._rows[:] = np.empty_like(self._names[:0]), 0, -1
                 new_nodes = np.unique(all_nodes)
-            self._remember(adds, new_nodes)
+            stop = self._name_count + len(new_nodes)
+            if stop > len(self._names):
+                old_names = self._names[: self._name_count]
+                room = max(stop, min(2 * stop, len(self._rows), MOST_NAME_VECTORS))
+                self._names = np.concatenate(
+                    [old_names, np.empty((room - len(old_names), old_names.shape[1]), np.float32)]
+                )
+            names = [self.templates.name(node) for node in new_nodes.tolist()]
+            self._names[self._name_count : stop] = adds.sums(names)
+            self._rows[new_nodes] = np.arange(self._name_count, stop)
+            self._name_count = stop
             return WordSums(self._names, self._phrases), self._rows[roots], self._rows[nodes]
-
-    def _remember(self, adds: Additive, nodes: Int32) -> None:
-        stop = self._name_count + len(nodes)
-        if stop > len(self._names):
-            old_names = self._names[: self._name_count]
-            room = max(stop, min(2 * stop, len(self._rows), MOST_NAME_VECTORS))
-            self._names = np.concatenate(
-                [old_names, np.empty((room - len(old_names), old_names.shape[1]), np.float32)]
-            )
-        names = [self.templates.name(node) for node in nodes.tolist()]
-        self._names[self._name_count : stop] = adds.sums(names)
-        self._rows[nodes] = np.arange(self._name_count, stop)
-        self._name_count = stop
 
 
 # Parts of a corpus: the walks of some roots with their vectors; made, stored, joined and cut.

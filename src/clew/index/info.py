@@ -10,7 +10,7 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.foundation.arrays import AT_ONCE, Int64, chunks_of
+from clew.foundation.arrays import AT_ONCE, chunks_of
 from clew.foundation.forms import fields_json, frame_of, info_html
 from clew.graph.graph import (
     EdgeProperties,
@@ -177,7 +177,10 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
 
 def relations_of(graph: Graph, schema: Schema) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
-    examples = _first_triples(graph)
+    examples = np.full(len(graph.relations), -1, np.int64)  # the first triple of each relation
+    for start, stop in reversed(list(chunks_of(0, graph.triples, AT_ONCE))):
+        # Of equal places the last value stays.
+        examples[graph.out.relation[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
     properties, datatypes = _properties_by_relation(graph.edge_properties), _tail_datatypes(graph)
     return tuple(
         RelationInfo(
@@ -194,15 +197,6 @@ def relations_of(graph: Graph, schema: Schema) -> tuple[RelationInfo, ...]:
         for relation in np.argsort(-schema.triples, kind="stable").tolist()
         if schema.triples[relation]
     )
-
-
-def _first_triples(graph: Graph) -> Int64:
-    """A triple id of each relation, the first: int64 [relations], -1 without one."""
-    first = np.full(len(graph.relations), -1, np.int64)
-    for start, stop in reversed(list(chunks_of(0, graph.triples, AT_ONCE))):
-        # Of equal places the last value stays.
-        first[graph.out.relation[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
-    return first
 
 
 def _properties_by_relation(edges: EdgeProperties) -> dict[int, dict[str, list[str]]]:

@@ -32,8 +32,7 @@ class MethodOption:
     """A field of settings as users see it.
 
     `section` is where the paper of the method has it. `reads` names a function (`module:name`) that makes the
-    value of a path. `unset` says in words what a default of None means. One that is not `offered` is no
-    option of the command line, but of experiments.
+    value of a path. `unset` says in words what a default of None means.
     """
 
     help: str
@@ -44,7 +43,6 @@ class MethodOption:
     choices: tuple[str, ...] = ()
     reads: str = ""
     unset: str = ""
-    offered: bool = True
 
 
 def option(
@@ -172,9 +170,6 @@ def partial_settings(method: object, settings: object) -> AutoSettings:
     return replace(settings or AutoSettings(), partial=True)
 
 
-_SCHEMA_HELP = "what the graph records, shown in the first prompt; none is the papers' letter"
-
-
 @dataclass(frozen=True)
 class SimgragSettings(MethodSettings):
     """How SimGRAG works; `candidates` and what goes with it are the paper's cut of candidates."""
@@ -197,7 +192,6 @@ class SimgragSettings(MethodSettings):
         kind=str,
         reads="clew.methods.simgrag.write_pattern:read_shots",
     )
-    schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
     allow_ungrounded: bool = option(False, _UNGROUNDED)
 
     def __post_init__(self) -> None:
@@ -206,31 +200,21 @@ class SimgragSettings(MethodSettings):
             raise UsageError("Relations and types are cut where candidates are. Give candidates too")
 
 
-Frontier = Literal["question", "answers"]
-Handed = Literal["facts", "sentences"]
-"""What goes on to the next sub-question: what is proved, or the sentence of the model."""
-
-
 @dataclass(frozen=True)
 class KgRagSettings(MethodSettings):
-    """How KG-RAG works: N `hops`, K triples for a sub-question, and what goes on from one to the next."""
+    """How KG-RAG works: N `hops`, K triples for a sub-question, and whether by the paper's letter."""
 
     METHOD = "kg-rag"
     hops: int = option(3, "hops around the entities", "3.4.2, 4.3.1", least=1)
     k: int = option(30, "triples that are read", "3.4.3, 4.3.1", least=1)
-    frontier: Frontier = option(
-        "answers", "where later sub-questions look for triples", "3.4.2", choices=("question", "answers")
+    letter: bool = option(
+        False, "triples around the question's entities alone, sentences that go on, no schema, no records",
+        "3.4",
+    )  # fmt: skip
+    directed: bool = option(False, "by the letter, follow triples from head to tail alone", "3.4.2")
+    records: Literal["once", "steps"] = option(
+        "once", "whole records are read: at once where they fit, or step by step", choices=("once", "steps")
     )
-    handed: Handed = option(
-        "facts", "what of a sub-answer goes on to the next sub-question", "3.4.3",
-        choices=("facts", "sentences"),
-    )  # fmt: skip
-    records: Literal["once", "steps", "none"] = option(
-        "once", "whole records are read: at once where they fit, or step by step; none is the paper's",
-        choices=("once", "steps", "none"),
-    )  # fmt: skip
-    schema: Literal["typed", "none"] = option("typed", _SCHEMA_HELP, choices=("typed", "none"))
-    directed: bool = option(False, "look for triples from head to tail alone", "3.4.2")
     seed: int = option(0, "seed of the model's sampling", "4.2.1")
     temperature: float = option(0.3, "temperature of the model's sampling", "Table 3", least=0, most=2)
     shots: int = option(3, "examples in a prompt", "3.4.1", least=0)
@@ -239,6 +223,11 @@ class KgRagSettings(MethodSettings):
         reads="clew.methods.kg_rag.decompose:read_demonstrations",
     )  # fmt: skip
     allow_ungrounded: bool = option(False, _UNGROUNDED)
+
+    def __post_init__(self) -> None:
+        MethodSettings.__post_init__(self)
+        if self.directed and not self.letter:
+            raise UsageError("Triples are followed both ways, but by the letter. Give letter=yes too")
 
 
 @dataclass(frozen=True)
@@ -315,9 +304,6 @@ class SynaptiqaSettings(MethodSettings):
     )
     without: str = option("", f"corrections to leave out, with commas: {', '.join(PARTS)}", "IV.D")
     allow_ungrounded: bool = option(False, "let the model answer by itself where the graph does not", "III.C")
-    most_relations: int = option(
-        30_000, "relations of a graph that is asked; its store takes 2 ms for each", least=1, offered=False
-    )
     examples: tuple[Solved, ...] = option(
         (), "solved questions of this graph", "III.A", kind=str,
         reads="clew.methods.synaptiqa.queried:read_solved",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
-from clew.graph.schema import Schema
+from clew.graph.schema import TYPING, Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
 from clew.graph.values import CURRENCIES, FALSE, TRUE, unit_in
 from clew.query.execute import SetCache
@@ -122,18 +122,21 @@ _KEYS = frozenset("id code number no nr num key ref reference".split())
 def words_of_reference(label: str, type_: str) -> str:
     """What leads to things of a type, without its words for a key: of `lift no` *lift*.
 
-    Of `code` and `interp id` it is the type, *interpreter*; of people a part: `manager emp no`, *manager*.
+    Of `code`, `iid` and `interp id` it is the type, *interpreter*; of people a part: *manager* of
+    `manager emp no`.
     """
-    words = label.split()
+    words, noun, lexicon = label.split(), singular_noun(type_), Lexicon.load()
+    initials, kind = "".join(word[0] for word in noun.split()), noun.split()[-1]
+    if words and words[-1] in {initials + key for key in _KEYS}:
+        words[-1:] = [kind, "id"] if words[1:] else ["id"]  # *bid* of buyers
+    has_key = bool(words) and words[-1] in _KEYS
     while words and words[-1] in _KEYS:
         words.pop()
-    noun, lexicon = singular_noun(type_), Lexicon.load()
     if not words:
         return noun
     *before, own = words
-    kind = noun.split()[-1]
-    is_short = own not in lexicon and is_short_for(own, kind)
-    is_key = len(words) < len(label.split()) and (is_short or singular_noun(own) == kind)
+    is_short = (has_key or own not in lexicon) and is_short_for(own, kind)
+    is_key = has_key and (is_short or singular_noun(own) == kind)
     if is_key and before and lexicon.classes(before[-1]).get("person", 0.0) > MOSTLY:
         return " ".join(before)
     return " ".join([*before, kind] if is_short else words)
@@ -317,9 +320,43 @@ class Vocabulary:
         flag_by_relation = {r: self._flag(self.some_tails(r)) for r in relations}
         return {r: flag for r, flag in flag_by_relation.items() if flag is not None}
 
+    @cached_property
+    def type_nodes(self) -> frozenset[int]:
+        """The nodes that do nothing but name a type: `drug` of `Serenta, is a, drug`; they are no things."""
+        typing = [r for r, label in enumerate(self.relations) if label in TYPING]
+        if not typing or not self.types:
+            return frozenset()
+        into, out, types = self.graph.into, self.graph.out, set(self.graph.types.names)
+        tails = {int(node) for relation in typing for node in self.some_tails(relation)}
+        return frozenset(
+            node
+            for node in tails
+            if self.graph.labels[node] in types
+            and out.starts[node] == out.stops[node]
+            and np.isin(into.relation[slice(*into.span(node))], typing).all()
+        )
+
     def some_tails(self, relation: int) -> NDArray[np.int32]:
         """The tails of a relation, of some triples where there are many."""
         return self._tails_by_relation.at(relation)
+
+    @cached_property
+    def rates(self) -> frozenset[str]:
+        """*Per* and the words behind it in the names of relations: *per copy* of `price per copy`."""
+        texts = (label.partition(" per ")[2] for label in self.relations)
+        return frozenset(f"per {text.split()[0]}" for text in texts if text)
+
+    @cached_property
+    def ways(self) -> dict[int, list[str]]:
+        """The words of relations that begin with *from* or *to*: `from club`."""
+        labels = {r: label.split() for r, label in enumerate(self.relations)}
+        return {r: words for r, words in labels.items() if words[0] in ("from", "to") and len(words) > 1}
+
+    def unit_of(self, relation: int) -> str:
+        """The unit of the values of a relation, by its name or as they are written; empty without one."""
+        written = (self.graph.labels[t] for t in self.some_tails(relation)[:1].tolist())
+        texts = (self.relations[relation], *written)
+        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
 
     def texts_of_few(self, most: int) -> NDArray[np.int32]:
         """The plain texts to which relations lead that have at most so many: int32, ascending.
@@ -444,8 +481,15 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
     # Relations whose tails nearly all lead nowhere.
     leaves = np.bincount(relation, graph.out.starts[tail] == graph.out.stops[tail], minlength=count)
     only_leaves = leaves > 0.9 * np.bincount(relation, minlength=count)
-    is_leaf = is_tail(ends) & (np.array(end_types, np.int64) < 0) & only_leaves[relation_of(ends)]
-    chosen = [schema.dates >= MOSTLY, schema.numbers >= MOSTLY, is_leaf]
+    is_typed = np.array(end_types, np.int64) >= 0
+    leads_nowhere = is_tail(ends) & only_leaves[relation_of(ends)]
+    # Orders that are called by their numbers are things: they are of a type, and lead on.
+    is_value = ~is_typed | leads_nowhere
+    chosen = [
+        is_value & (schema.dates >= MOSTLY),
+        is_value & (schema.numbers >= MOSTLY),
+        leads_nowhere & ~is_typed,
+    ]
     return tuple(np.select(chosen, [DATE, NUMBER, LEAF], THING).tolist())
 
 

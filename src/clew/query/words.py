@@ -470,6 +470,8 @@ class _Words:
         if either is not None:
             return either
         match left, right:
+            case Walk(one, step), Walk(other, back) if one == other and back == opposite(step):
+                return self.phrase(right if is_backward(back) else left)  # what holds both ways is said once
             case (Compared(a, steps, sign, value), Compared(b, others, other_sign, other_value)) if (
                 a == b and steps == others
             ):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import opposite, relation_of, tail_end
+from clew.graph.steps import Step, is_backward, opposite, relation_of, tail_end
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
@@ -47,7 +47,7 @@ from clew.reading.denial import denial_spans, denials, denied_words, has_denying
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
-from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, spans_of
+from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, says_which, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
@@ -67,6 +67,9 @@ query."""
 LEAST_OF_GOOD = 0.5
 """And *best* and its like, which do not say by what."""
 _GOOD = frozenset(("best", "worst", "better", "worse"))
+_PLACES = ("location", "artifact", "group", "object")
+"""What is somewhere: towns, buildings, departments, bays."""
+LEAST_PLACE = 0.1
 ONE_SLIP, TWO_SLIPS = 4, 8
 """Letters of a word in which one letter, and in which two, may be wrong."""
 _YES_OF = re.compile(r"\W*(is|are|was|were|does|do|did|has|have|had|can)\s+", re.I)
@@ -109,6 +112,18 @@ _HEAD = re.compile(
     re.I,
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
+_WHOM = re.compile(r"\W*(?:whom?|what|which\s+\w+)\s+(?:do|does|did)\s+.+?\s+(\w+)\W*$", re.I)
+_MOST_BEFORE_NOUN = 2
+_LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
+_FROM = re.compile(r"\bfrom\W*$", re.I)
+_RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
+PERSON = 0.8
+"""The share of a noun's senses that are persons, from which it means one."""
+_UNIT_ASKED = (
+    re.compile(r"\bhow\s+many\s+([a-z]{2,})\b", re.I),
+    re.compile(r"\bin\s+([a-z]{2,})\W*$", re.I),
+)
+_THEY = re.compile(r"['’]s?\s.*\b(?:did|do|does|has|have|had|is|are|was|were)\s+(?:they|he|she|it)\s+$", re.I)
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
 _ASKS_BY_NOUN = re.compile(r"\W*(?:what|who)(?:['’]s| is| was| are| were)\s+(?:the|an?)\s+", re.I)
@@ -176,7 +191,8 @@ _RESTRICTIONS = (
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by)\s+another\b", "counts"),
-    (r"\b(?:only|solely|exclusively)\b", "ranks"),
+    (english.ONLY.pattern, "ranks"),
+    (english.JUST_SO_MANY.pattern, "compares"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\bdifference\b", "subtracts"),
@@ -413,6 +429,7 @@ class _Account:
         self._place_true_of_names()
         self._place_codes()
         self._place_compared_times()
+        self._place_units()
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
             self.carried_words.add(token.start)
@@ -650,7 +667,8 @@ class _Account:
             nodes = {c.node for c in said.candidates if c.how <= PLURAL}
             for name, node in names:
                 between = self.text[min(said.stop, name.stop) : max(said.start, name.start)].strip(_QUOTES)
-                is_beside = said.stop <= name.start and (not between or between.lower() in english.BEING)
+                is_being = said.stop <= name.start and between.lower() in english.BEING
+                is_beside = is_being or says_which(self.text, name, said)
                 is_predicate = (
                     self.query.ask == "yes"
                     and _YES_OF.fullmatch(self.text, 0, name.start) is not None
@@ -707,6 +725,8 @@ class _Account:
         self._place_asked_type()
         self._place_flags()
         self._place_pronouns()
+        self._place_ranked_person()
+        self._place_ways()
         for pattern, carried in _PATTERNS:
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), getattr(self.carried, carried))
@@ -722,6 +742,19 @@ class _Account:
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _place_units(self) -> None:
+        """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""
+        steps = {s for s in steps_of(self.query) if self.vocabulary.kinds_reached[s] == NUMBER}
+        asked = [hit for pattern in _UNIT_ASKED if (hit := pattern.search(self.text)) is not None]
+        if len(steps) != 1 or not asked:
+            return
+        own = self.vocabulary.unit_of(relation_of(steps.pop()))
+        for hit in asked if own else ():
+            inside = self._inside(*hit.span(1))
+            is_own = UNITS.get(hit[1].lower()) == UNITS[own]
+            for token in inside if hit[1].lower() in UNITS and not any(map(self._is_used, inside)) else ():
+                self._put(token, *(("relation", own) if is_own else ("unplaced", "")))
 
     def _place_compared_times(self) -> None:
         """Who came later has not been there for longer; what is valid until a day did not end before it."""
@@ -744,19 +777,57 @@ class _Account:
         is_doing = type_ >= 0 and not query.key and (kinds.are_doings(type_) or kinds.are_numbered(type_))
         if who is not None and is_doing:
             self._restrict(*who.span(1), "asked", carried=False)
+        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
+        is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
+        is_time = answers_with_time(query, self.vocabulary)
+        is_day = step is not None and self.vocabulary.is_of_time(opposite(step))
+        if who is not None and query.ask == "list" and (is_number or is_day):
+            self._restrict(*who.span(1), "asked", carried=False)
+        whom = _WHOM.match(self.text)
+        if whom is not None and step is not None and not is_backward(step):
+            label = self.vocabulary.relations[relation_of(step)].split()[-1]
+            is_role = Lexicon.load().classes(label).get("person", 0.0) >= PERSON
+            if is_role and whom[1].lower() == label:  # *whom does Ann mentor*: not her mentor
+                for token in self._inside(*whom.span(1)):
+                    self._put(token, "unplaced", "")
         noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
         if whose is not None and singular(whose[2].lower()) == noun:
             self._restrict(*whose.span(1), "asked", carried=False)
         if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
             return
-        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
-        is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
-        is_time = answers_with_time(query, self.vocabulary)
         is_right = not (is_time and self._lists_times()) and not is_number if opening["where"] else is_time
         if opening["where"] and type_ >= 0:
             is_right = is_right and not (kinds.are_codes(query) or kinds.are_numbered(type_))
+        elif opening["where"] and step is not None:
+            is_right = is_right and self._says_place(step)
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
+
+    def _place_ranked_person(self) -> None:
+        """*The top scorer* is somebody, and no number of goals."""
+        for match in _RANKED_NOUN.finditer(self.text) if self.query.ask in ("largest", "smallest") else ():
+            if Lexicon.load().classes(match[2].lower()).get("person", 0.0) >= PERSON:
+                self._restrict(*match.span(1), "asked", carried=False)
+
+    def _place_ways(self) -> None:
+        """*From* and *to* are those of a relation that is said whole: *from club*, and not `current club`."""
+        norms = {singular(t.norm): t for t in self.tokens}
+        used = {relation_of(step) for step in steps_of(self.query)}
+        said = [self.vocabulary.relations[r].split() for r in used]
+        for relation, (way, *rest) in self.vocabulary.ways.items():
+            if way not in norms or relation in used:
+                continue
+            is_said = all(singular(word) in norms for word in rest)
+            if is_said and any(w[-1] == rest[-1] and not norms.keys() >= set(w) for w in said):
+                self._put(norms[way], "unplaced", "")
+
+    def _says_place(self, step: Step) -> bool:
+        """Whether texts may be places by the label of the step to them: *floor*, *based in*; not *status*."""
+        words = self.vocabulary.relations[relation_of(step)].split()
+        classes = [Lexicon.load().classes(word) for word in words]
+        is_of_places = any(of.get(name, 0.0) >= LEAST_PLACE for of in classes for name in _PLACES)
+        is_origin = _FROM.search(self.text) is not None  # *where do we get it from*: of the supplier
+        return is_of_places or is_origin or not english.PREPOSITIONS.isdisjoint(words) or not any(classes)
 
     def _place_denials(self) -> None:
         """Words that deny, as many as the query does; and what is read as a label that denies it."""
@@ -865,11 +936,21 @@ class _Account:
         if any(type_ in self.vocabulary.types_of(node) for node in self._some_members()):
             return
         head = _HEAD.match(self.text)
-        token = next((t for t in self.tokens if head is not None and t.start == head.start(1)), None)
-        if token is None or self._is_used(token) or self._lists_numbers():
+        if head is None or self._lists_numbers():
             return
-        if singular(token.norm) == singular(self.vocabulary.types[type_]):
-            self._put(token, "unplaced", "")
+        noun = singular(self.vocabulary.types[type_])
+        for token in [t for t in self.tokens if t.start >= head.start(1)][: _MOST_BEFORE_NOUN + 1]:
+            if singular(token.norm) == noun and not self._is_used(token):
+                self._put(token, "unplaced", "")
+                return
+            if not self._narrows_noun(token):
+                return
+
+    def _narrows_noun(self, token: Token) -> bool:
+        """Whether a word before a noun says which of them: *sponsored animals*, *young doctors*."""
+        lexicon = Lexicon.load()
+        is_adjective = lexicon.uses(token.norm, ADJECTIVE) > lexicon.uses(token.norm, NOUN)
+        return token.norm not in FUNCTION and (is_participle(token.norm) or is_adjective)
 
     def _place_flags(self) -> None:
         """What is named whole and is yes or no of things has to be asked for: *and are in use*."""
@@ -1078,6 +1159,12 @@ class _Account:
         of_event = _ASKS_OF_EVENT.match(self.text) if asks_when(self.text) else None
         return of_event is not None and token.start >= of_event.end() and len(self._spelt(token)[0]) > 0
 
+    @cached_property
+    def _are_of_events(self) -> bool:
+        """Whether the labels of the query say what happened: *started* is not when somebody was born."""
+        words = [word for kind, label, _, _ in self.own if kind == "relation" for word in label.split()]
+        return any(is_participle(word) and Lexicon.load().verb(word) for word in words)
+
     def _is_counted(self, token: Token) -> bool:
         """Whether a noun says what there are so many of, which is of a declared type or a number itself."""
         lexicon = Lexicon.load()
@@ -1116,9 +1203,15 @@ class _Account:
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
             return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
         if is_other and self._is_what_is_asked(token):
-            return LEAST_OF_OTHER
+            is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
+            is_event = is_event and not any(self._is_near(t) for t in self.tokens)
+            return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
+        if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
+            return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
+        if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
+            return LEAST_OF_OTHER  # *with no year*
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 

@@ -10,7 +10,7 @@ import numpy as np
 from clew.foundation.system import most_answers
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.naming import Name
-from clew.graph.steps import is_backward, relation_of
+from clew.graph.steps import is_backward, opposite, relation_of
 from clew.grounding import answer_entity, cite
 from clew.query.execute import Executor, Nodes, OverBudget, difference
 from clew.query.prove import pattern_of, prove, recorded_instead, triple_of
@@ -394,6 +394,14 @@ def _yes_or_no_answer(
 def _recorded_instead(executor: Executor, query: Query) -> tuple[int, ...]:
     """Triples that the graph records in the place of what was asked for."""
     part = query.part
+    match part:
+        case Both(Walk(Anchor(one), step), Anchor(other)):
+            # Of what has no status nobody can tell that it is another one.
+            head, way = (other, opposite(step)) if is_backward(step) else (one, step)
+            _, tails = executor.edges(np.array([head], np.int64), way)
+            return (triple_of(executor.graph, head, way, int(tails[0])),) if len(tails) else ()
+        case _:
+            pass
     if isinstance(part, Both) and isinstance(part.right, Anchor | Walk):
         recorded = executor.members(part.left)
         return prove(executor, part.left, int(recorded[0])) if len(recorded) else ()

@@ -57,7 +57,8 @@ def than_words(text: str, start: int = 0, names: Sequence[Mention] = ()) -> Iter
     """
     for hit in _THAN_WORD.finditer(text, start):
         is_named = any(m.strong and m.candidates and m.start <= hit.start() < m.stop for m in names)
-        if not is_named and (not hit[0].lower().endswith("er") or is_comparative(hit[0].lower())):
+        is_word = not hit["than"] or not hit[0].lower().endswith("er") or is_comparative(hit[0].lower())
+        if is_word and not is_named:
             yield hit
 
 

@@ -7,7 +7,7 @@ Dates by which edges are bounded are read in `times`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -42,12 +42,15 @@ from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention
 from clew.reading.operator import Operator
 from clew.text.inflection import singular_noun
+from clew.text.lexicon import Lexicon
 from clew.text.normalise import tokens
 
 MOST_VALUES = 500
 """Different texts of a property up to which they are looked for in questions."""
 MOST_RELATIONS = 3
 """Relations up to which a condition is put on the edges of any of them: *who is on leave*."""
+DERIVED = 0.85
+"""From here on two words are near because one is derived from the other."""
 OfStep = Callable[[int], tuple[OnEdge, ...]]
 _BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
 _END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
@@ -203,7 +206,7 @@ def _with_conditions(query: Query, of_step: OfStep) -> Query | None:
                 before: tuple[OnEdge, ...] = ()
             case Qualified(source, step, before):
                 pass
-            case OfType(type_, end) if type_ < 0:
+            case OfType(type_, end) if type_ < 0 and is_bare:
                 source, step, before = OfType(-1, opposite(end)), opposite(end), ()
             case Counted(inner, of, ">=", 1, _, None):
                 source, step, before = OfType(-1, opposite(of)), opposite(of), ()
@@ -220,7 +223,11 @@ def _with_conditions(query: Query, of_step: OfStep) -> Query | None:
         found.append(part)
         return Qualified(source, step, (*before, *conditions))
 
+    is_bare = False  # what is at an end of edges, where no step is
     part = mapped(query.part, bound)
+    if not found:
+        is_bare = True
+        part = mapped(query.part, bound)
     return replace(query, part=part) if found else None
 
 
@@ -250,6 +257,10 @@ _AUXILIARY = re.compile(r"\s+(?:is|are|was|were|does|do|did|has|have|had)\b", re
 _RANKS = re.compile(
     r"(?:\bwith\s+)?(?:\bthe\s+)?\b(?:(?P<up>most|highest|largest|biggest|greatest|longest|maximum|latest)"
     r"|fewest|least|lowest|smallest|shortest|minimum|earliest)\s+(?:number\s+of\s+|amount\s+of\s+)?$",
+    re.I,
+)
+_LARGEST = re.compile(
+    r"\b(?:(?P<up>largest|biggest|highest|greatest|heaviest|longest)|smallest|lowest|lightest|shortest)\s+(?P<noun>\w+)",
     re.I,
 )
 _BOUND = re.compile(
@@ -294,7 +305,7 @@ class EdgeWords:
         if not len(self.executor.graph.edge_properties):
             return
         asked = self._asked_when, self._asked, self._asked_of_names
-        for find in (self._numbers, self._texts, self._ranks, *asked):
+        for find in (self._numbers, self._texts, self._ranks, self._largest, *asked):
             yield from find()
 
     # names of properties
@@ -375,6 +386,35 @@ class EdgeWords:
 
     # what is asked
 
+    def _largest(self) -> Iterator[Operator]:
+        """*The largest delivery from North Depot*: where the edges that a noun names have just one number."""
+        for match in _LARGEST.finditer(self.text):
+            relations = [r for r in self.keys.of_relations if self._is_noun_of(match["noun"], r)]
+
+            def apply(
+                query: Query, relations: Sequence[int] = relations, up: bool = bool(match["up"])
+            ) -> Query | None:
+                key = self._number_of(query, relations)
+                if query.ask != "list" or not key:
+                    return None
+                return replace(query, part=Extreme(query.part, (), False, up, key=key))
+
+            if relations:
+                yield Operator(match.start(), match.start("noun"), apply, certain=False)
+
+    def _is_noun_of(self, noun: str, relation: int) -> bool:
+        """Whether a noun is that of a relation: *delivery* of *delivered to*."""
+        label = words_of_label(self.keys.graph.relation_labels[relation])
+        lexicon = Lexicon.load()
+        return any(lexicon.similarity(noun, word) >= DERIVED for word in label.split())
+
+    def _number_of(self, query: Query, relations: Container[int]) -> str:
+        """The one property of the last edges of a query that is a number; empty of none, and of several."""
+        last = {relation_of(walk.step) for walk in last_walks(query.part)}
+        keys = {key for r in last if r in relations for key in self.keys.of_relations.get(r, ())}
+        numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
+        return numbers[0] if len(numbers) == 1 else ""
+
     def _ranks(self) -> Iterator[Operator]:
         """*Who works the most hours*."""
         for said in self._said:
@@ -425,10 +465,8 @@ class EdgeWords:
                 continue
 
             def apply(query: Query) -> Query | None:
-                relations = {relation_of(walk.step) for walk in last_walks(query.part)}
-                keys = {key for r in relations for key in self.keys.of_relations.get(r, ())}
-                numbers = [key for key in keys if ValueKind.NUMBER in self.keys.kinds[key]]
-                return self._value_of(query, numbers[0], "sum") if len(numbers) == 1 else None
+                key = self._number_of(query, self.keys.of_relations)
+                return self._value_of(query, key, "sum") if key else None
 
             instead = "what" if named else ""
             yield Operator(match.start(), stop, apply, instead, certain=False, names=True, weak=not named)

@@ -63,7 +63,8 @@ MUTUAL = frozenset(
     "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
     " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"
     " ally equal equivalent similar same related linked connected meet met know acquainted acquaintance"
-    " associate teammate roommate classmate".split()
+    " associate teammate roommate classmate interact interacting overlap overlapping intersect compete"
+    " collaborate cooperate compatible incompatible interchangeable".split()
 )
 """Words of what holds both ways, though a graph may record it one way only."""
 OF_ONE_SEX = frozenset("sister brother wife husband".split())
@@ -87,6 +88,16 @@ AMOUNT = re.compile(rf"{COUNT.pattern}|\b(?:capacity|value|limit|max\w*|min\w*|s
 """Words for how much there is of something."""
 DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|values?)\b", re.I)
 """Words by which also values that are equal for several are counted once."""
+ONLY = re.compile(
+    r"\b(?:only|solely|exclusively|purely|nothing\s+(?:but|other\s+than|except)"
+    r"|(?:,\s*)?(?:and\s+|with\s+)?(?:nothing|nobody|no\s+one|nowhere)\s+else|and\s+no\s+others?)\b",
+    re.I,
+)
+"""Words that shut out all else."""
+JUST_SO_MANY = re.compile(
+    r"\b(?:just|only|exactly|precisely)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b",
+    re.I,
+)
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
 """Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
 HOW_MANY_OF = re.compile(r"\W*\bhow\s+many\s+(\w+)", re.I)

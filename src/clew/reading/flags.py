@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,10 @@ from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.which_way import LEAST_SCORE
 
+_ANY = re.compile(
+    r"\W*(?:do|does|did|have|has|had)\s+(?:we|you|they|anyone|anybody)\s+(?:\w+\s+){0,2}any\b", re.I
+)
+
 
 def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether what a query leads to says yes or no."""
@@ -26,8 +31,12 @@ def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
 
 
 def as_asked(vocabulary: Vocabulary, question: str, query: Query) -> Query:
-    """A query for the value itself, which says yes or no, as one whether it is so, where that is asked."""
-    if query.ask == "list" and leads_to_flag(vocabulary, query) and english.YES_NO.search(question):
+    """A query for the value itself, which says yes or no, as one whether it is so, where that is asked.
+
+    So too one for things of which it is asked whether there are any: *did we buy any pumps*.
+    """
+    is_value = leads_to_flag(vocabulary, query) and english.YES_NO.search(question)
+    if query.ask == "list" and (is_value or _ANY.match(question)):
         return replace(query, ask="yes")
     return query
 

@@ -30,7 +30,7 @@ ASKING = frozenset(
 """Those of them that ask, of which one stands before the word that asks."""
 SOURCES = frozenset(
     """graph data database dataset kg knowledge base records record file files table list information source
-    sources""".split()
+    sources log logs register catalogue catalog system spreadsheet""".split()
 )
 """What a user may call the graph."""
 _OPENER = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
@@ -56,7 +56,9 @@ _LAST = re.compile(
 """What may end a question and asks for nothing more."""
 _NUMBER_OF = re.compile(r"(?:\b(?:no|nr|num)\.\s?|\b(?:nr|num)\s|#\s?)of\b", re.I)
 _RECORDED = re.compile(
-    r"\b(?:no|any|without)(?:\s+\w+){1,3}?(\s+(?:recorded|listed|on\s+(?:record|file)))$", re.I
+    r"(?:\b(?:no|any|without|not)|n['’]t)\b(?:\s+\w+){1,5}?"
+    r"(\s+(?:recorded|listed|given(?:\s+for\s+(?:it|them))?|stated|on\s+(?:record|file)))$",
+    re.I,
 )
 """That the graph is asked: *clubs with no manager on record*."""
 _ELSE = re.compile(

@@ -7,8 +7,12 @@ A term is named by a relation that is called so, or narrower, or that means the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
+from clew.graph.steps import backward, forward
+from clew.query.tree import Either, Part, Walk
 from clew.query.vocabulary import Vocabulary
 from clew.text.inflection import singular
 from clew.text.lexicon import NOUN, Lexicon
@@ -41,6 +45,58 @@ _SAID = {
 }
 _SAYS_SEX = frozenset(("gender", "sex"))
 Naming = Literal["named", "broader", "other"]
+
+
+_LINEAGE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "parent": ("up", ("parent",)),
+    "grandparent": ("up", ("parent", "parent")),
+    "grandmother": ("up", ("parent", "mother")),
+    "grandfather": ("up", ("parent", "father")),
+    "child": ("down", ("parent",)),
+    "offspring": ("down", ("parent",)),
+    "kid": ("down", ("parent",)),
+    "grandchild": ("down", ("parent", "parent")),
+}
+"""Kin terms by what `mother` and `father` lead to, one after the other, or lead back from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A kin term where mothers and fathers are recorded: `levels` of relations, up to elders or back down."""
+
+    levels: tuple[tuple[int, ...], ...]
+    is_up: bool
+    relations: tuple[int, int]
+    """Of mothers, and of fathers."""
+
+    def walked(self, source: Part, *, back: bool) -> Part:
+        """Where the term leads from a set, or back from it."""
+        is_up = self.is_up != back
+        for relations in self.levels if is_up else reversed(self.levels):
+            steps = [(forward if is_up else backward)(relation) for relation in relations]
+            source = reduce(Either, [Walk(source, step) for step in steps])
+        return source
+
+
+def lineage(vocabulary: Vocabulary, word: str) -> Lineage | None:
+    """What a kin term means where mothers and fathers are recorded and parents are not; else None."""
+    told = _LINEAGE.get(singular(word))
+    if told is None:
+        return None
+    named = {
+        term: [r for r, label in enumerate(vocabulary.relations) if naming(term, label) == "named"]
+        for term in ("mother", "father", "parent")
+    }
+    mothers, fathers = named["mother"], named["father"]
+    if len(mothers) != 1 or len(fathers) != 1 or mothers == fathers:
+        return None
+    words = {singular(w) for label in vocabulary.relations for w in label.split()}
+    if named["parent"] or singular(word) in words:
+        return None
+    both = mothers[0], fathers[0]
+    relations = {"parent": both, "mother": both[:1], "father": both[1:]}
+    way, levels = told
+    return Lineage(tuple(relations[level] for level in levels), way == "up", both)
 
 
 def kin_terms(word: str) -> tuple[frozenset[str], ...]:

@@ -32,6 +32,7 @@ from clew.reading.mentions import (
     Mention,
     is_certain,
     likeliest_mentions,
+    says_which,
     surest_candidates,
     with_values,
 )
@@ -123,6 +124,7 @@ MOST_BY_WORD = 60_000
 
 
 _OF_ANY = re.compile(r"\b(?:an?|any|some|every|each|which|what|no)\s+$", re.I)
+_A = re.compile(r"\ban?\s+$", re.I)
 _DECADE = re.compile(r"\d+s")
 """*1990s*, which is no name of 1990, in the plural or misspelt."""
 _IN_BRACKETS = re.compile(r"[(\[\])]")
@@ -177,6 +179,8 @@ class MentionFinder:
     """The numbers and dates of the graph."""
     by_meaning: CategoryWords | None = None
     """Categories by other words."""
+    types: frozenset[int] = frozenset()
+    """Nodes that only name types: they are meant as types, and no things of their own."""
 
     @classmethod
     def of(cls, names: NamesIndex, vocabulary: Vocabulary, lexicon: Lexicon) -> Self:
@@ -184,7 +188,7 @@ class MentionFinder:
         graph = vocabulary.graph
         words = NameWords(names, lexicon) if graph.nodes <= MOST_BY_WORD else None
         categories = CategoryWords.of(vocabulary, lexicon)
-        return cls(names, lexicon, vocabulary.words, words, graph.values, categories)
+        return cls(names, lexicon, vocabulary.words, words, graph.values, categories, vocabulary.type_nodes)
 
     @cached_property
     def _kinds(self) -> WordKinds:
@@ -204,12 +208,35 @@ class MentionFinder:
         self._add_typos(spans)
         self._drop_other_names(spans)
         self._add_categories(spans)
-        mentions = [
-            _mention(question, span, surest_candidates(nodes.values()))
+        found = {
+            span: [c for c in nodes.values() if c.how == GIVEN or not self._is_type(spans, span, c.node)]
             for span, nodes in spans.candidates.items()
-            if nodes
+        }
+        mentions = [
+            _mention(question, span, surest_candidates(nodes)) for span, nodes in found.items() if nodes
         ]
-        return with_values(question, likeliest_mentions(mentions, self.lexicon))
+        likeliest = likeliest_mentions(mentions, self.lexicon)
+        return with_values(question, [self._told_apart(question, m, likeliest) for m in likeliest])
+
+    def _told_apart(self, question: str, mention: Mention, others: Sequence[Mention]) -> Mention:
+        """A name that several have, of the one of which what stands beside it is true: *Ann Lee of Oslo*."""
+        if len(mention.candidates) < 2 or any(c.how != EXACT for c in mention.candidates):
+            return mention
+        out = self.names.graph.out
+        for other in (o for o in others if says_which(question, mention, o)):
+            values = [c.node for c in other.candidates if c.how <= PLURAL]
+            having = [
+                c
+                for c in mention.candidates
+                if np.isin(out.neighbour[slice(*out.span(c.node))], values).any()
+            ]
+            if len(having) == 1:
+                return replace(mention, candidates=(having[0],))
+        return mention
+
+    def _is_type(self, spans: _Spans, span: CharacterSpan, node: int) -> bool:
+        """Whether a node only says what things are asked about: *drugs*; not *is it a drug*."""
+        return node in self.types and _A.search(spans.question, 0, span[0]) is None
 
     def _add_entities(self, spans: _Spans, entities: Sequence[str]) -> None:
         """Put what the user gives where the question names it, by id or by label, else behind its end."""

@@ -52,6 +52,17 @@ class Mention:
         return any(start < self.stop and self.start < stop for start, stop in spans)
 
 
+_BEFORE_NAME = re.compile(r"\s+(?:(?:called|named)\s+)?[\"'“‘]?", re.I)
+_BEHIND_NAME = re.compile(r"[\"'”’]?(?:\s+(?:of|from)\s+|\s*[,(]\s*)(?:the\s+)?", re.I)
+
+
+def says_which(question: str, name: Mention, said: Mention) -> bool:
+    """Whether a mention beside a name may say which one of the name is meant: *Ann Lee of Oslo*."""
+    if said.stop <= name.start:
+        return _BEFORE_NAME.fullmatch(question, said.stop, name.start) is not None
+    return name.stop <= said.start and _BEHIND_NAME.fullmatch(question, name.stop, said.start) is not None
+
+
 def spans_of(mentions: Sequence[Mention], places: Iterable[int]) -> list[tuple[int, int]]:
     """The characters [start, stop) of some mentions, given by their places."""
     return [(mentions[i].start, mentions[i].stop) for i in places]

@@ -14,6 +14,7 @@ from functools import partial, reduce
 from itertools import pairwise
 
 from clew.graph.steps import backward, is_backward, opposite, relation_of
+from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
     Amount,
@@ -43,7 +44,16 @@ from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
 from clew.reading.comparisons import EARLIER
 from clew.reading.edge_words import EdgeKeys, EdgeWords
-from clew.reading.kinship import broader_word, kin_terms, naming, recorded_sex, sex_of, sex_said
+from clew.reading.kinship import (
+    Lineage,
+    broader_word,
+    kin_terms,
+    lineage,
+    naming,
+    recorded_sex,
+    sex_of,
+    sex_said,
+)
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.ranker import Ranked, Ranking
@@ -65,7 +75,14 @@ _GROUP = re.compile(
     re.I,
 )
 _MORE = re.compile(
-    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)\w+\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
+    r"\b(?:how\s+(?:much|many)\s+(?:(?!number)(?P<unit>\w+)\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
+    re.I,
+)
+_BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
+_THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
+_WHEN_LAST = re.compile(
+    r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
+    r"(?P<word>\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
     re.I,
 )
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())
@@ -86,8 +103,15 @@ _NEITHER = re.compile(r"\bneither\b", re.I)
 _NOR = re.compile(r"\s*,?\s*nor\s+(?:(?:in|of|for|at|by|from|to|with|on)\s+)?", re.I)
 _OPPOSITE: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _ONLY_ONE = re.compile(r"\bthe\s+(?:only|sole)\b", re.I)
-_ONLY = re.compile(r"\b(?:only|solely|exclusively)\b", re.I)
 _AND = re.compile(r"\s*(?:,\s*)?(?P<word>and|or|&)\s+(?:in\s+|of\s+|for\s+)?|\s*,\s*", re.I)
+
+
+_OF_WHOM = re.compile(r"\s+(?:of|do|does|did|has|have|had)\s+(?:the\s+)?", re.I)
+_WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?")
+
+
+def _with_part(query: Query, old: Part, new: Part) -> Query:
+    return replace(query, part=mapped(query.part, lambda p: new if p == old else p))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +133,22 @@ class Operators:
             self._equals,
             self._shares,
             self._differences,
+            self._last_time,
             self._nth,
             self._groups,
             self._averages,
             self._bounds,
         )
-        finders = (*numbers, self._neither, self._only, times.found, self._names, self._kin, self._sexes)
+        finders = (
+            *numbers,
+            self._neither,
+            self._only,
+            times.found,
+            self._names,
+            self._lineage,
+            self._kin,
+            self._sexes,
+        )
         for operator in (o for find in finders for o in find()):
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
@@ -303,6 +337,9 @@ class Operators:
     def _groups(self) -> Iterator[Operator]:
         for match in _GROUP.finditer(self.text):
             before = self.text[: match.start()].split()[-1:]
+            said = match[0].strip().lower()
+            if any(said.startswith(per) for per in self.vocabulary.rates):
+                continue  # the `price per copy`
             if match["by"] and before and is_participle(before[0].lower()):
                 continue  # "owned by people" groups nothing
             name = "group" if match["group"] else "subject"
@@ -347,7 +384,10 @@ class Operators:
 
     def _differences(self) -> Iterator[Operator]:
         """*How much older is Ann than Bob*: of Ann, less that of Bob."""
-        for match in _MORE.finditer(self.text):
+        by = _BY_HOW_MUCH.search(self.text)
+        compared = _THAN.search(self.text, by.end()) if by is not None else None
+        matches = [compared] if compared is not None else _MORE.finditer(self.text)
+        for match in matches:
             than = re.compile(r"\s+(?:than|and)\s+(?:that\s+of\s+|the\s+\w+\s+of\s+)?", re.I)
             named = [m for m in self.mentions if m.candidates and m.start > match.end()]
             for mention in named:
@@ -355,9 +395,13 @@ class Operators:
                 if before is None or before.end() != mention.start:
                     continue
                 word = (match["more"] or "").lower()
+                asking = by if by is not None and compared is not None else match
                 if word:
-                    yield Operator(*match.span(), as_it_is, self._how(word))
-                yield Operator(before.start(), mention.stop, partial(self._difference, mention, word))
+                    yield Operator(*asking.span(), as_it_is, self._how(word))
+                if asking is not match:
+                    yield Operator(match.start() - 1, match.end(), as_it_is)
+                unit = (asking["unit"] or "").lower()
+                yield Operator(before.start(), mention.stop, partial(self._difference, mention, word, unit))
                 break
 
     def _how(self, word: str) -> str:
@@ -366,11 +410,15 @@ class Operators:
         base = next((lemma for lemma in lemmas if comparative(lemma) == word), "")
         return f"How {base}" if base and word not in ("more", "less") else "How much"
 
-    def _difference(self, mention: Mention, word: str, query: Query) -> Query | None:
+    def _difference(self, mention: Mention, word: str, unit: str, query: Query) -> Query | None:
         pair = self._of_another(query.part, mention)
         if pair is None or query.ask not in ("list", "count", "sum"):
             return None
         first, second = pair
+        if unit in UNITS and isinstance(first, Walk):
+            own = self.vocabulary.unit_of(relation_of(first.step))
+            if own and UNITS[own] != UNITS[unit]:
+                return None  # centimetres of what is in metres
         if query.ask == "list" and (
             not isinstance(first, Walk) or self.vocabulary.kinds_reached[first.step] != NUMBER
         ):
@@ -461,6 +509,22 @@ class Operators:
 
     # bounds
 
+    def _last_time(self) -> Iterator[Operator]:
+        """*When was it last serviced*: the latest of the dates of its services."""
+        match = _WHEN_LAST.match(self.text)
+        word = "" if match is None else match["word"].strip().lower()
+        if match is not None and not any(word in label.split() for label in self.vocabulary.relations):
+            yield Operator(*match.span("word"), partial(self._latest, latest=bool(match["last"])))
+
+    def _latest(self, query: Query, latest: bool) -> Query | None:
+        part = query.part
+        is_time = isinstance(part, Walk) and self.vocabulary.is_of_time(opposite(part.step))
+        return (
+            replace(query, ask="largest" if latest else "smallest")
+            if query.ask == "list" and is_time
+            else None
+        )
+
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""
         for match in _AVERAGE.finditer(self.text):
@@ -544,7 +608,7 @@ class Operators:
         one = _ONLY_ONE.search(self.text)
         if one is not None and not re.match(r"\s+(?:\w+\s+)?\w+est\b", self.text[one.end() :]):
             yield Operator(*one.span(), self._only_one, "the")
-        elif one is None and (match := _ONLY.search(self.text)) is not None:
+        elif one is None and (match := english.ONLY.search(self.text)) is not None:
             yield Operator(*match.span(), self._only_related)
 
     def _only_one(self, query: Query) -> Query | None:
@@ -571,6 +635,56 @@ class Operators:
         return self.mentions[anchor.mention].start if anchor.mention >= 0 else len(self.text)
 
     # kin
+
+    def _lineage(self) -> Iterator[Operator]:
+        """*Bob's parents* and children, where mothers and fathers are recorded: read as *Bob's mother*."""
+        named = [m for m in self.mentions if m.candidates]
+        for token in tokens(self.text):
+            if any(m.start < token.stop and token.start < m.stop for m in named):
+                continue
+            told = lineage(self.vocabulary, token.norm)
+            if told is not None and told.is_up:
+                label = self.vocabulary.relations[told.relations[0]]
+                yield Operator(token.start, token.stop, partial(self._elders, told), label)
+            elif told is not None and (elder := self._elder(token)) is not None:
+                word = self.text[token.start : token.stop]
+                yield Operator(token.start, token.stop, partial(self._children, told, elder), word)
+
+    def _elder(self, token: Token) -> Mention | None:
+        """Whose children a word means: *children of Ann*, *Ann's children*, *children does Ann have*."""
+        named = (m for m in self.mentions if m.candidates)
+        return next(
+            (
+                m
+                for m in named
+                if _OF_WHOM.fullmatch(self.text, token.stop, max(token.stop, m.start))
+                or _WHOSE.fullmatch(self.text, m.stop, max(m.stop, token.start))
+            ),
+            None,
+        )
+
+    def _elders(self, of: Lineage, query: Query) -> Query | None:
+        """The query with all that a kin term leads to in the place of mothers."""
+        walk = self._only_walk(query, of.relations[:1])
+        return (
+            None
+            if walk is None
+            else _with_part(query, walk, of.walked(walk.source, back=is_backward(walk.step)))
+        )
+
+    def _children(self, of: Lineage, elder: Mention, query: Query) -> Query | None:
+        """The query with the children of an elder in the place of a mother's or a father's, or of these."""
+        walk = self._only_walk(query, of.relations)
+        if walk is None or not isinstance(walk.source, Anchor) or walk.source.mention < 0:
+            return None
+        is_elder = self.mentions[walk.source.mention] == elder
+        return _with_part(query, walk, of.walked(walk.source, back=not is_elder))
+
+    def _only_walk(self, query: Query, relations: Sequence[int]) -> Walk | None:
+        """The only step of a query over some relations."""
+        steps = [step for step in steps_of(query) if relation_of(step) in relations]
+        walks = [p for p in query.contents.parts if isinstance(p, Walk) and p.step in steps]
+        return walks[0] if len(steps) == len(walks) == 1 else None
 
     def _kin(self) -> Iterator[Operator]:
         """*The mother of Bob*, where `parent` is recorded and who is female: read as *the parent of Bob*."""

@@ -95,7 +95,7 @@ class Times:
     def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
         """Dates that are written, with how the words before them bound."""
         for mention in self.mentions:
-            dates = [v for v in mention.values if v.date and not v.is_time and not v.yearly]
+            dates = [v for v in mention.values if v.date and not v.is_time]
             before = _BEFORE.search(self.text, 0, mention.start)
             if dates and before is not None:
                 word = before[0].split()[0].lower()
@@ -112,6 +112,8 @@ class Times:
     def _conditions(self, relation: int, sign: Sign, value: Value) -> tuple[OnEdge, ...]:
         """What edges of a relation must have: their date, or a begin and an end around it."""
         begin, end, plain = self.keys.dated(relation)
+        if value.yearly and (begin or sign != "="):
+            return ()  # *in March* of which year
         first = replace(value, width=0.0)
         last = replace(value, number=value.number + value.width, width=0.0)
         if begin and sign == "=":

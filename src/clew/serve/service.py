@@ -494,7 +494,7 @@ def _options(method: str, *, claims: bool = False) -> Iterator[SettingForm]:
     """What a client may tell a method: options whose values are plain, not files of this machine."""
     kind = METHODS[method].settings_class(claims=claims)
     for name, (option, default) in ({} if kind is None else options_of(kind)).items():
-        if option.offered and not option.reads and option.kind in _KINDS:
+        if not option.reads and option.kind in _KINDS:
             yield {
                 "name": name,
                 "about": option.help,

@@ -62,7 +62,7 @@ from clew.stores.store import (
 #
 # Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
 # without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`,
-# a dot is another one.
+# a relation named as another one but for its case `_`, a dot is another one.
 
 UNTYPED = "Entity"
 TRIPLE_ID, _NAME = "clew_triple", "name"
@@ -106,7 +106,8 @@ class TableLayout:
         first_type[has_type] = graph.types.type[graph.types.offsets[:-1][has_type]]
         self.literal = graph.values.datatype >= 0
         self.table = np.where(self.literal, -1, first_type + 1)
-        self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
+        self.relations = _free_names(graph.relations, (), "_")
+        self.labels = _free_names([UNTYPED, *graph.types.names], self.relations, "_node")
         self.edges = _EdgeTables(graph, self.table >= 0)
         self.kinds = value_relations(graph)
         heads, relations, _ = graph.out.columns()
@@ -124,7 +125,7 @@ class TableLayout:
         for head, relation, tail in self._triples():
             kind, is_node = self.valued.get(relation, ""), self.table[tail] >= 0
             if kind or not is_node:
-                name = graph.relations[relation]
+                name = self.relations[relation]
                 name += "_" * (name.lower() in (_NAME, NODE_ID, TRIPLE_ID))
                 column = _Column(name, graph.labels[tail], kind, of_nodes=bool(kind))
                 column = self.columns[int(self.table[head])].setdefault(relation, column)
@@ -133,7 +134,7 @@ class TableLayout:
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
                     looped_relations.add(relation)
-        self.loops = frozenset(graph.relations[relation] for relation in looped_relations)
+        self.loops = frozenset(self.relations[relation] for relation in looped_relations)
         for column in (column for columns in self.columns.values() for column in columns.values()):
             column.kind = column.kind or self._kind(column)
 
@@ -142,7 +143,7 @@ class TableLayout:
 
     def schema(self) -> GraphSchema:
         """Return the schema of the tables."""
-        relations = self.graph.relations
+        relations = self.relations
         nodes = {self.labels[table]: list(self.columns[table].values()) for table in self.used_tables}
         edges = {relations[r]: list(self.edges.columns.get(r, {}).values()) for r in self.pairs}
         return GraphSchema(
@@ -167,7 +168,7 @@ class TableLayout:
         properties = {**schema.label_properties, **schema.type_properties}
         return {
             "loops": sorted(self.loops),
-            "kinds": {self.graph.relations[relation]: kind for relation, kind in self.kinds.items()},
+            "kinds": {self.relations[relation]: kind for relation, kind in self.kinds.items()},
             "columns": {name: next(iter(each)) for name, each in kinds.items() if len(each) == 1},
             "properties": {name: sorted(keys) for name, keys in properties.items()},
         }
@@ -187,7 +188,7 @@ class TableLayout:
             value_columns = VALUE_COLUMNS if table == 0 and self.kinds else ()
             yield _copy(label, path, ["INT64", "STRING", *(c.kind for c in columns), *value_columns])
         for relation, pairs in sorted(self.pairs.items()):
-            name = quoted(self.graph.relations[relation])
+            name = quoted(self.relations[relation])
             ends = ", ".join(
                 f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
@@ -204,7 +205,7 @@ class TableLayout:
             _write(path, edge_rows)
             head, tail = (quote_text(without_dots(self.labels[table])) for table in (a, b))
             kinds = [column.kind for column in self.edges.columns.get(relation, {}).values()]
-            name, ends = quoted(self.graph.relations[relation]), f"(from={head}, to={tail})"
+            name, ends = quoted(self.relations[relation]), f"(from={head}, to={tail})"
             yield _copy(name, path, [*["INT64"] * 3, *kinds], ends)
 
     def _kind(self, column: _Column) -> str:
@@ -302,17 +303,15 @@ def _kinds_with_examples(columns: Iterable[_Column]) -> dict[str, str]:
     }
 
 
-def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
-    """Names of node tables that are not those of others."""
-    taken_names = {relation.lower() for relation in relations}
-    labels: list[str] = []
+def _free_names(names: Iterable[str], taken: Iterable[str], suffix: str) -> list[str]:
+    """Names of tables, with a suffix where others are called so, but for their case."""
+    taken_names, free = {name.lower() for name in taken}, list[str]()
     for name in names:
-        label = name
-        while label.lower() in taken_names:
-            label += "_node"
-        taken_names.add(label.lower())
-        labels.append(label)
-    return labels
+        while name.lower() in taken_names:
+            name += suffix
+        taken_names.add(name.lower())
+        free.append(name)
+    return free
 
 
 def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:

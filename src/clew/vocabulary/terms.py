@@ -566,7 +566,9 @@ class _Meanings:
     def of_type(self, answer: AnswerEntity, citation: Citation | None, reading: str) -> Citation | None:
         """Why an answer is of a type that is a term, where the reading says the term, behind its citation."""
         used = [term for term in self._terms.values() if not term.is_relation and _says(reading, term.word)]
-        hits = [hit for hit in self._index.names.exact(answer.entity) if hit.exact] if used else []
+        hits = [hit for hit in self._index.names.exact(answer.entity) if hit.exact]
+        if not hits:  # a number, yes or no
+            self._used |= {term.word: term for term in used}
         for term in used:
             members = self._executor.members(term.part)
             nodes = [hit.entity for hit in hits if np.isin(hit.entity, members)]

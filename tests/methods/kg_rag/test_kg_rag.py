@@ -9,6 +9,7 @@ import pytest
 from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan, said
 
 from clew.engine import Clew
+from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import BudgetReached
 from clew.methods.kg_rag.decompose import read_demonstrations
@@ -74,7 +75,7 @@ def test_sampling_is_that_of_the_paper(method: KgRag):
 def test_by_the_papers_letter_replies_stop_where_the_paper_says(metaqa: Clew):
     first, *others = GOLDEN[0].replies[:2]
     model = ScriptedModel([first, *others, "What is the genre of The Crow movie", *GOLDEN[0].replies[2:]])
-    letter = KgRagSettings(frontier="question", handed="sentences", schema="none")
+    letter = KgRagSettings(letter=True)
     KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter).answer(GOLDEN[0].question)
     assert [r.stop for r in model.requests] == [("<END>",), (), ("?",), (), ()]
 
@@ -106,7 +107,7 @@ def test_a_sub_question_gets_the_30_most_similar_triples_of_the_first_hop_first(
 
 
 def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
-    letter = KgRagSettings(frontier="question", handed="sentences", schema="none")
+    letter = KgRagSettings(letter=True)
     plan, first, *others = GOLDEN[0].replies
     model = ScriptedModel([plan, first, "What is the genre of The Crow movie", *others])
     method = KgRag(metaqa.opened, metaqa.embedder, model=model, settings=letter)
@@ -178,7 +179,7 @@ UNPROVED = (
 
 
 def test_by_the_papers_letter_sentences_go_on_and_only_the_final_answer_has_to_be_proved(small: Clew):
-    answer, model = chain_of(small, *UNPROVED, handed="sentences", frontier="question")
+    answer, model = chain_of(small, *UNPROVED, letter=True)
     assert [a.entity for a in answer.answers] == ["Alien 3"]
     assert answer.chain is not None
     texts = [link.text for link in answer.chain.links]
@@ -190,7 +191,7 @@ def test_by_the_papers_letter_sentences_go_on_and_only_the_final_answer_has_to_b
 
 def test_by_the_papers_letter_what_the_evidence_lacks_is_still_no_answer(small: Clew):
     replies = (*UNPROVED[:3], said("Fight Club"), said("Fight Club"))
-    answer, _ = chain_of(small, *replies, handed="sentences", frontier="question")
+    answer, _ = chain_of(small, *replies, letter=True)
     assert answer.abstained is not None
     assert answer.abstained.reason == "not_in_evidence"
 
@@ -200,21 +201,21 @@ def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
     twice = plan("Who directed Seven?", "Name the director of Seven?")
     replies = (twice, director, "Who directed Seven", director, director)
     dropped, _ = chain_of(small, twice, director, director, director, records="steps")
-    kept, _ = chain_of(small, *replies, handed="sentences")
+    kept, _ = chain_of(small, *replies, letter=True)
     assert dropped.chain is not None
     assert kept.chain is not None
     assert (len(dropped.chain.links), len(kept.chain.links)) == (1, 2)
 
 
 def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
-    reply = plan("Which films did David Fincher direct?"), said("Seven; Alien 3")
-    both = KgRag(small.opened, small.embedder, model=ScriptedModel(reply))
-    outwards = KgRag(
-        small.opened, small.embedder, model=ScriptedModel(reply), settings=KgRagSettings(directed=True)
-    )
-    question = "Which films did David Fincher direct?"
-    assert len(both.answer(question).answers) == 2
-    assert not outwards.answer(question).answers
+    question, counts = "Which films did David Fincher direct?", list[int]()
+    for settings in (KgRagSettings(letter=True), KgRagSettings(letter=True, directed=True)):
+        model = ScriptedModel([plan(question), *[said("Seven; Alien 3")] * 2])
+        method = KgRag(small.opened, small.embedder, model=model, settings=settings)
+        counts.append(len(method.answer(question).answers))
+    assert counts == [2, 0]
+    with pytest.raises(UsageError, match="Give letter=yes too"):
+        KgRagSettings(directed=True)
 
 
 def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew, tmp_path: Path):
@@ -250,7 +251,7 @@ def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(t
     ):
         model = ScriptedModel([*first, reworded, said("Comedy"), said("Comedy")])
         with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
-            letter = KgRagSettings(handed="sentences")
+            letter = KgRagSettings(letter=True)
             method = KgRag(clew.opened, clew.embedder, model=model, settings=letter)
             answer = method.answer("What genre are the films of Ann?")
         assert answer.chain is not None

@@ -68,9 +68,17 @@ def test_k_subgraphs_are_shown(ask):
     assert [len(evidence_of(ask("?", script(), k=k)[1].requests[1])) for k in (1, 3, 5)] == [1, 3, 5]
 
 
-def test_a_model_that_chooses_among_ties_is_not_completed(ask):
-    script = [pattern_reply(("UNKNOWN film 1", "director", "Christopher Nolan")), answers_reply("Memento")]
-    assert names(ask("which early film did Nolan direct?", script)[0]) == ["Memento"]
+@pytest.mark.parametrize(
+    ("question", "triple", "answer"),
+    [
+        # Of ties that it chooses among none is added; the answer may be a relation; a name lacks its accents.
+        ("which early film is by Nolan?", ("UNKNOWN film 1", "director", "Christopher Nolan"), "Memento"),
+        ("what is Guy Pearce in Memento?", ("Memento", "UNKNOWN relation 1", "Guy Pearce"), "starring"),
+        ("?", ("UNKNOWN film 1", "director", "christofer nolan"), "Memento"),
+    ],
+)  # fmt: skip
+def test_what_the_model_says_is_the_answer(ask, question, triple, answer):
+    assert names(ask(question, [pattern_reply(triple), answers_reply(answer)])[0]) == [answer]
 
 
 def test_the_letter_of_the_paper_reads_k_and_no_more(ask):
@@ -83,21 +91,19 @@ def test_the_letter_of_the_paper_reads_k_and_no_more(ask):
     assert len(answer.answers) == 3
 
 
-def test_the_letter_of_the_paper_asks_once(ask):
-    answer, model = ask(
-        "how long is Memento?",
-        [pattern_reply(("Memento", "phone number", "UNKNOWN number 1")), answers_reply()],
-        candidates=16,
-    )
+@pytest.mark.parametrize(
+    ("question", "triple", "said"),
+    [
+        ("how long is Memento?", ("Memento", "phone number", "UNKNOWN number 1"), ()),
+        ("How many films did Christopher Nolan direct?",
+         ("UNKNOWN film 1", "directed by", "Christopher Nolan"), ("3",)),
+    ],
+)  # fmt: skip
+def test_the_letter_of_the_paper_asks_once_and_counts_nothing_that_it_does_not_read(
+    ask, question, triple, said
+):
+    answer, model = ask(question, [pattern_reply(triple), answers_reply(*said)], candidates=16)
     assert (answer.abstained.reason, len(model.requests)) == ("not_in_evidence", 2)
-
-
-def test_the_letter_of_the_paper_does_not_count_what_it_does_not_read(ask):
-    films = pattern_reply(("UNKNOWN film 1", "directed by", "Christopher Nolan"))
-    answer, _ = ask(
-        "How many films did Christopher Nolan direct?", [films, answers_reply("3")], candidates=16
-    )
-    assert answer.abstained.reason == "not_in_evidence"
 
 
 @pytest.mark.parametrize("cut", [{}, {"candidates": 64, "candidate_relations": 8}], ids=str)
@@ -164,11 +170,6 @@ def test_yes_no_and_how_many(ask):
     assert names(answer) == ["11"]
 
 
-def test_the_answer_may_be_a_relation(ask):
-    script = [pattern_reply(("Memento", "UNKNOWN relation 1", "Guy Pearce")), answers_reply("starring")]
-    assert names(ask("how is Guy Pearce connected with Memento?", script)[0]) == ["starring"]
-
-
 def test_a_pattern_that_fits_nothing_is_asked_for_again_with_it_and_the_blame(ask):
     bad, good = (
         ("Memento", "phone number", "UNKNOWN number 1"),
@@ -184,15 +185,6 @@ def test_a_pattern_that_fits_nothing_is_asked_for_again_with_it_and_the_blame(as
     assert "A first try was" in again
     assert '"phone number"' in again
     assert "It did not work: it has no relation like" in again
-
-
-def test_without_the_schema_the_second_prompt_names_relations_alone(ask):
-    bad = ("Memento", "phone number", "UNKNOWN number 1")
-    _, model = ask("how long is Memento?", [pattern_reply(bad)] * 2, schema="none")
-    first, second = (request.messages[0].text for request in model.requests)
-    assert "runtime_minutes" not in first
-    assert "operations" not in first
-    assert "runtime_minutes" in second
 
 
 @pytest.mark.parametrize(
@@ -220,11 +212,6 @@ def test_an_answer_that_is_not_in_the_evidence_is_removed(ask):
     assert names(ask("who directed Memento?", script)[0]) == ["Christopher Nolan"]
     answer, _ = ask("who directed Memento?", [pattern_reply(DIRECTOR), answers_reply("Ridley Scott")])
     assert answer.abstained.reason == "not_in_evidence"
-
-
-def test_names_without_their_accents_and_values_in_other_words_are_found(ask):
-    script = [pattern_reply(("UNKNOWN film 1", "director", "christofer nolan")), answers_reply("Memento")]
-    assert names(ask("?", script)[0]) == ["Memento"]
 
 
 def test_settings_are_checked(films):
@@ -332,26 +319,19 @@ def verify(films):
     return run
 
 
-def test_claims_that_the_model_finds_true(verify):
-    claim = "Memento was directed by Christopher Nolan and released in 2000."
-    pattern = pattern_reply(
-        ("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2000")
-    )
-    result = verify(claim, pattern, verdict_reply("True"))
-    assert (result.verdict, result.method, result.usage.calls) == ("supported", "simgrag", 2)
-    assert [p.verdict for p in result.parts] == ["supported", "supported"]
-    assert result.parts[1].triples[0].as_json() == ["Memento", "release_year", "2000"]
-
-
-def test_a_false_claim_shows_what_is_so_instead(verify):
-    pattern = pattern_reply(
-        ("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2010")
-    )
-    result = verify(
-        "Memento was directed by Christopher Nolan in 2010.", pattern, "It is False: graph [1] has 2000."
-    )
-    assert result.verdict == "refuted"
-    assert [p.verdict for p in result.parts] == ["supported", "refuted"]
+@pytest.mark.parametrize(
+    ("year", "reply", "verdict"),
+    [
+        ("2000", verdict_reply("True"), "supported"),
+        ("2010", "It is False: graph [1] has 2000.", "refuted"),
+    ],
+)
+def test_a_claim_shows_what_is_so_or_is_so_instead(verify, year, reply, verdict):
+    by_nolan = ("Memento", "directed by", "Christopher Nolan")
+    pattern = pattern_reply(by_nolan, ("Memento", "release year", year))
+    result = verify(f"Memento was directed by Christopher Nolan in {year}.", pattern, reply)
+    assert (result.verdict, result.method, result.usage.calls) == (verdict, "simgrag", 2)
+    assert [p.verdict for p in result.parts] == ["supported", verdict]
     assert result.parts[1].triples[0].as_json() == ["Memento", "release_year", "2000"]
 
 

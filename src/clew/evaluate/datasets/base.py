@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 import pickle
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar, cast
-
-import numpy as np
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion
 from clew.foundation import forms
-from clew.types import TripleText
+from clew.graph.readers.batch import Tally
+from clew.graph.readers.stream import numbered_lines
 
 Row = TypeVar("Row")
 
@@ -133,81 +129,46 @@ def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion,
     return tuple(questions)
 
 
-_SPACES = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\\": "\\\\"})
-
-
-def open_bytes(file: Path) -> BinaryIO:
-    """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
-    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix, open)
-    try:
-        return cast(BinaryIO, opened(file, "rb"))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
-
-
 def lines(file: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of lines that are not blank; ParseError: no UTF-8, InputError: unreadable."""
-    for number, raw in enumerate(_raw_lines(file), 1):
-        try:
-            text = (raw.removeprefix(BOM_UTF8) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+    for number, text in numbered_lines(file, Tally()):
         if text.strip():
-            yield number, text
-
-
-def _raw_lines(file: Path) -> Iterator[bytes]:
-    try:
-        with open_bytes(file) as stream:
-            yield from stream
-    except (OSError, EOFError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from error
+            yield number, text.rstrip("\r")
 
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of a file of JSON lines; raises as `lines`, and if a line is no object."""
-    return forms.json_lines(_raw_lines(file), str(file), "Expected one object a line")
+    advice = "Expected one object a line"
+    return ((n, forms.json_object(text.encode(), str(file), n, advice)) for n, text in lines(file))
 
 
 def json_document(file: Path) -> Any:  # noqa: ANN401
     """Read a whole JSON file; ParseError with the line where it is not JSON."""
     try:
-        with open_bytes(file) as stream:
-            return json.loads(stream.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ParseError(str(file), 0, "not UTF-8 text", "Convert the file to UTF-8") from error
+        return json.loads("\n".join(text for _, text in numbered_lines(file, Tally())))
     except json.JSONDecodeError as error:
         raise ParseError(str(file), error.lineno, f"not JSON ({error.msg})") from error
-    except (OSError, EOFError, RecursionError) as error:
+    except RecursionError as error:
         raise InputError(f"{file}: cannot be read ({error})") from error
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads containers, strings and numbers (NumPy's too); anything else that would call code is refused."""
+    """Reads containers, strings and numbers; anything else would call code, and is refused."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
-        if (module_name, global_name) == ("numpy", "dtype"):
-            return np.dtype
-        if module_name in ("numpy.core.multiarray", "numpy._core.multiarray") and global_name == "scalar":
-            return np.float64(0).__reduce__()[0]
         raise pickle.UnpicklingError(f"it holds an object of {module_name}.{global_name}")
 
 
 def plain_pickle(file: Path) -> Any:  # noqa: ANN401
-    """Read a file of a pickle, as `plain_pickle_of`."""
-    with open_bytes(file) as stream:
-        return plain_pickle_of(stream, str(file))
-
-
-def plain_pickle_of(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
 
-    Raises InputError (it is no pickle, or holds something else; `where` begins the message).
+    Raises InputError: it is no pickle, or holds something else.
     """
     try:
-        return _PlainUnpickler(stream).load()
+        with file.open("rb") as stream:
+            return _PlainUnpickler(stream).load()
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"{where}: not a pickle of plain values ({error}), so it was not loaded") from error
+        raise InputError(f"{file}: not a pickle of plain values ({error}), so it was not loaded") from error
 
 
 def read_each(
@@ -225,20 +186,3 @@ def read_each(
             problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
             raise ParseError(str(file), number, f"not a question of {name}", problem) from error
     return questions
-
-
-def write_triples(triples: Iterable[TripleText], path: Path) -> None:
-    """Write triples as TSV, each once; InputError if there are none or the file cannot be written."""
-    written_lines: set[str] = set()
-    try:
-        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            for triple in triples:
-                names = [n.translate(_SPACES).strip() for n in (triple.head, triple.relation, triple.tail)]
-                line = "\t".join(names)
-                if all(names) and line not in written_lines:
-                    written_lines.add(line)
-                    file.write(line + "\n")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    if not written_lines:
-        raise InputError(f"{path}: the data set has no triples to make a graph of. Name one with --graph")

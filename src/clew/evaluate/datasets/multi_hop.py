@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -21,10 +21,8 @@ from clew.evaluate.datasets.base import (
     plain_pickle,
     read_each,
     unique,
-    write_triples,
 )
-from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GraphSource
-from clew.types import TripleText
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath
 
 # MetaQA (Zhang et al., AAAI 2018): `kb.txt` and the vanilla questions.
 #
@@ -81,7 +79,7 @@ class MetaQA(SplitFiles):
                 raise ParseError(str(kinds_file), len(kinds), reason)
             questions = [_with_kind(q, kind) for q, kind in zip(questions, kinds, strict=True)]
         files = (file,) if kinds_file is None else (file, kinds_file)
-        return DatasetPart(name, unique(questions, file), files, GraphSource((graph,), "pipe"))
+        return DatasetPart(name, unique(questions, file), files, (graph,), "pipe")
 
 
 def _metaqa_question(name: str, number: int, text: str) -> EvalQuestion:
@@ -149,7 +147,7 @@ class PathQuestion:
         file = find_file(folder, [f"PQ-{hops}H.txt"], f"questions of {part}")
         name = f"pathquestion/{part}"
         questions = read_each(lines(file), file, "PathQuestion", partial(_pq_question, name))
-        return DatasetPart(name, unique(questions, file), (file,), GraphSource((graph,), "tsv"))
+        return DatasetPart(name, unique(questions, file), (file,), (graph,), "tsv")
 
 
 def _pq_question(name: str, number: int, text: str) -> EvalQuestion:
@@ -225,8 +223,8 @@ class WC2014:
             files.append(file)
         parts = [f.name for f in files if f.name.split(".")[0] + ".txt" != f.name.removesuffix(".gz")]
         notes = (f"Not the published files but parts of them: {', '.join(parts)}",) if parts else ()
-        source = GraphSource((graph,), "tsv")
-        return DatasetPart(f"wc2014/{part}", unique(questions, files[0]), tuple(files), source, notes=notes)
+        unique_questions = unique(questions, files[0])
+        return DatasetPart(f"wc2014/{part}", unique_questions, tuple(files), (graph,), "tsv", notes=notes)
 
 
 def _wc_names(stem: str) -> list[str]:
@@ -248,10 +246,8 @@ def _wc_question(name: str, number: int, text: str) -> EvalQuestion:
 #
 # Read are `factkg_SPLIT.pickle` as published (`{claim: {"Label", "Entity_set", "Evidence", "types"}}`; only
 # plain values are loaded, no code in it is run) and files of JSON lines with the same keys and `claim`. The
-# graph is `dbpedia_2015_undirected*.pickle` (`{entity: {relation: [entity]}}`, `~` marks an inverse) where it
-# is there; else one is named with --graph.
+# graph is named with --graph.
 
-_INVERSE = "~"
 _STYLES = ("num1", "multi claim", "existence", "multi hop", "negation")
 
 
@@ -265,7 +261,7 @@ class FactKG(SplitFiles):
         title="FactKG: claims to verify against DBpedia",
         source="https://github.com/jiho283/FactKG",
         licence="CC BY-NC-SA 4.0",
-        files="factkg_SPLIT.pickle or factkg_SPLIT*.jsonl, dbpedia_2015_undirected_light.pickle (optional)",
+        files="factkg_SPLIT.pickle or factkg_SPLIT*.jsonl; the graph is named with --graph",
         cite="Kim, Park, Kwon, Jo, Thorne, Choi: FactKG: Fact Verification via Reasoning on KGs, ACL 2023",
     )
 
@@ -273,9 +269,7 @@ class FactKG(SplitFiles):
         """Read the claims of a split; raises as `DatasetReader.read`."""
         split, file = self.split_file(folder, split)
         questions = unique(read_each(_rows(file), file, "FactKG", partial(_claim, f"factkg/{split}")), file)
-        dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
-        graph = dbpedia and GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
-        return DatasetPart(f"factkg/{split}", questions, (file,), graph, task="claims")
+        return DatasetPart(f"factkg/{split}", questions, (file,), task="claims")
 
 
 def _rows(file: Path) -> Iterable[tuple[int, dict[str, Any]]]:
@@ -297,14 +291,3 @@ def _claim(name: str, number: int, row: dict[str, Any]) -> EvalQuestion:
         verdict="supported" if label else "refuted",
         line=number,
     )
-
-
-def _dbpedia(file: Path) -> Iterator[TripleText]:
-    for head, edges in cast("dict[str, dict[str, list[str]]]", plain_pickle(file)).items():
-        for relation, tails in edges.items():
-            if not relation.startswith(_INVERSE):
-                yield from (TripleText(_name(head), relation, _name(tail)) for tail in tails)
-
-
-def _name(name: str) -> str:
-    return name.strip('"')

@@ -18,10 +18,9 @@ from clew.evaluate.datasets.base import (
     json_lines,
     unique,
 )
-from clew.evaluate.datasets.crag import Crag
+from clew.evaluate.datasets.graphless import Crag, Qald
 from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
-from clew.evaluate.datasets.wikidata import Qald, WebQSPWD
-from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict, GraphSource
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict
 from clew.foundation.forms import converted
 from clew.graph.readers.registry import READERS
 from clew.graph.readers.stream import unpacked_name
@@ -93,9 +92,8 @@ def _part(name: str, file: Path, graph: tuple[Path, ...]) -> DatasetPart:
         mismatch = next(q for q in questions if (q.verdict is None) != begins_with_question)
         description = "a claim among questions" if begins_with_question else "a question among claims"
         raise ParseError(str(file), mismatch.line, description, "Put them into two directories")
-    source = GraphSource(graph) if graph else None
     task = "claims" if claims else "questions"
-    return DatasetPart(name, unique(questions, file), (file,), source, task=task)
+    return DatasetPart(name, unique(questions, file), (file,), graph, task=task)
 
 
 def _graphs(folder: Path) -> tuple[Path, ...]:
@@ -152,7 +150,7 @@ def _question(file: Path, number: int, value: dict[str, Any]) -> EvalQuestion:
 
 
 DATASETS: tuple[DatasetReader, ...] = (
-    *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald(), WebQSPWD(), Plain()),
+    *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald(), Plain()),
 )
 """All readers."""
 

@@ -99,10 +99,8 @@ def _state(record: Record, row: ScoredRow) -> str:
         return "abstained"
     if record.question.verdict is not None:
         return "right" if row.stated_verdict == row.verdict else "wrong"
-    judged = built_in(record)
-    if judged is None:
-        return "unscored"
-    return "right" if judged == "accurate" else "partly" if row.scores.get("hits_at_1") else "wrong"
+    is_right = built_in(record) == "accurate"
+    return "right" if is_right else "partly" if row.scores.get("hits_at_1") else "wrong"
 
 
 def _cut(names: list[str]) -> list[str]:

@@ -49,8 +49,7 @@ def score(record: Record, offset: int = 0) -> ScoredRow:
     return ScoredRow(
         key=record.key,
         kind=question.kind,
-        is_scored=question.is_scored,
-        without_gold=question.is_scored and record.gold_in_graph == 0,
+        without_gold=question.verdict is None and record.gold_in_graph == 0,
         verdict=question.verdict,
         stated_verdict=None if truth is None else "supported" if truth else "refuted",
         answered=answer is not None and record.abstained is None,

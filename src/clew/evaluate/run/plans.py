@@ -41,10 +41,10 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named, read_files
 from clew.evaluate.metrics import metric_named
-from clew.evaluate.records import DatasetPart, GraphSource
+from clew.evaluate.records import DatasetPart
 from clew.evaluate.run.asking import check_methods, needs_model, option_names
 from clew.evaluate.run.rundir import MethodVariant, OptionValue, RunSettings
-from clew.evaluate.run.runner import RunPlan, find_graph, open_graph
+from clew.evaluate.run.runner import RunPlan, open_graph
 from clew.index.corpus import CorpusSettings
 from clew.index.store.writing import Progress
 from clew.llm.managed import ManagedModel
@@ -227,19 +227,24 @@ def make_plan(
         for text in part.notes:
             note(f"{part.name}: {text}")
     check_methods(plan.methods, model)
-    embedder, sources = plan.settings.embedder, dict[str, GraphSource]()
+    embedder, sources = plan.settings.embedder, dict[str, tuple[Sequence[str | Path], str | None]]()
     for part in plan.parts:
         # In an experiment the graph that the user names is for data that come without one.
-        named = None if is_experiment and part.graph is not None else request.graph
-        sources[part.name] = find_graph(part, named, request.out)
+        if request.graph is not None and not (is_experiment and part.graph):
+            sources[part.name] = (request.graph,), None
+        elif part.graph:
+            sources[part.name] = part.graph, part.format
+        else:
+            problem = "the data set comes without its graph. Name it: --graph SOURCE"
+            raise InputError(f"{part.name}: {problem}")
     graphs: dict[tuple[str, CorpusSettings | None], Clew] = {
-        (name, None): open_graph(source, embedder, progress) for name, source in sources.items()
+        (name, None): open_graph(*source, embedder, progress) for name, source in sources.items()
     }
     methods = plan.methods
     if model is None:
         methods = _without_model(plan, graphs[plan.parts[0].name, None], note)
     graphs |= {
-        (name, corpus): open_graph(source, embedder, progress, corpus)
+        (name, corpus): open_graph(*source, embedder, progress, corpus)
         for name, source in sources.items()
         for corpus in dict.fromkeys(method.corpus for method in methods)
         if corpus is not None
@@ -341,7 +346,7 @@ def _experiment(request: RunRequest, note: Note) -> RunPlan:
         except InputError as error:
             note(f"{dataset}/{name}: left out ({error})")
             continue
-        if part.graph is None and request.graph is None:
+        if not part.graph and request.graph is None:
             note(f"{part.name}: left out, as it comes without its graph. Name it: --graph SOURCE")
         elif all(part.name != other.name for other in parts):
             parts.append(part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from clew.engine import Clew
-from clew.errors import InputError, UsageError
-from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GraphSource, Key, Record, is_computed
+from clew.errors import UsageError
+from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, Key, Record, is_computed
 from clew.evaluate.run.asking import (
     AnswerTask,
     Outcome,
@@ -35,15 +34,16 @@ from clew.workers import Processes, Stopped, Workers
 
 
 def open_graph(
-    source: GraphSource, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
+    files: Sequence[str | Path],
+    format: str | None,
+    embedder: str | None,
+    progress: Progress | None,
+    corpus: CorpusSettings | None = None,
 ) -> Clew:
     """Open a graph, with the walks of `corpus` stored; UsageError for an index that stores others."""
-    first = source.files[0]
-    if not is_index(Path(first)):
-        return Clew.open(
-            source.files, embedder=embedder, progress=progress, format=source.format, corpus=corpus
-        )
-    clew = Clew.open(first, embedder=embedder)
+    if not is_index(Path(files[0])):
+        return Clew.open(files, embedder=embedder, progress=progress, format=format, corpus=corpus)
+    clew = Clew.open(files[0], embedder=embedder)
     stored = None if corpus is None else open_corpus(clew.opened)
     if corpus is not None and (stored is None or stored.settings != corpus):
         stored_walks = "no walks" if stored is None else f"the walks {stored.settings}"
@@ -52,32 +52,6 @@ def open_graph(
             " or index them with these walks (clew index --corpus)"
         )
     return clew
-
-
-def find_graph(part: DatasetPart, source: str | Path | None, folder: Path) -> GraphSource:
-    """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
-
-    Raises InputError (the part has no graph and none is named; or it cannot be made).
-    """
-    if source is not None:
-        return GraphSource((source,))
-    graph = part.graph
-    if graph is None:
-        raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
-    return graph if graph.make is None else GraphSource((_make_graph(graph.make, part, folder),))
-
-
-def _make_graph(make: Callable[[Path], None], part: DatasetPart, folder: Path) -> Path:
-    """Make the graph; a file that holds the same already stays as it is."""
-    path = folder / f"graph.{part.name.replace('/', '.')}.tsv"
-    part_path = path.with_name(f".{path.name}.part")
-    folder.mkdir(parents=True, exist_ok=True)
-    make(part_path)
-    if path.exists() and filecmp.cmp(path, part_path, shallow=False):
-        part_path.unlink()
-    else:
-        part_path.replace(path)
-    return path
 
 
 RunProgress = Callable[[str, int, int], None]
@@ -231,7 +205,6 @@ def _record(plan: RunPlan, task: AnswerTask, outcome: Outcome) -> Record:
         question=question,
         gold_in_graph=sum(is_gold_there(clew, answer) for answer in question.gold),
         gold_ids=[ids_of(clew, answer.names) for answer in question.gold],
-        entities_in_graph=sum(bool(ids_of(clew, (entity,))) for entity in question.entities),
         answer=answer,
         failure=outcome.failure,
         cost=None if plan.price is None or usage is None or not usage.calls else plan.price.of(usage),
@@ -282,7 +255,7 @@ def _facts(plan: RunPlan, part: DatasetPart) -> dict[str, Any]:
 def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[ProblemKind]:
     """Name what stands against answering a question from a graph with these relations; it stays scored."""
     problems: list[ProblemKind] = []
-    if question.is_scored:
+    if question.verdict is None:
         gold_in_graph = sum(is_gold_there(clew, answer) for answer in question.gold)
         if not question.gold:
             problems.append("no_gold")

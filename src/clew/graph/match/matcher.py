@@ -94,7 +94,11 @@ def match(
     stop = np.zeros(1, np.uint8)
     if milliseconds is None:
         return _search(arrays, query, options, stop)
-    _compile(arrays, query, options)
+    from clew.graph.match.kernels.search import search
+
+    if not cast(Kernel, search).signatures:  # compiled, or loaded, by a search that does not begin
+        query.narrow(query.runs(0)[0][0])
+        _run(arrays, query, options, np.ones(1, np.uint8))
     timer = Timer(milliseconds / 1000, stop.fill, (1,))  # the kernels look at the byte that it sets
     timer.daemon = True
     timer.start()
@@ -171,15 +175,6 @@ def _round(
             break
     options[c.EXPANSIONS] = expansions
     return replace(cast(_SearchOutcome, outcome), work=work, cut=cut, cap=options[c.CAP], left_out=left_out)
-
-
-def _compile(arrays: _GraphArrays, query: QueryCosts, options: list[int]) -> None:
-    """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
-    from clew.graph.match.kernels.search import search
-
-    if not cast(Kernel, search).signatures:
-        query.narrow(query.runs(0)[0][0])
-        _run(arrays, query, options, np.ones(1, np.uint8))
 
 
 @dataclass(frozen=True, slots=True)

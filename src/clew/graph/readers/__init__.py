@@ -1,1 +1,1 @@
-"""Readers of triple sources: one file a format, chosen by `registry.choose_reader`."""
+"""Readers of graph files, one file a format; `sources.Sources` chooses and reads those of some sources."""

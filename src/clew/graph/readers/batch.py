@@ -14,7 +14,6 @@ from clew.graph.readers.hints import Hints
 
 if TYPE_CHECKING:
     from clew.graph.readers.columns import TableForm
-    from clew.graph.readers.survey import Survey
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -112,7 +111,7 @@ class Tally:
     `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
     `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names;
     `collect` tells all faults together (`raise_faults`, when the source is read) instead of the first;
-    `hints` are what the user says of the source; `tables` is what all tables of the build say together;
+    `hints` are what the user says of the source;
     `line` is how far the source was read; `begun` says that the first triples were looked at; `forms` are
     those of the tables that were read.
     """
@@ -122,7 +121,6 @@ class Tally:
     scope: str = ""
     collect: bool = False
     hints: Hints = field(default_factory=Hints)
-    tables: Survey | None = None
     line: int = 0
     begun: bool = False
     blank: int = 0

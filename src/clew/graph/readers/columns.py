@@ -15,11 +15,13 @@ from clew.graph.naming import says_alias
 from clew.graph.values import (
     CURRENCIES,
     FALSE,
+    FLAGS,
     MAX_LENGTH,
     PERCENT,
     TRUE,
     UNITS,
     ColumnType,
+    compact_day,
     is_bare_year,
     numeric_day,
     parse_value,
@@ -41,6 +43,7 @@ _DATATYPES = {
     "boolean": XSD + "boolean",
     "date": XSD + "date",
 }
+_WRITTEN_BOOLEAN = str(ColumnType(XSD + "boolean", as_xsd=False))
 _ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
 _GREMLIN = {"~id": "id", "~label": "label", "~from": "start_id", "~to": "end_id"}
 """What Gremlin and Neptune call the same; the label of an edge is its type."""
@@ -102,6 +105,8 @@ class Column:
 
     def literal(self, cell: str) -> tuple[str, str]:
         """A value of this column as a literal; a text where it is not of the column's type."""
+        if cell in FLAGS and self.datatype == _WRITTEN_BOOLEAN:
+            cell = FLAGS[cell]
         if self.datatype is None or not self.mixed:
             return cell, self.datatype or XSD + "string"
         return cell, ColumnType.of(self.datatype).datatype_of(cell) or XSD + "string"
@@ -347,12 +352,18 @@ TYPED_SHARE = 0.8
 """A column has a type if at least this share of its cells can be read so."""
 MOST_TRACKED = 20_000
 """Distinct cells of a column that are kept to look for names, references and separators."""
+MOST_KEYS = 1_000_000
+"""The same of a column of which each row so far has another cell, as of ids."""
 SEPARATORS = ("|", "; ", ";", ", ", " / ", ",")
 """What may stand between the values of a cell, the surest first."""
 _LETTERS = ({"y", "n"}, {"t", "f"}, {"o", "n"}, {"j", "n"})
 """All that a column holds which says yes and no by a letter."""
 _MARKS = frozenset(("x", "y", "✓", "✔", "checked"))
 """What alone in a column, beside empty cells, ticks what is so."""
+_SAYS_FLAG = re.compile(
+    r"(?:is|has|was|had|can|may|does|did|needs) .+|.*(?:\w(?:ed|[ai]ble|ive)|flag|paid|sent|open)"
+)
+"""What a column is called whose 0 and 1 are no and yes: *is public*, *preserved*, *active*, *VIP flag*."""
 _XSD_DAY = re.compile(r"\d{4}-\d\d-\d\d(?P<time>T\d\d:\d\d:\d\d.*)?")
 _XSD_TIME = re.compile(r"\d\d:\d\d:\d\d")
 
@@ -420,19 +431,29 @@ class ColumnProfile:
     """Cells of which `distinct` has all."""
     years: int = 0
     """Cells with a number that may be a year."""
+    days: int = 0
+    """Cells with a number that may be a day, as *20240131*."""
 
     def take(self, cells: Sequence[str]) -> None:
         """Look at further cells."""
         counts = Counter(cells)
         self.empty += counts.pop("", 0)
+        is_tracked = len(self.distinct) < MOST_TRACKED or self._may_be_key()
         for cell, count in counts.items():
             form = form_of(cell)
             self.filled += count
             self.forms[form] += count
-            self.years += count if form is _INTEGER and is_bare_year(cell) else 0
-        if len(self.distinct) < MOST_TRACKED:
+            if form is _INTEGER:
+                self.years += count if is_bare_year(cell) else 0
+                self.days += count if len(cell) == 8 and compact_day(cell)[0] else 0
+        if is_tracked:
             self.distinct.update(counts)
             self.tracked += len(cells)
+
+    def _may_be_key(self) -> bool:
+        """Whether all cells so far are different codes, short texts or plain whole numbers."""
+        are_different = not self.empty and len(self.distinct) == self.filled < MOST_KEYS
+        return are_different and self.forms.keys() <= {_TEXT, _INTEGER, _CODE}
 
     def of_kind(self, kind: str) -> list[tuple[Form, int]]:
         """The forms of a kind, and how many cells have each."""
@@ -521,7 +542,12 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
 
 
 def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
+    """Numbers, or what is written as numbers: days, no and yes."""
     forms = profile.of_kind("number")
+    if profile.days == sum(count for _, count in forms) and len(profile.distinct) > 1:
+        return Typing(ColumnType(XSD + "date", as_xsd=False), texts=profile.filled - profile.days)
+    if profile.distinct == FLAGS.keys() and _SAYS_FLAG.fullmatch(header_words(name)):
+        return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     points = sum(count for form, count in forms if form.first and not form.second)
     commas = sum(count for form, count in forms if form.second and not form.first)
     comma = commas > points or (semicolons and not points and any(form.sign == "," for form, _ in forms))
@@ -585,19 +611,26 @@ def separator_of(profile: ColumnProfile, name: str) -> str:
 
 
 def _separates(mark: str, cells: Iterable[str]) -> bool:
-    """Whether most cells with a mark have parts that come again in another place or alone."""
+    """Whether most cells with a mark have parts that come again in another place or alone.
+
+    Semicolons and bars are hardly ever within one value: there parts may come again anywhere, or be names
+    that all differ.
+    """
     lists = [[part.strip() for part in cell.split(mark)] for cell in cells if cell]
     several = [parts for parts in lists if len(parts) > 1]
     if len(several) < 2 or 10 * len(several) < len(lists):
         return False
     if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
+    only_separates = mark.strip() in ";|"
+    if only_separates and not any(part[0].islower() for parts in several for part in parts):
+        return True
     places: dict[str, set[int]] = {}
-    for parts in lists:
+    for number, parts in enumerate(lists):
         for place, part in enumerate(parts):
-            places.setdefault(part, set()).add(place if len(parts) > 1 else -1)
+            at = place if len(parts) > 1 else -1
+            places.setdefault(part, set()).add(number if only_separates else at)
     again = sum(any(len(places[part]) > 1 for part in parts) for parts in several)
-    # Nothing but a list is written with bars.
     return 2 * again >= len(several) or mark == "|"
 
 
@@ -630,6 +663,8 @@ LONGEST_NAME = 80
 """Characters of a name, on average."""
 UNIQUE_SHARE = 0.9
 """A column names rows if at least this share of its cells is distinct."""
+REPEATED_SHARE = 0.75
+"""The same of things that others refer to by codes: a kind of devices, or their maker, comes more often."""
 
 
 def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> NameColumns:
@@ -665,16 +700,16 @@ def says_name(header: str) -> bool:
     return header_words(header).split(" ")[-1] in NAMES
 
 
-def names_by_cells(profiles: Mapping[int, ColumnProfile]) -> NameColumns:
-    """The column of texts that is most unique and written as names are; nothing if none is."""
-    candidates = [(profile.unique, -at) for at, profile in profiles.items() if _are_names(profile)]
+def names_by_cells(profiles: Mapping[int, ColumnProfile], least: float = UNIQUE_SHARE) -> NameColumns:
+    """The column of texts that is most unique, `least` so, and written as names are; nothing if none is."""
+    candidates = [(profile.unique, -at) for at, profile in profiles.items() if _are_names(profile, least)]
     return ((-max(candidates)[1],),) if candidates else ()
 
 
-def _are_names(profile: ColumnProfile) -> bool:
-    """Whether cells are words that begin in upper case, short, and nearly all distinct."""
+def _are_names(profile: ColumnProfile, least: float) -> bool:
+    """Whether cells are words that begin in upper case, short, and mostly distinct."""
     cells = [cell for cell in profile.distinct if cell]
-    if not cells or profile.empty or profile.unique < UNIQUE_SHARE:
+    if not cells or profile.empty or profile.unique < least:
         return False
     cased = [cell for cell in cells if cell[0].isupper() and (" " in cell or not cell.isupper())]
     named = sum("://" not in cell and "@" not in cell for cell in cased)

@@ -13,11 +13,11 @@ from typing import Any, cast
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns, known_layout
+from clew.graph.readers.columns import EdgeColumns, header_words, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
-from clew.graph.readers.survey import SAMPLED_ROWS, Survey, Table, look_through, unclear
-from clew.graph.readers.table import batches_of, note_reading
+from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
+from clew.graph.readers.table import read_tables
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
@@ -260,6 +260,7 @@ _ID_KEYS = ("id", "_id", "key", "name")
 """By which an object within another is a thing of its own."""
 _NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
+UNKNOWN_FORM = "the JSON is of a form that is not known"
 _ADVICE = (
     "Known are an array of objects, an object a line, {nodes, links}, exports of Neo4j (APOC, Browser), "
     "results of SPARQL, CycloneDX, SPDX, and JSON-LD. Give the part that is one of these, or a CSV file"
@@ -273,32 +274,60 @@ class JsonReader:
     name: str = "json"
     suffixes: tuple[str, ...] = (".json", *_LINES)
 
+    def look(self, path: Path, hints: Hints, *, alone: bool) -> list[Table]:
+        """Look through the objects of a file, of which those within others are tables of their own.
+
+        A network, which is read as a whole, has none.
+        """
+        found = _content(path, Tally(on_error="skip", hints=hints))
+        if isinstance(found, Network):
+            return []
+        return _tables_of(path, found, hints, alone=alone)
+
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
-        quiet = Tally(on_error="skip", hints=tally.hints)
-        if not _is_lines(path, quiet):
-            document = _load(path, tally)
-        elif is_of_property_graph(next(_objects_of_lines(path, quiet), {})):
-            document = list(_objects_of_lines(path, tally))
-        else:
-            yield from _read_objects(path, lambda of: _objects_of_lines(path, of), tally)
+        found = _content(path, tally)
+        if isinstance(found, Network):
+            yield from read_network(path, found, tally)
             return
-        if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
-            inner = cast(Object, document).get("elements")
-            document = inner if isinstance(inner, dict | list) else cast(object, document)
-        try:
-            network = known_network(document) or _network(document)
-        except (AttributeError, KeyError, TypeError) as error:
-            reason = f"a part of the JSON is not as its format says ({error!r})"
-            raise ParseError(str(path), 0, reason, _ADVICE) from error
-        if network is not None:
-            yield from read_network(path, network, tally)
-            return
-        rows = result_rows(document)
-        objects = _objects(document) if rows is None else rows
-        if objects is None:
-            raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
-        yield from _read_objects(path, lambda _: iter(objects), tally)
+        survey = Survey(tally.hints, {path: _tables_of(path, found, tally.hints, alone=True)})
+        survey.settle()
+        yield from read_tables(survey.tables, tally)
+        if not survey.tables:
+            for _ in found():  # only faults: they are told
+                continue
+
+
+def _content(path: Path, tally: Tally) -> Network | Callable[[], Iterable[Object]]:
+    """What a file holds: a network, or what gives its objects, each time that it is called."""
+    quiet = Tally(on_error="skip", hints=tally.hints)
+    if not _is_lines(path, quiet):
+        document = _load(path, tally)
+    elif is_of_property_graph(next(_objects_of_lines(path, quiet), {})):
+        document = list(_objects_of_lines(path, tally))
+    else:
+        return lambda: _objects_of_lines(path, tally)
+    if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
+        inner = cast(Object, document).get("elements")
+        document = inner if isinstance(inner, dict | list) else cast(object, document)
+    try:
+        network = known_network(document) or _network(document)
+    except (AttributeError, KeyError, TypeError) as error:
+        reason = f"a part of the JSON is not as its format says ({error!r})"
+        raise ParseError(str(path), 0, reason, _ADVICE) from error
+    if network is not None:
+        return network
+    rows = result_rows(document)
+    objects = _objects(document) if rows is None else rows
+    if objects is None:
+        raise ParseError(str(path), 0, UNKNOWN_FORM, _ADVICE)
+    return lambda: objects
+
+
+def _objects_in(path: Path, tally: Tally) -> Iterable[Object]:
+    """The objects of a file that is no network."""
+    found = _content(path, tally)
+    return [] if isinstance(found, Network) else found()
 
 
 def _is_lines(path: Path, quiet: Tally) -> bool:
@@ -526,83 +555,89 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tally: Tally) -> Iterator[Batch]:
-    """Read objects as rows of a table, of which they are asked for columns, types and the rows.
-
-    What is within them is a table of its own if it has names.
-    """
-    quiet, hints = Tally(on_error="skip", hints=tally.hints), tally.hints
-    things = _Things.of(islice(objects(quiet), SAMPLED_ROWS))
-
-    def outer(read: Tally) -> Iterator[Object]:
-        return map(things.outer, objects(read))
-
-    columns = _Columns.of(outer(quiet))
+def _tables_of(
+    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, *, alone: bool
+) -> list[Table]:
+    """Look through objects as rows of a table, and through what is within them, if it has names, before."""
+    things = _Things.of(islice(objects(), SAMPLED_ROWS))
+    columns = _Columns.of(map(things.outer, objects()))
     if not columns.at:
-        return
-    survey = Survey(hints, {path: _look_at(path, columns, map(columns.row, outer(quiet)), hints)})
-    inner: list[tuple[Path, _Columns, list[list[str]]]] = []
+        return []
+    tables: list[Table] = []
     for name, found in things.found.items():
-        of = _Columns.of(found.values())
-        said = replace(hints, id=things.ids[name], columns={})
-        said = hints if known_layout(list(of.at), hints.known, name) else said
-        inner.append((path / name, of, list(map(of.row, found.values()))))
-        survey.tables[path / name] = _look_at(*inner[-1], said)
-    survey.settle()
-    for place, of, rows in inner:
-        yield from _read_rows(place, of, survey.tables[place], rows, tally)
-    yield from _read_rows(path, columns, survey.tables[path], map(columns.row, outer(tally)), tally)
+        inner = _Columns.of(found.values())
+        is_known = known_layout(list(inner.at), hints.known, name) is not None
+        said = hints if is_known else replace(hints, id=things.ids[name], columns={})
+        cells = list(map(inner.row, found.values()))
+        tables.append(_look_at(path / name, inner, lambda _, cells=cells: cells, said))
+
+    def rows(tally: Tally) -> Iterable[list[str]]:
+        # A document is parsed again when it is its turn: not all of a folder are kept until then.
+        return (columns.row(things.outer(each)) for each in _objects_in(path, tally))
+
+    return [*tables, _look_at(path, columns, rows, hints, alone=alone)]
 
 
-def _look_at(path: Path, columns: _Columns, rows: Iterable[list[str]], hints: Hints) -> Table:
-    """Look through rows; raises ParseError if it is not clear what their columns are."""
-    header = list(columns.at)
-    table = look_through(path, enumerate(chain([header], rows)), hints, lists=columns.lists, list_mark=ITEM)
-    if not table.layout.columns:
-        raise unclear(path, 0, header)
-    return table
-
-
-def _read_rows(
+def _look_at(
     path: Path,
     columns: _Columns,
-    table: Table,
-    rows: Iterable[list[str]],
-    tally: Tally,
+    rows: Callable[[Tally], Iterable[list[str]]],
+    hints: Hints,
     *,
-    undirected: bool = False,
-) -> Iterator[Batch]:
-    note_reading(path, table, tally)
-    unit = "node" if table.layout.edges is None else "edge"
-    yield from batches_of(path, table.layout, enumerate(rows, 1), tally, unit, undirected=undirected)
+    alone: bool = True,
+) -> Table:
+    """Look through the rows of a table."""
+    header = list(columns.at)
+
+    def records(tally: Tally) -> Iterator[NumberedRow]:
+        return enumerate(chain([header], rows(tally)))
+
+    table = look_through(path, records, hints, lists=columns.lists, list_mark=ITEM, alone=alone)
+    table.unit = "node" if table.layout.edges is None else "edge"
     if columns.left_out:
         names = ", ".join(sorted(columns.left_out)[:5])
-        tally.note(f"{path}: objects and lists without a name are left out of: {names}")
+        table.notes.append(f"objects and lists without a name are left out of: {names}")
+    return table
 
 
 def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
     """Read the nodes, then the links between them."""
-    hints, survey, edges = tally.hints, Survey(tally.hints), None
+    hints, edges = tally.hints, None
     nodes, links = _Columns.of(network.nodes), _Columns.of(network.links)
     cells, rows = list(map(nodes.row, network.nodes)), list(map(links.row, network.links))
+    tables: list[Table] = []
     if rows:
-        table = survey.tables[path / "links"] = _look_at(path, links, rows, replace(hints, id=None, names={}))
-        edges = table.layout.edges
+        said = replace(hints, id=None, names={})
+        tables.append(_look_at(path / "links", links, lambda _: rows, said))
+        edges = tables[0].layout.edges
         if edges is None:
             raise unclear(path, 0, list(links.at))
     if cells:
         key = hints.id
         if key is None and ID not in nodes.at:
             key = _put_names(nodes, cells, rows, edges)
-        survey.tables[path / "nodes"] = _look_at(path, nodes, cells, replace(hints, id=key, columns={}))
-    survey.settle()
+        said = replace(hints, id=key, columns={})
+        tables.insert(0, _with_types(_look_at(path / "nodes", nodes, lambda _: cells, said)))
+    Survey(hints, {path: tables}).settle()
     if network.left_out:
         tally.note(f"{path}: left out: {', '.join(network.left_out)}")
-    if cells:
-        yield from _read_rows(path, nodes, survey.tables[path / "nodes"], cells, tally)
-    if rows:
-        table, undirected = survey.tables[path / "links"], network.undirected
-        yield from _read_rows(path, links, table, rows, tally, undirected=undirected)
+    yield from read_tables(tables, tally, undirected=network.undirected)
+
+
+_KINDS = ("kind", "node kind", "node type", "entity type")
+"""What else a column is called that says what a node is, beside *type*: no name of a file does."""
+
+
+def _with_types(table: Table) -> Table:
+    """Take the types of nodes from a column of kinds, where none is called *type*."""
+    nodes = table.layout.nodes
+    if nodes is not None and nodes.types is None:
+        kinds = (at for at in nodes.properties if header_words(table.header[at]) in _KINDS)
+        if (types := next(kinds, None)) is not None:
+            others = tuple(at for at in nodes.properties if at != types)
+            nodes = replace(nodes, types=types, properties=others)
+            table.layout = replace(table.layout, nodes=nodes)
+    return table
 
 
 def _put_names(

@@ -23,10 +23,9 @@ from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.layout import TRIPLE_COLUMNS
 from clew.graph.readers.networks import NETWORKS
 from clew.graph.readers.rdf import JSONLD, NTRIPLES, RDF_READERS, RDFXML, TURTLE
-from clew.graph.readers.source_files import missing, source_files
-from clew.graph.readers.stream import BOM, ByteSource, is_plain, numbered_lines, unpacked_name
+from clew.graph.readers.stream import BOM, ByteSource, is_plain, missing, numbered_lines, unpacked_name
 from clew.graph.readers.survey import shown_row
-from clew.graph.readers.table import TABLE, broken, is_table_file, table_layout
+from clew.graph.readers.table import TABLE, broken, table_layout
 
 READERS: tuple[Reader, ...] = (*(TSV, PIPE, COMMA, TABLE), *RDF_READERS, *(JSON, ARRAYS), *NETWORKS)
 """All readers; a new one is added here."""
@@ -48,11 +47,22 @@ def reader_named(name: str) -> Reader:
     raise UsageError(f"unknown format {name!r}. Formats are: {', '.join(formats())}")
 
 
-def choose_reader(path: Path, format: str | None = None, hints: Hints | None = None) -> Reader:
-    """Choose the reader for `path`: the one the user names, else by suffix, else by the first lines.
+def is_graph_file(file: Path) -> bool:
+    """Whether a file of a folder is one of a graph, by its name: neither hidden nor beside another one."""
+    name = unpacked_name(file.name).lower()
+    is_known = any(name.endswith(suffix) for reader in READERS for suffix in reader.suffixes)
+    return is_known and not name.startswith(".") and not name.endswith(_BESIDE) and not file.is_dir()
 
-    Raises InputError if the source is missing, is a directory of another kind, or its lines fit no format
-    or more than one, UsageError for hints that do not fit it.
+
+_BESIDE = (".types.tsv", ".aliases.tsv", "datapackage.json", "-metadata.json")
+"""How files are called that only say more of others: side files, Frictionless Data, CSV on the Web."""
+
+
+def choose_reader(path: Path, format: str | None = None, hints: Hints | None = None) -> Reader:
+    """Choose the reader of a file or a folder of arrays: the one named, else by suffix, else by first lines.
+
+    Raises InputError if it is missing, or its lines fit no format or more than one, UsageError for hints that
+    do not fit it.
     """
     hints = hints or Hints()
     if not path.exists():
@@ -61,17 +71,11 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
         reader = reader_named(format)
-        if path.is_dir() and reader not in (ARRAYS, TABLE):
-            raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
         if path.is_file() and reader is ARRAYS:
             raise InputError(f"{path}: format arrays is a directory, this is a file")
         return TABLE if hints.of_table and reader in (COMMA, TSV) else reader
     if path.is_dir():
-        if files := source_files(path):
-            return TABLE if is_table_file(files[0]) else ARRAYS
-        raise InputError(
-            f"{path}: is a directory without tables of nodes and edges. Give the triple files in it: {path}/*"
-        )
+        return ARRAYS
     suffix = Path(unpacked_name(path.name)).suffix.lower()
     reader = next((reader for reader in READERS if suffix in reader.suffixes), None)
     if reader is None:

@@ -7,25 +7,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.errors import InputError
+from clew.graph.readers.stream import missing
 
 
-def missing(path: Path) -> InputError:
-    """Return the error of a source that is not there."""
-    return InputError(f"{path}: no such file or directory. Check the path")
+def is_of_arrays(path: Path) -> bool:
+    """Whether a folder is one of arrays."""
+    return (path / "head.npy").is_file()
 
 
 def source_files(path: Path) -> list[Path]:
-    """Files that are read for a source; empty if it is missing or a directory of another kind."""
+    """Files that a source stands for: itself, or those of a folder that are called as files of graphs are."""
     if not path.is_dir():
         return [path] if path.is_file() else []
     # The readers are needed for a folder alone, and by a question not at all.
-    if (path / "head.npy").is_file():
+    if is_of_arrays(path):
         from clew.graph.readers.arrays import ARRAY_FILES
 
         return [path / name for name in ARRAY_FILES if (path / name).is_file()]
-    from clew.graph.readers.table import is_table_file
+    from clew.graph.readers.registry import is_graph_file
 
-    return sorted(file for file in path.iterdir() if is_table_file(file))
+    return sorted(filter(is_graph_file, path.iterdir()))
 
 
 def source_bytes(sources: Sequence[Path]) -> int:

@@ -132,6 +132,11 @@ _BINARY_KINDS = (
 )
 
 
+def missing(path: Path) -> InputError:
+    """Return the error of a source that is not there."""
+    return InputError(f"{path}: no such file or directory. Check the path")
+
+
 def is_plain(path: Path) -> bool:
     """Whether a file is not compressed, by its first bytes."""
     with path.open("rb") as file:

@@ -9,20 +9,23 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, zip_longest
+from math import log10
 from pathlib import Path
 from typing import Any
 
-from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.errors import InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.naming import says_alias, tag_of_names
+from clew.graph.readers.batch import Tally
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
     NO_LAYOUT,
+    REPEATED_SHARE,
     SEPARATORS,
     UNIQUE_SHARE,
     Column,
@@ -44,8 +47,8 @@ from clew.graph.readers.layout import column_place, layout_of, node_layout_of
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
 ROWS_AT_ONCE = 2_000
-MOST_NAMED = 50_000
-"""Rows of a table that others may refer to by what its rows are called."""
+MOST_NAMED = 2_000_000
+"""Cells of a table that others may refer to by what its rows are called."""
 MOST_COLUMNS = 20_000
 """Columns of a table at most."""
 MOST_SHOWN = 5
@@ -65,7 +68,9 @@ LONGEST_INITIALS = 4
 MARKS_OF_LISTS = (*SEPARATORS, "/", " & ", " ")
 """What may stand between ids and names in a cell."""
 SHORTEST_NOUN = 3
-"""Characters of a file's name that says what is in it."""
+"""Characters of a noun of which the end may be another in the plural."""
+UNLIKELY = -6.0
+"""Power of ten of the chance below which whole numbers are ids, and not counts that happen to be such."""
 GENERIC = frozenset(
     "data dataset table tables node nodes item items row rows record records entity entities export output "
     "result results query graph sheet file edge edges link links relations triples statements main all input "
@@ -79,9 +84,14 @@ NumberedRow = tuple[int, list[str]]
 class Table:
     """A table that was looked through; `layout` has no columns if it has no rows, or a `fault`."""
 
-    name: str
+    path: Path
+    """Its file; of objects within others also their name."""
+    records: Callable[[Tally], Iterator[NumberedRow]]
+    """What reads its rows from the first, the header."""
     layout: Layout = NO_LAYOUT
-    fault: ClewError | None = None
+    fault: ParseError | None = None
+    unit: str = ""
+    """What its rows are called in messages where they are no lines."""
     header: list[str] = field(default_factory=list[str])
     line: int = 1
     profiles: list[ColumnProfile] = field(default_factory=list[ColumnProfile])
@@ -89,6 +99,8 @@ class Table:
     ids: set[str] = field(default_factory=set[str])
     same: set[int] = field(default_factory=set[int])
     """Columns that are the id once more."""
+    sample: list[list[str]] = field(default_factory=list[list[str]])
+    """Its first rows."""
     kept: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     """All its rows, as tuples, which garbage collection passes over; none of a table of very many."""
     is_referred_to: bool = False
@@ -96,6 +108,11 @@ class Table:
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
     notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def name(self) -> str:
+        """The name of its file, or that of the table of the index that it belongs to."""
+        return self.layout.known or _stem(self.path)
 
     @property
     def form(self) -> TableForm | None:
@@ -183,7 +200,12 @@ def _are_alike(words: Sequence[str], nouns: Sequence[str]) -> bool:
     if len(words) < len(nouns) or [*words[:-1]] != [*nouns[:-1]]:
         return False
     word, noun = words[-1], nouns[-1]
-    return word == noun or (len(word) > SHORTEST_NOUN and word == noun[: max(len(word), len(noun) - 2)])
+    is_part = len(noun) > SHORTEST_NOUN and word.endswith(noun)  # *birthplace* of places
+    return (
+        is_part
+        or (len(word) > SHORTEST_NOUN and word == noun[: max(len(word), len(noun) - 2)])
+        or word == noun
+    )
 
 
 def _ways_to_call(cells: Sequence[str], nodes: NodeColumns) -> Iterator[str]:
@@ -204,6 +226,7 @@ _OWN = frozenset(
     (
         *("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of"),
         *("father", "mother", "spouse", "husband", "wife", "partner", "predecessor", "successor"),
+        *("introduced by", "referred by", "recommended by", "mentored by", "replaced by", "superseded by"),
     )
 )
 """What a column is called that is of other rows of its table."""
@@ -267,38 +290,56 @@ def singular(word: str) -> str:
 
 def look_through(
     path: Path,
-    records: Iterable[NumberedRow],
+    records: Callable[[Tally], Iterator[NumberedRow]],
     hints: Hints,
     delimiter: str = ",",
     lists: Set[str] | None = None,
     list_mark: str = "",
+    *,
+    alone: bool = True,
 ) -> Table:
     """Find the layout of a table by its first rows, and the types of its columns by all.
 
     `lists` are columns whose cells are lists, of items with `list_mark` between; where they are known, the
-    first record is known to be a header.
+    first record is known to be a header. Where it is not `alone`, another table may have the columns that the
+    user says.
     """
-    table = Table(_stem(path))
-    rows = iter(records)
+    table = Table(path, records)
+    try:
+        _look_through(table, hints, delimiter, lists, list_mark)
+    except UsageError:
+        if alone:
+            raise
+        table = Table(path, records)
+        unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
+        _look_through(table, unsaid, delimiter, lists, list_mark)
+    if table.header and not table.layout.columns:
+        table.fault = unclear(path, table.line, table.header)
+    return table
+
+
+def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str) -> None:
+    path = table.path
+    rows = table.records(Tally(on_error="skip", hints=hints))
     sample = list(islice(rows, SAMPLED_ROWS + 1))
     if not sample:
-        return table
+        return
     table.line, header = sample[0]
     if len(header) > MOST_COLUMNS:
         raise InputError(
             f"{path}: {len(header):,} columns; a table may have {MOST_COLUMNS:,}. Give it as triples"
         )
-    table.header, table.notes = _distinct(header)
+    table.header, table.notes = distinct_names(header)
     first_rows = [cells for _, cells in sample[1:]]
     layout = layout_of(table.header, first_rows, hints, headed=lists is not None, called=table.name)
-    if layout is not None and lists:
+    if layout is not None and lists is not None:
         columns = (
             replace(column, array=True, delimiter=list_mark) if name in lists else column
             for name, column in zip_longest(layout.arranged(table.header), layout.columns)
         )
-        layout = replace(layout, columns=tuple(columns))
+        layout = replace(layout, columns=tuple(columns), header=True)
     if layout is None:
-        return table
+        return
     table.layout = layout
     table.header = layout.arranged(table.header)
     table.profiles = [ColumnProfile() for _ in table.header]
@@ -309,7 +350,8 @@ def look_through(
             profile.take(column)
         table.ids.update(_ids_of(layout, full))
         table.rows += len(full)
-        if table.rows <= MOST_NAMED:
+        table.sample = table.sample or full
+        if table.rows * len(table.header) <= MOST_NAMED:
             table.kept += map(tuple, full)
         else:
             table.kept.clear()
@@ -318,13 +360,11 @@ def look_through(
     table.same = _same_as_ids(layout, _full_rows(layout, sample[1:]))
     table.typings = types_of(table.header, table.profiles, delimiter)
     if layout.known:
-        table.name = layout.known
         table.notes.append(f"its columns are those of {layout.known} in the index: it is read so")
     else:
         # A file of JSON or of a network is called by what it is all of.
         named = layout if lists is not None or hints.relation else _with_relation(layout, table.name)
         table.layout = _with_names(named, table, hints)
-    return table
 
 
 def _ids_of(layout: Layout, rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -353,7 +393,7 @@ def _stem(path: Path) -> str:
     return name.split(".")[0] if not name.startswith(".") else name
 
 
-def _distinct(header: Sequence[str]) -> tuple[list[str], list[str]]:
+def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names of columns, of which none is twice, and what was done about it."""
     seen: set[str] = set()
     names: list[str] = []
@@ -372,7 +412,7 @@ def _distinct(header: Sequence[str]) -> tuple[list[str], list[str]]:
 def _with_relation(layout: Layout, name: str) -> Layout:
     """Call edges that have no relation by the name of their file: *delivery* of `deliveries.csv`."""
     words, edges = header_words(name).split(), layout.edges
-    is_noun = bool(words) and singular(words[-1]) != words[-1] and len(name) >= SHORTEST_NOUN
+    is_noun = bool(words) and singular(words[-1]) != words[-1]
     if edges is None or layout.nodes is not None or edges.relation is not None or not is_noun:
         return layout
     if GENERIC.intersection(words) or edges.direction is not None:
@@ -435,13 +475,19 @@ class Survey:
     """The tables of a build, by their files."""
 
     hints: Hints = field(default_factory=Hints)
-    tables: dict[Path, Table] = field(default_factory=dict[Path, Table])
+    of_file: dict[Path, list[Table]] = field(default_factory=dict[Path, list[Table]])
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of all files."""
+        return [table for tables in self.of_file.values() for table in tables]
 
     def settle(self) -> None:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
-        tables = [table for table in self.tables.values() if table.layout.columns]
+        tables = [table for table in self.tables if table.layout.columns]
         self._check_said(tables)
         own = [table for table in tables if not table.layout.known]
+        self._call_alike(own)
         self._keep_apart(own, tables)
         for table in own:
             self._refer(table, tables)
@@ -455,7 +501,7 @@ class Survey:
             self._type_columns(table, alone=len(tables) == 1)
         _unify_texts(tables)
         for table in tables:
-            table.kept = []
+            table.kept, table.sample = [], []
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -463,8 +509,8 @@ class Survey:
                 raise UsageError(
                     f"--names {type_ + '=' if type_ else ''}{columns}: no table has such a column"
                 )
-        headers = [table.header for table in self.tables.values()]
-        shown = [f"{path.name} has {', '.join(table.header)}" for path, table in self.tables.items()]
+        headers = [table.header for table in self.tables]
+        shown = [f"{table.path.name} has {', '.join(table.header)}" for table in self.tables]
         all_shown = "; ".join(shown[:MOST_SHOWN]) + "; …" * (len(shown) > MOST_SHOWN)
         for option, columns in (("--id", [self.hints.id]), ("--columns", self.hints.columns.values())):
             for column in filter(None, columns):
@@ -473,6 +519,19 @@ class Survey:
         for column in self.hints.split:
             if not any(column in table.header for table in tables):
                 raise UsageError(f"--split {column}=…: no table has such a column")
+
+    def _call_alike(self, own: Sequence[Table]) -> None:
+        """Call columns of several tables by one name if they differ in case alone: *Room* and *room*."""
+        layouts = [*(form.layout for form in self.hints.known), *(table.layout for table in own)]
+        names = dict[str, str]()
+        for layout in layouts:
+            for column in layout.columns:
+                names.setdefault(column.name.lower(), column.name)
+        for table in own:
+            lower = [column.name.lower() for column in table.layout.columns]
+            for at, name in enumerate(lower):
+                if table.layout.columns[at].name != names[name] and lower.count(name) == 1:
+                    table.set_column(at, name=names[name])
 
     def _keep_apart(self, own: Sequence[Table], tables: Sequence[Table]) -> None:
         """Find what refers to what; where ids that are numbers clash, give them the group of their table.
@@ -559,8 +618,9 @@ class Survey:
             said = other.header[at]
             is_named = header is not None and f" {header_words(said)}".endswith(f" {header}")
             cells = profile.distinct
-            are_codes = header is not None and not table.profiles[column].whole_numbers
-            is_subset = are_codes and 1 < len(cells - {""}) < profile.filled and cells - {""} <= ids
+            is_subset = header is not None and 1 < len(cells) < profile.filled and cells <= ids
+            if is_subset and table.profiles[column].whole_numbers:
+                is_subset = _are_unlikely(cells, ids)
             if at not in ends and not is_named and not is_subset and not table.is_called(Column(said)):
                 continue
             if cells and len(cells & names) < len(cells & ids) >= NEARLY_ALL * len(cells):
@@ -622,7 +682,7 @@ class Survey:
     def _take_apart(self, table: Table, tables: Sequence[Table]) -> None:
         """Make rows things, not edges: trips that have an id and refer to more; *from* and *to* depths."""
         layout, edges = table.layout, table.layout.edges
-        if edges is None or layout.nodes is not None or edges.relation is not None or not table.kept:
+        if edges is None or layout.nodes is not None or edges.relation is not None or not table.rows:
             return
         ends = edges.head, edges.tail
         others = [other for other in tables if other is not table]
@@ -632,9 +692,11 @@ class Survey:
         if self.hints.columns or not (has_id or are_depths):
             return
         if any(at and self._target(table, at, others) is not None for at in edges.properties):
-            layout = node_layout_of(table.header, table.kept[:SAMPLED_ROWS], table.name)
-            table.layout = _with_names(layout, table, self.hints)
-            table.ids = set(_ids_of(layout, table.kept))
+            layout = node_layout_of(table.header, table.sample, table.name)
+            table.layout, nodes = _with_names(layout, table, self.hints), layout.nodes
+            is_column = nodes is not None and not (layout.numbered or nodes.key)
+            ids = table.profiles[nodes.id].distinct if nodes and is_column else _ids_of(layout, table.kept)
+            table.ids = set(ids)
 
     def _refer_by_parts(self, table: Table, tables: Sequence[Table], *, by_name: bool) -> None:
         """Link columns whose cells hold several ids, or names, of rows of one table, or one name each."""
@@ -690,7 +752,7 @@ class Survey:
         if of_own and table in tables and cells <= table.ids:
             return table
         if table.profiles[column].whole_numbers:
-            return _numbered_by_role(table, said, cells, tables)
+            return _numbered_by_role(table, said, cells, tables) or _numbered_target(cells, tables)
         codes = [
             other
             for other in tables
@@ -774,7 +836,8 @@ def _name_by_cells(table: Table) -> None:
     if not _are_words(table, nodes.id):
         free = (i for i in nodes.properties if i not in nodes.references and table.typings[i].type is None)
         texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
-        names = names_by_cells({i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED})
+        texts = {i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED}
+        names = names_by_cells(texts, REPEATED_SHARE)
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
 
 
@@ -784,12 +847,32 @@ def _numbered_by_role(
     """The only other table with all of some numbers as ids, of a column that says a role: *owner*."""
     role = " ".join(word for word in header_words(column.name).split() if word not in _BESIDE)
     holding = [other for other in tables if other is not table and numbers <= other.ids]
-    if role in _OF_PEOPLE:
+    if role in _OF_PEOPLE | _OWN or role.endswith(" by"):
         nouns = {id(other): header_words(other.name).split()[-1:] for other in holding}
         holding = [o for o in holding if any({word, singular(word)} & _PEOPLE for word in nouns[id(o)])]
     elif role not in _OF_THINGS:
         return None
     return holding[0] if len(holding) == 1 and len(numbers) > 1 else None
+
+
+def _numbered_target(numbers: Set[str], tables: Sequence[Table]) -> Table | None:
+    """The only table of whose ids whole numbers nearly all are, where chance would not have it so."""
+    found = [table for table in tables if _are_unlikely(numbers, table.ids)]
+    return found[0] if len(found) == 1 else None
+
+
+def _are_unlikely(numbers: Set[str], ids: Set[str]) -> bool:
+    """Whether whole numbers are nearly all ids, of which so many are not met by chance.
+
+    Ids without gaps between, as 1, 2, 3, are met by any small number.
+    """
+    hits = len(numbers & ids)
+    if len(numbers) < FEWEST_LINKED or hits < NEARLY_ALL * len(numbers):
+        return False
+    low, high = (int(extreme(numbers, key=int)) for extreme in (min, max))
+    between = sum(id_.isdecimal() and low <= int(id_) <= high for id_ in ids)
+    chance = hits * log10(between / (high - low + 1)) + (hits < len(numbers)) * len(numbers) * log10(2)
+    return chance < UNLIKELY
 
 
 def _unify_texts(tables: Sequence[Table]) -> None:
@@ -826,7 +909,7 @@ def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
     words, nodes = table.noun, table.layout.nodes
     observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
-    unsaid = len(" ".join(words)) < SHORTEST_NOUN or GENERIC.issuperset(words)
+    unsaid = len(" ".join(words)) < 2 or GENERIC.issuperset(words)
     if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])

@@ -1,4 +1,4 @@
-"""Tables of edges, of nodes, of both, or wide ones: text files, Parquet and Excel, or a folder of them.
+"""Tables of edges, of nodes, of both, or wide ones: text files, Parquet and Excel.
 
 What the columns are is found by `layout`, their types and what refers to what by `survey`, and all is
 noted. Headers of Neo4j's import are read as Neo4j does: ID groups (`:ID(Film)`) become prefixes (`Film:7`)
@@ -16,10 +16,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 
-from clew.errors import InputError, ParseError, UsageError
+from clew.errors import InputError, ParseError
 from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.columns import (
@@ -38,9 +39,9 @@ from clew.graph.readers.survey import (
     NumberedRow,
     Survey,
     Table,
+    distinct_names,
     look_through,
     singular,
-    unclear,
 )
 
 # Rows of Parquet files and of the first sheet of Excel workbooks, each through an extra.
@@ -118,7 +119,6 @@ def cell_text(value: object) -> str:
 
 NULL = r"\N"
 """How databases write an empty cell of a table into a file."""
-_TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
 Fault = tuple[str, str]
 """What is wrong with a row, and what to do about it."""
 
@@ -130,59 +130,18 @@ class TableReader:
     name: str = "table"
     suffixes: tuple[str, ...] = SHEET_SUFFIXES
 
+    def look(self, path: Path, hints: Hints, *, alone: bool) -> list[Table]:
+        """Look through a file, which is one table."""
+        delimiter = "" if path.suffix.lower() in SHEET_SUFFIXES else separator(path, hints)
+        table = look_through(path, partial(_records, path), hints, delimiter, alone=alone)
+        table.fault = table.fault and (broken(path, hints) or table.fault)
+        return [table]
+
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
-        """Stream the batches of `path`, of a directory the nodes first; see `Reader`."""
-        tables = tally.tables or survey([path], tally.hints)
-        if not path.is_dir():
-            yield from _read_table(path, tables.tables[path], tally)
-            return
-        names = sorted(f.name for f in path.iterdir() if not is_table_file(f) and not f.name.startswith("."))
-        if names:
-            tally.note(
-                f"{path}: only tables are read, not {_first_names(names)}; "
-                "name others as sources of their own"
-            )
-        files = table_files(path)
-        faults = [file.name for file in files if tables.tables[file].fault is not None]
-        if faults:
-            tally.note(f"{path}: {len(faults)} of {len(files)} tables cannot be read: {_first_names(faults)}")
-        layouts = {file: tables.tables[file].layout for file in files}
-        for file in sorted(files, key=lambda file: bool(layouts[file].edges)):
-            yield from _read_table(file, tables.tables[file], tally)
-
-
-def survey(paths: Iterable[Path], hints: Hints) -> Survey:
-    """Look through the tables that some sources are, or hold."""
-    found, paths = Survey(hints), list(paths)
-    for path in paths:
-        for file in table_files(path) if path.is_dir() else [path]:
-            found.tables[file] = _look_at(file, hints, inside=path.is_dir(), alone=len(paths) == 1)
-    found.settle()
-    return found
-
-
-def _look_at(file: Path, hints: Hints, *, inside: bool, alone: bool) -> Table:
-    """Look through a table; of one in a folder, a fault is kept for when it is read.
-
-    Where it is not `alone`, another one may have the columns that the user says.
-    """
-    quiet = Tally(on_error="skip", hints=hints)
-    try:
-        delimiter = "" if file.suffix.lower() in SHEET_SUFFIXES else separator(file, hints)
-        try:
-            table = look_through(file, _records(file, quiet), hints, delimiter)
-        except UsageError:  # columns that another file of the folder has
-            if alone and not inside:
-                raise
-            unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
-            table = look_through(file, _records(file, quiet), unsaid, delimiter)
-    except InputError as error:
-        if not inside:
-            raise
-        return Table(file.name, fault=error)
-    if table.header and not table.layout.columns:
-        table.fault = broken(file, hints) or unclear(file, table.line, table.header)
-    return table
+        """Stream the batches of a table alone; see `Reader`."""
+        survey = Survey(tally.hints, {path: self.look(path, tally.hints, alone=True)})
+        survey.settle()
+        yield from read_tables(survey.tables, tally)
 
 
 def broken(file: Path, hints: Hints) -> ParseError | None:
@@ -195,29 +154,13 @@ def broken(file: Path, hints: Hints) -> ParseError | None:
     return next(iter(tally.faults), None)
 
 
-def is_table_file(file: Path) -> bool:
-    """Whether a file of a directory is taken for a table, by its name."""
-    return Path(unpacked_name(file.name)).suffix.lower() in (*_TEXT_SUFFIXES, *SHEET_SUFFIXES)
-
-
 def table_layout(path: Path, hints: Hints) -> Layout | None:
     """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
     records = _records(path, Tally(on_error="skip", hints=hints))
     first, *rows = [fields for _, fields in islice(records, SAMPLED_ROWS + 1)] or [[]]
+    if first.count("".join(first[:1])) == 1:  # else a first line may lead from a thing to itself
+        first, _ = distinct_names(first)
     return layout_of(first, rows, hints, called=Path(unpacked_name(path.name)).stem)
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-
-
-def table_files(directory: Path) -> list[Path]:
-    """The tables in a directory, by name; InputError for one that is no file."""
-    files = sorted(filter(is_table_file, directory.iterdir()))
-    for file in files:
-        if not file.is_file():
-            raise InputError(f"{file}: is not a regular file. Move it out of the folder")
-    return files
 
 
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
@@ -227,13 +170,18 @@ def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
 
 
-def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
-    fault, layout = table.fault, table.layout
+def read_tables(tables: Iterable[Table], tally: Tally, *, undirected: bool = False) -> Iterator[Batch]:
+    """Stream the batches of tables that were looked through; `undirected`: each edge is kept both ways."""
+    for table in tables:
+        yield from _read_table(table, tally, undirected=undirected or tally.hints.undirected)
+
+
+def _read_table(table: Table, tally: Tally, *, undirected: bool) -> Iterator[Batch]:
+    path, fault, layout = table.path, table.fault, table.layout
     if fault is not None:
-        reason = str(fault).removeprefix(f"{path}: ")
-        tally.error(fault if isinstance(fault, ParseError) else ParseError(str(path), 0, reason))
+        tally.error(fault)
         return
-    records = _records(path, tally)
+    records = table.records(tally)
     if not layout.columns:
         for _ in records:  # only faults: they are told
             continue
@@ -242,31 +190,23 @@ def _read_table(path: Path, table: Table, tally: Tally) -> Iterator[Batch]:
     may_be_triples = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     triples_note = ". If the first line is a triple too, give --format tsv or csv" if may_be_triples else ""
     is_both_ways = tally.hints.undirected and layout.edges is not None
-    note_reading(path, table, tally, "; each edge is kept both ways" * is_both_ways + triples_note)
-    if layout.header and not table.rows:
-        tally.note(f"{path}: a header and no rows")
-    yield from batches_of(path, layout, islice(records, int(layout.header), None), tally)
-
-
-def note_reading(path: Path, table: Table, tally: Tally, more: str = "") -> None:
-    """Note how a table is read, and keep its form for rows that are added later."""
-    for note in (table.layout.in_words() + more, *table.notes):
+    more = "; each edge is kept both ways" * is_both_ways + triples_note
+    for note in (layout.in_words() + more, *table.notes):
         tally.note(f"{path}: {note}")
     if (form := table.form) is not None:
         tally.forms.append(form)
+    if layout.header and not table.rows:
+        tally.note(f"{path}: a header and no rows")
+    rows = islice(records, int(layout.header), None)
+    yield from _batches_of(table, rows, tally, undirected=undirected)
 
 
-def batches_of(
-    path: Path,
-    layout: Layout,
-    records: Iterable[NumberedRow],
-    tally: Tally,
-    unit: str = "",
-    *,
-    undirected: bool = False,
+def _batches_of(
+    table: Table, records: Iterable[NumberedRow], tally: Tally, *, undirected: bool
 ) -> Iterator[Batch]:
-    """Turn rows (number, cells) into batches, nodes and edges apart; `unit` names what is numbered."""
-    nodes, edges, undirected = layout.nodes, layout.edges, undirected or tally.hints.undirected
+    """Turn rows (number, cells) into batches, nodes and edges apart."""
+    path, layout = table.path, table.layout
+    nodes, edges = layout.nodes, layout.edges
     kinds: list[_NodeRows | _EdgeRows] = []
     if nodes is not None:
         kinds.append(_NodeRows(layout, nodes, path, tally))
@@ -286,7 +226,7 @@ def batches_of(
             reason = f"{len(fields)} columns where the header has {layout.width}"
             fault = reason, "Quote cells that hold the separator"
         if fault is not None:
-            line, place = (0, f"{unit} {number:,}: ") if unit else (number, "")
+            line, place = (0, f"{table.unit} {number:,}: ") if table.unit else (number, "")
             tally.error(ParseError(str(path), line, place + fault[0], fault[1]))
         if rows.batch.full:
             yield rows.batch

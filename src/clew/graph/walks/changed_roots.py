@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.foundation.arrays import Int32, Int64, UInt8
 from clew.graph.edit import GraphEdit
@@ -299,27 +297,19 @@ def trees_that_fit(
             fits[i] = whole_tree(root, depth, cap, walked, scratch, scratch.stamp[0]) >= 0
 
 
-@dataclass(frozen=True, eq=False)
-class StoredWalks:
-    """Walks of roots, and which of them are `live` [roots]: the others are stored elsewhere too, later."""
-
-    walks: Walks
-    live: NDArray[np.bool_]
-
-
 def changed_roots(
     before: Graph,
     edit: GraphEdit,
     walker: Walker,
-    stored: Sequence[StoredWalks],
+    stored: Sequence[tuple[Walks, Int32]],
     *,
     bit_words: int = 8,
 ) -> Int32:
     """Roots whose walks may differ from those that are stored, ascending.
 
-    `walker` is of the graph after `edit`, `before` is the graph before it. None is missing; few are among
-    them that do not differ. Changed edges are told apart by `bit_words` words of bits at most; of more edges
-    several share one.
+    `walker` is of the graph after `edit`, `before` is the graph before it; `stored` are walks with the rows
+    of their roots that are in use. None is missing; few are among them that do not differ. Changed edges are
+    told apart by `bit_words` words of bits at most; of more edges several share one.
     """
     changed = edit.walked(before.nodes)
     if walker.layered and walker.settings.depth == 1:
@@ -329,7 +319,17 @@ def changed_roots(
     edited = _edited(before, changed[changed < before.nodes], walker, differs)
     if walker.layered:
         edited = _with_marks(edited, edit, changed, walker, bit_words)
-    _compare(walker, stored, edited)
+    walked, draw = walker.walked, walker.draw
+    for walks, rows in stored:
+
+        def find(first: int, last: int, part: Walks = walks, rows: Int32 = rows) -> None:
+            if not walker.layered:
+                changed_random(part, rows[first:last], draw, walked, edited)
+                return
+            with walker.scratch() as scratch:
+                changed_trees(part, rows[first:last], draw, walked, edited, scratch)
+
+        spread(len(rows), find, walker.threads)
     if walker.layered and len(edit.removed):
         _find_fitting(walker, edited)
     return np.flatnonzero(differs).astype(np.int32)
@@ -347,22 +347,6 @@ def _edited(before: Graph, changed: Int64, walker: Walker, differs: UInt8) -> Ed
     changes[changed] = starts[:-1]
     no_marks = np.zeros((0, 0, 0), np.uint64)
     return Edited(changes, stale, differs, no_marks, no_marks, np.zeros(0, np.uint8), certain=True)
-
-
-def _compare(walker: Walker, stored: Sequence[StoredWalks], edited: Edited) -> None:
-    """Tell the walks of all roots that are live again, and note which differ."""
-    walked, draw = walker.walked, walker.draw
-    for part in stored:
-        rows = np.flatnonzero(part.live)
-
-        def find(first: int, last: int, part: Walks = part.walks, rows: Int64 = rows) -> None:
-            if not walker.layered:
-                changed_random(part, rows[first:last], draw, walked, edited)
-                return
-            with walker.scratch() as scratch:
-                changed_trees(part, rows[first:last], draw, walked, edited, scratch)
-
-        spread(len(rows), find, walker.threads)
 
 
 def _find_fitting(walker: Walker, edited: Edited) -> None:

@@ -20,11 +20,9 @@ from clew.graph.readers.batch import MAX_REASONS, Batch, EdgeStatement, End, Lab
 from clew.graph.readers.columns import TableForm
 from clew.graph.readers.delimited import read_pairs
 from clew.graph.readers.hints import MOST_INFERRED, Hints
-from clew.graph.readers.rdf import RdfReader
-from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.source_files import checksum, source_bytes
+from clew.graph.readers.sources import Sources
 from clew.graph.readers.stream import line_blocks
-from clew.graph.readers.table import TABLE, survey
 
 # Types of entities while an index is edited: as sources write them, and as people read them.
 #
@@ -298,15 +296,6 @@ NamedTriple = tuple[str, str, NodeKey]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadNotes:
-    """What happened while the files of an update were read: lines `skipped`, the first `reasons`, `notes`."""
-
-    skipped: int = 0
-    reasons: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Edits:
     """Changes by name. What is removed goes first; an entity that is removed loses all that is said of it.
 
@@ -317,6 +306,7 @@ class Edits:
     or `transitive`). `add_beside` and `remove_beside` are lines of `Graph.beside`; `add_ends` and
     `remove_ends` are such lines or triples, as the property is a relation or not. RDF that is read with 0
     for `most_inferred` is for an index that infers nothing. `tables` are how tables are read from now on.
+    `skipped` lines of its files, the first `reasons` and `notes` tell of reading them.
     """
 
     add: Sequence[NamedTriple] = ()
@@ -339,8 +329,10 @@ class Edits:
     add_ends: Sequence[End] = ()
     remove_ends: Sequence[End] = ()
     most_inferred: int = MOST_INFERRED
-    reading: ReadNotes = ReadNotes()
     tables: Sequence[TableForm] = ()
+    skipped: int = 0
+    reasons: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,8 +442,10 @@ def read_edits(
         add_ends=added.ends,
         remove_ends=removed.ends,
         most_inferred=(files.hints or Hints()).most_inferred,
-        reading=reader.reading(),
         tables=known,
+        skipped=sum(tally.skipped for tally in reader.tallies),
+        reasons=[reason for tally in reader.tallies for reason in tally.reasons][:MAX_REASONS],
+        notes=[note for tally in reader.tallies for note in tally.notes],
     )
 
 
@@ -467,7 +461,7 @@ class _Reading:
         self._on_error: OnError = on_error
         self._hints = hints
         self._total, self._bytes_done, self._progress = total, 0, progress
-        self._tallies: list[Tally] = []
+        self.tallies: list[Tally] = []
 
     def batches(self, paths: Sequence[Path], format: str | None) -> Iterator[Batch]:
         """Stream the batches of files, of which the tables are looked at together.
@@ -475,21 +469,16 @@ class _Reading:
         Blank nodes have names within their file only: they get a scope that is the same whenever the same
         file is read, so that what it added can be removed by it.
         """
-        readers = [choose_reader(path, format, self._hints) for path in paths]
-        tables = survey(
-            (path for path, reader in zip(paths, readers, strict=True) if reader is TABLE), self._hints
-        )
-        for path, reader in zip(paths, readers, strict=True):
-            scope = checksum(path)[:8] if isinstance(reader, RdfReader) else ""
-            tally = self._tally(self._tell, scope)
-            tally.tables = tables
-            yield from reader.read(path, tally)
+        sources = Sources(paths, format, self._hints)
+        for index, path in enumerate(paths):
+            tally = self._tally(self._tell)
+            yield from sources.read(index, tally, lambda file: checksum(file)[:8])
             tally.raise_faults()
             self._bytes_done += source_bytes([path])
 
     def forms(self, known: Sequence[TableForm]) -> list[TableForm]:
         """The known forms of tables with the rows that were read now, and how others were read."""
-        forms = [form for tally in self._tallies for form in tally.forms]
+        forms = [form for tally in self.tallies for form in tally.forms]
         rows = Counter[str]()
         for form in forms:
             rows[form.layout.known] += form.rows
@@ -520,18 +509,9 @@ class _Reading:
             ),
         )
 
-    def reading(self) -> ReadNotes:
-        """What was skipped and noted."""
-        reasons = [reason for tally in self._tallies for reason in tally.reasons]
-        return ReadNotes(
-            sum(tally.skipped for tally in self._tallies),
-            tuple(reasons[:MAX_REASONS]),
-            tuple(note for tally in self._tallies for note in tally.notes),
-        )
-
-    def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
-        self._tallies.append(Tally(self._on_error, tell, scope, collect=True, hints=self._hints))
-        return self._tallies[-1]
+    def _tally(self, tell: Callable[[int], None] | None = None) -> Tally:
+        self.tallies.append(Tally(self._on_error, tell, collect=True, hints=self._hints))
+        return self.tallies[-1]
 
     def _tell(self, done: int) -> None:
         if self._progress is not None:

@@ -18,8 +18,8 @@ from clew.graph.beside import ENDS, line_of, term_of
 from clew.graph.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.inference import has_rules
-from clew.graph.readers.batch import End, NodeKey, shown_key
-from clew.graph.readers.columns import TYPED_SHARE
+from clew.graph.readers.batch import EdgeStatement, End, NodeKey, shown_key
+from clew.graph.readers.columns import SEPARATORS, TYPED_SHARE
 from clew.graph.values import DATE_TYPES, NUMBER_TYPES, ColumnType, shown_properties
 from clew.index.names import NamesIndex
 from clew.index.update.edits import (
@@ -210,12 +210,11 @@ class _Resolver:
         )
         edit = self._types.changed(edit, types, *_changes(types_removed, types_added))
         edit, following = with_following(self._graph, edit, self._type, edits.most_inferred)
-        reading = edits.reading
         return edit, EditReport(
             len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_MISSING]),
             sum(isinstance(key, str) for key in self._new_nodes), len(relations), len(types_added),
-            len(aliases_added), reading.skipped, reading.reasons,
-            (*reading.notes, *self._notes(following)),
+            len(aliases_added), edits.skipped, tuple(edits.reasons),
+            (*edits.notes, *self._notes(following)),
             following,
         )  # fmt: skip
 
@@ -287,7 +286,7 @@ class _Resolver:
     def _removed_triples(self) -> list[tuple[int, int, int]]:
         """Triples to be removed; notes what is not there."""
         triples: dict[tuple[int, int, int], None] = {}
-        for head, relation, tail in self._edits.remove:
+        for head, relation, tail, _ in self._one_by_one(self._edits.remove):
             ends = self._stored_key(head), self._stored_key(tail)
             number = self._relation(relation)
             ids = self.node(ends[0]), number, self.node(self._as_tail(number, ends[1]))
@@ -324,7 +323,7 @@ class _Resolver:
         removed_set, added, duplicates = set(removed), dict[EdgeIds, None](), 0
         restated: dict[EdgeIds, None] = {}
         old_nodes = self._graph.nodes
-        for head, relation, tail in self._edits.add:
+        for head, relation, tail, _ in self._one_by_one(self._edits.add):
             node, number = self._ensure_node(head), self._relation(relation)
             if number < 0:
                 number = self._relations[relation] = len(self._relations)
@@ -344,7 +343,7 @@ class _Resolver:
     def _statements(self, added: Container[EdgeIds], removed: Container[EdgeIds]) -> list[StatementRow]:
         """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
-        for head, relation, tail, properties in self._edits.statements:
+        for head, relation, tail, properties in self._one_by_one(self._edits.statements):
             number = self._relation(relation)
             ids = self.node(head), number, self.node(self._as_tail(number, tail))
             is_old = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
@@ -356,6 +355,22 @@ class _Resolver:
     @cached_property
     def _ranges(self) -> dict[int, _Range]:
         return {} if self._edits.iris else _ranges(self._graph)
+
+    def _one_by_one(self, triples: Iterable[NamedTriple | EdgeStatement]) -> Iterator[EdgeStatement]:
+        """Triples with their properties, of a tail that lists entities one for each: *Ann Orr; Ben Ash*."""
+        for head, relation, tail, *properties in triples:
+            for part in self._listed(self._relation(relation), tail):
+                yield head, relation, part, properties[0] if properties else ()
+
+    def _listed(self, relation: int, key: NodeKey) -> Sequence[NodeKey]:
+        """The parts of a text, if it is none of what a relation leads to and all of them are; else it."""
+        text, range_ = key if isinstance(key, str) else key[0], self._ranges.get(relation)
+        marks = [mark for mark in SEPARATORS if mark in text] if range_ is not None and range_.refers else []
+        for mark in marks if marks and self._referred(relation, text) < 0 else ():
+            parts = [part.strip() for part in text.split(mark)]
+            if all(self._referred(relation, part) >= 0 for part in parts):
+                return parts
+        return [key]
 
     def _as_tail(self, relation: int, key: NodeKey, *, note: bool = False) -> NodeKey:
         """A tail as the index reads those of its relation: a value by its type, or an entity by id or name.

@@ -21,7 +21,7 @@ from clew.graph.edit import GraphEdit, Merge, alias_merge, edited, triple_slots
 from clew.graph.graph import Graph, Names
 from clew.graph.readers.columns import TableForm
 from clew.graph.schema import schema_after
-from clew.graph.walks.changed_roots import StoredWalks, changed_roots
+from clew.graph.walks.changed_roots import changed_roots
 from clew.graph.walks.walks import Walker, Walks, match_walks
 from clew.index.build import NODE_FILE, add_search
 from clew.index.corpus import (
@@ -75,29 +75,25 @@ def updated_names(old: NamesIndex, graph: Graph, edit: GraphEdit) -> NamesIndex:
     label_nodes = np.union1d(np.setdiff1d(old.label_nodes, renamed), labelled).astype(np.int32)
     merge, alias_base = alias_merge(before.aliases, edit), graph.nodes + len(label_nodes)
     # The new number of each entry, -1 where it goes; what a node that is renamed is called is indexed anew.
+    aliases = np.arange(len(before.aliases.names))
+    alias_numbers = alias_base + aliases - merge.removed.searchsorted(aliases)
+    alias_places = merge.added - merge.removed.searchsorted(merge.added)
+    alias_numbers += alias_places.searchsorted(alias_numbers - alias_base, "right")
+    alias_numbers[merge.removed] = -1
     new_numbers = np.concatenate([
         np.where(np.isin(np.arange(before.nodes), renamed), -1, np.arange(before.nodes)),
         np.where(
             np.isin(old.label_nodes, renamed), -1, graph.nodes + label_nodes.searchsorted(old.label_nodes)
         ),
-        _alias_numbers(merge, len(before.aliases.names), alias_base),
+        alias_numbers,
     ])  # fmt: skip
     added = np.concatenate([
         nodes, graph.nodes + label_nodes.searchsorted(labelled),
-        alias_base + merge.added - merge.removed.searchsorted(merge.added) + np.arange(len(merge.added)),
+        alias_base + alias_places + np.arange(len(merge.added)),
     ]).astype(np.int64)  # fmt: skip
     strings = [graph.entities[n] for n in nodes.tolist()] + [graph.labels[n] for n in labelled.tolist()]
     strings += [text for _, text in edit.aliases_added]
     return _with_entries(old, graph, label_nodes, new_numbers, added, strings)
-
-
-def _alias_numbers(merge: Merge, count: int, first: int) -> Int64:
-    """The new number of each alias, -1 where it goes."""
-    numbers = first + np.arange(count) - merge.removed.searchsorted(np.arange(count))
-    places = merge.added - merge.removed.searchsorted(merge.added)
-    numbers += places.searchsorted(numbers - first, "right")
-    numbers[merge.removed] = -1
-    return numbers
 
 
 def _with_entries(
@@ -177,12 +173,8 @@ def updated_corpus(
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     walker = Walker(graph, corpus.settings)
-    stored_walks: list[StoredWalks] = []
-    for part, rows in corpus.parts_in_use():
-        live = np.zeros(len(part.walks.roots), np.bool_)
-        live[rows] = True
-        stored_walks.append(StoredWalks(part.walks, live))
     said_anew = _roots_said_anew(corpus, renamed, unsaid=verbaliser is not None)
+    stored_walks = [(part.walks, rows) for part, rows in corpus.parts_in_use()]
     changed = changed_roots(before, edit, walker, stored_walks)
     roots = np.union1d(changed, said_anew).astype(np.int32)
     walks, stored = _differing_walks(walker.walk(roots), corpus, said_anew)

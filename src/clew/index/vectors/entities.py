@@ -40,7 +40,8 @@ TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
 TRIPLE_IDS, IN_MILVUS = "triple_vectors.ids", "in_milvus"
 """Of an index whose vectors are in Milvus: ids of triples there, and what else it must know of them. Its
 arrays of vectors of entities and triples have no rows."""
-_LABELS_AT_A_TIME = 4096
+TEXTS_AT_ONCE = 4096
+"""Texts that are embedded at a time."""
 
 
 def vector_part(
@@ -49,7 +50,7 @@ def vector_part(
     """Embed the labels of the nodes [first, stop): `q` int8 [n, d] and `scale` float32 [n]."""
     quantised = np.empty((stop - first, embedder.dimension), np.int8)
     scales = np.empty(stop - first, np.float32)
-    for start, end in chunks_of(first, stop, _LABELS_AT_A_TIME):
+    for start, end in chunks_of(first, stop, TEXTS_AT_ONCE):
         texts = [readable(graph.labels[i]) for i in range(start, end)]
         rows = slice(start - first, end - first)
         quantised[rows], scales[rows] = quantise(embedder.embed(texts))

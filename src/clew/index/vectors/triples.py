@@ -25,6 +25,7 @@ from clew.index.vectors.backends import (
     open_collection,
 )
 from clew.index.vectors.entities import (
+    TEXTS_AT_ONCE,
     TRIPLE_IDS,
     TRIPLE_SCALES,
     TRIPLE_VECTORS,
@@ -73,8 +74,6 @@ TRIPLES_AT_ONCE = 1 << 18
 """Triples that are embedded at a time by sums."""
 SUMMED_AT_ONCE = 1 << 15
 """Triples that are summed at a time, so that the sums fit into the cache of the processor."""
-TEXTS_EMBEDDED = 4096
-"""Texts that are embedded at a time."""
 MOST_SEARCHED = 5_000_000
 """Triples of a graph up to which all are compared with a text."""
 
@@ -167,7 +166,7 @@ def add_triple_vectors(new_index: NewIndex) -> None:
     """
     writer, place = new_index.writer, new_index.vectors.place
     triples, dimension = new_index.graph.triples, new_index.embedder.dimension
-    size = TRIPLES_AT_ONCE if isinstance(new_index.embedder, Additive) else TEXTS_EMBEDDED
+    size = TRIPLES_AT_ONCE if isinstance(new_index.embedder, Additive) else TEXTS_AT_ONCE
     spans = list(chunks_of(0, triples, size))
     batches = zip(spans, new_index.map(TripleEmbedder, spans), strict=True)
     collection = None if place is None else new_collection(new_index, place, "triples", triples, "IP")

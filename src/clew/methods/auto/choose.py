@@ -25,7 +25,7 @@ from clew.llm.types import Request
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
-from clew.query.notation import NameLookup, NotationError, lookup_of, read_query, write_query
+from clew.query.notation import NotationError, lookup_of, read_query, write_query
 from clew.query.tree import Query, entities_of, steps_of
 from clew.query.words import say
 from clew.reading.answer import LEAST_LIKELY, answers_of
@@ -186,8 +186,14 @@ class Chooser:
             if chosen is None:
                 return Choice(None, f"there is no reading {short(number)}")
             return Choice(chosen.query, may_be_empty=not chosen.answers)
+        graph, linked = self.reader.graph, dict[str, int]()
+        for candidate in (c for m in reading.mentions for c in m.candidates):
+            for name in (graph.label(candidate.node), graph.labels[candidate.node]):
+                linked.setdefault(name.casefold(), candidate.node)
+        # Names as it was shown them go before others of the graph.
+        lookup = lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
         try:
-            return Choice(read_query(text, self._lookup(reading)), may_be_empty=missing is not None)
+            return Choice(read_query(text, lookup), may_be_empty=missing is not None)
         except NotationError as error:
             return Choice(None, str(error))
 
@@ -229,15 +235,6 @@ class Chooser:
             amount = f" ({counted(each.answers, 'answer')})" if is_sized else ""
             lines.append(f"{number}. {notation}{data_line(say(each.query, self.reader.vocabulary))}{amount}")
         return "\n".join(lines)
-
-    def _lookup(self, reading: Reading) -> NameLookup:
-        """Names as a reply writes them: those that it was shown before others of the graph."""
-        graph = self.reader.graph
-        linked: dict[str, int] = {}
-        for candidate in (c for m in reading.mentions for c in m.candidates):
-            for name in (graph.label(candidate.node), graph.labels[candidate.node]):
-                linked.setdefault(name.casefold(), candidate.node)
-        return lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
 
 
 def _relations_and_names(query: Query) -> Meant:

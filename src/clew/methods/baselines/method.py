@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.graph.neighbourhood import best_of, find_candidates, hub_notes, triples_at
 from clew.graph.walks.kernels import weighted_sums
@@ -91,7 +90,7 @@ class LlmQd(Llm):
             for text in plan.questions:
                 asked = text
                 if links:
-                    asked = reformulate(talk, text, _answers_text(links), self.sampling, letter=True) or text
+                    asked = reformulate(talk, text, _answers_text(links), self.sampling) or text
                 links.append(SubAnswer(text, asked, self._ask_alone(talk, asked, sampling)))
             prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
             sampling, answers = replace(self.sampling, max_tokens=512), _answers_text(links)
@@ -197,19 +196,15 @@ class KgRetrieval(GraphMethod[KgRetrievalSettings]):
     def retrieve(self, question: str, called: Called, run: Run) -> Retrieved:
         """Attributes and relations, both ways; of each relation in turn."""
         triples = triples_at(self.graph, entities_of(called))
-        in_turn = triples[_turn_order(self.graph.out.relation[triples])].tolist()
+        relations = self.graph.out.relation[triples]
+        _, first, group = np.unique(relations, return_index=True, return_inverse=True)
+        by_group = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[by_group], np.arange(len(first)))
+        turn = np.empty(len(relations), np.intp)
+        turn[by_group] = np.arange(len(relations)) - starts[group[by_group]]
+        in_turn = triples[np.lexsort((first[group], turn))].tolist()
         read, notes = first_of(in_turn, self.settings.k)
         return self.of_triples(run, read, called, notes)
-
-
-def _turn_order(relations: NDArray[np.integer]) -> NDArray[np.intp]:
-    """Positions in the order of turns: the first of each relation, then the second of each, and so on."""
-    _, first, group = np.unique(relations, return_index=True, return_inverse=True)
-    by_group = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[by_group], np.arange(len(first)))
-    turn = np.empty(len(relations), np.intp)
-    turn[by_group] = np.arange(len(relations)) - starts[group[by_group]]
-    return np.lexsort((first[group], turn))
 
 
 class KgGpt(GraphMethod[KgGptSettings]):

@@ -91,15 +91,6 @@ def known_proofs(graph: Graph, earlier: Sequence[Link], topic_entities: Sequence
     return proofs | {seed: () for seed in topic_entities if seed not in proofs}
 
 
-def earlier_answers(graph: Graph, links: Sequence[Link], *, sentences: bool = False) -> str:
-    """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
-    lines: list[str] = []
-    for number, link in enumerate(links, 1):
-        answer = data_line(link.reply.text) if sentences else answer_line(graph, link)
-        lines += [data_line(f"{number}. {link.asked}"), f"Answer: {answer}"]
-    return "\n".join(lines)
-
-
 def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
     """The answer to a sub-question: names with their type, or with their owners, or that there are none."""
     if not link.proofs:

@@ -16,36 +16,31 @@ the model's server does not take is not sent; the trace notes it.
 
 Deviations, with their reasons:
 
+- `letter=True` is the paper's: none of what follows, but for the bounds and the grounding at the end.
 - Records of things are read beside triples (`records.py`): a line for each with what it has and lacks; each
   heading says how many of a kind there are and what is not shown, so that *not*, *none*, counts and
   superlatives can be told. Where records of all kinds that the plan asks of fit, one call answers the main
-  question from them, and there is no chain; `records="steps"` keeps the chain, `records="none"` reads
-  triples alone, as the paper does, and so does the letter of another setting of retrieval
-  (`frontier="question"`, `handed="sentences"`, `directed`).
-- With records no model rewrites a sub-question (3.4.3): the answers that it refers to are put behind it, and
+  question from them, and there is no chain; `records="steps"` keeps the chain.
+- No model rewrites a sub-question (3.4.3): the answers that it refers to are put behind it, and
   all earlier answers stand in its prompt, with pairs (*Ann: 1970*) and the facts that they rest on. A step
   may come out as *none* (shown by the facts, and not asked again) or as *not told*.
 - The candidates of a later sub-question are the triples around earlier answers (of the last sub-question, and
-  of those of which it names an answer), and around the question's entities that it names
-  (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
-  out by what merely is near (Hits@1 in benchmarks/RESULTS.md). One that names no answer, but something of the
-  question, is asked of the N hops around that. `frontier="question"` is the paper's: N hops from the
-  question's entities, always.
+  of those of which it names an answer), and around the question's entities that it names: a chain can go
+  beyond N hops, and its top K are not crowded out by what merely is near (Hits@1 in benchmarks/RESULTS.md).
+  One that names no answer, but something of the question, is asked of the N hops around that.
 - A later sub-question that the triples around the answers do not answer is asked once more, of those within
   N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
-- The prompt that decomposes shows what the graph records, in typed lines (`schema="none"` is the paper's),
-  and other names of what the question names. A plan in ignorance of the graph asks for steps that it has not.
+- The prompt that decomposes shows what the graph records, in typed lines, and other names of what the
+  question names. A plan in ignorance of the graph asks for steps that it has not.
 - Nothing is refused before the model is asked: where no entity is linked, and where the triples around those
   that are do not answer, the graph's triples that are most similar to the sub-question are read.
-- Beside the top K the lists that they are a part of are read whole, as far as they fit; not with
-  `frontier="question"`.
+- Beside the top K the lists that they are a part of are read whole, as far as they fit.
 - What is handed from sub-question to sub-question is what the evidence proves, with the triples, not the
   model's sentence: section 4.4.3 reports sub-answers from the model's own knowledge. The chain shows the
-  sentence too. `handed="sentences"` is the paper's: sub-answers go on as they were said.
+  sentence too.
 - A plan of one sub-question asks the main question of its triples, and needs no synthesis.
-- A sub-question that repeats another or adds no new triple is dropped (over-decomposition; not with
-  `handed="sentences"`), one that takes several triples is noted (under-decomposition): section 4.4.3 only
-  counts them.
+- A sub-question that repeats another or adds no new triple is dropped (over-decomposition), one that takes
+  several triples is noted (under-decomposition): section 4.4.3 only counts them.
 - At most 8 sub-questions of a plan are asked; the answer is then marked incomplete.
 - What the final answer names has to be proved by the chain, in either form; its text is kept.
 - Answers are read from a stated form alone, and a reply may be asked for again in that form, once
@@ -62,7 +57,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
-from clew.index.vectors.triples import TripleSearch, triple_search
+from clew.index.vectors.triples import triple_search
 from clew.llm.managed import Talk, as_data, data_line, data_lines, prompt_named, short
 from clew.llm.reply import declines
 from clew.llm.types import BudgetReached, Request
@@ -87,7 +82,6 @@ from clew.methods.kg_rag.decompose import (
     answer_line,
     decompose,
     default_demonstrations,
-    earlier_answers,
     known_proofs,
     owned_values,
 )
@@ -134,21 +128,8 @@ def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tupl
     return tuple(dict.fromkeys(entity for proofs in gone_on for entity in proofs))
 
 
-def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str, k: int) -> list[int]:
-    """The K triples of the first hop most similar to a text, then half as many of the hops behind it."""
-    near, far = (CandidateTriples(hops).triples for hops in (candidates.hops[:1], candidates.hops[1:]))
-    first = vectors.top(text, near, k)[0].tolist()
-    room = k - len(first) + k // 2
-    return first + (vectors.top(text, far, room)[0].tolist() if room else [])
-
-
 def with_lists(
-    graph: Graph,
-    nearest: Sequence[int],
-    asked: AskedSteps,
-    starts: Collection[int],
-    *,
-    directed: bool = False,
+    graph: Graph, nearest: Sequence[int], asked: AskedSteps, starts: Collection[int]
 ) -> tuple[list[int], list[str]]:
     """The nearest triples that matter, and the whole lists that they are a part of; and notes.
 
@@ -166,12 +147,13 @@ def with_lists(
     evidence = dict.fromkeys(triple for triple in nearest if graph.triple(triple)[1] in near)
     notes, room = list[str](), MOST_ADDED_TRIPLES
     for relation in near:
-        for triples in _lists(graph, relation, asked.types, starts, (0,) if directed else (0, 1)):
+        for triples in _lists(graph, relation, asked.types, starts):
             missing = [triple for triple in triples if triple not in evidence]
-            if len(missing) > room and _in_common(graph, missing):
-                evidence |= dict.fromkeys(missing)  # A few lines say it.
-                continue
             if len(missing) > room:
+                counts = np.unique(graph.out.neighbour[np.array(missing)], return_counts=True)[1]
+                if len(counts) <= 30 and (counts >= LONG_LIST).all():
+                    evidence |= dict.fromkeys(missing)  # a line for each says all (`fact_lines`)
+                    continue
                 missing = _ends(graph, missing)
                 shown = len(evidence.keys() & set(triples)) + len(missing)
                 name, which = graph.relation_labels[relation], ", the least and the greatest" * bool(missing)
@@ -182,11 +164,11 @@ def with_lists(
 
 
 def _lists(
-    graph: Graph, relation: int, types: Sequence[int], starts: Collection[int], sides: Sequence[int]
+    graph: Graph, relation: int, types: Sequence[int], starts: Collection[int]
 ) -> Iterator[Sequence[int]]:
     """The triples of a relation at the starts, as heads (0) or tails (1); else those of the types."""
     if starts:
-        for side in sides:
+        for side in (0, 1):
             yield [triple for node in starts for triple in triples_at_node(graph, node, relation, side)]
         return
     triples = of_relation(graph, relation)
@@ -197,12 +179,6 @@ def _lists(
         of_types = is_asked[graph.out.owners(triples)] | is_asked[graph.out.neighbour[triples]]
         triples = triples[of_types] if of_types.any() else triples
     yield triples.tolist()
-
-
-def _in_common(graph: Graph, triples: Sequence[int]) -> bool:
-    """Whether triples lead to so few things that a line for each says all (`fact_lines`)."""
-    counts = np.unique(graph.out.neighbour[np.array(triples)], return_counts=True)[1]
-    return len(counts) <= 30 and bool((counts >= LONG_LIST).all())
 
 
 def _ends(graph: Graph, triples: Sequence[int]) -> list[int]:
@@ -305,7 +281,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         if self._asks_alone(state):
             return self._grounded_answer(state, last.reply)
         told = any(link.reply.answered or link.reply.shows_none for link in state.links)
-        if not told and not self._says_all:
+        if not told and not self._letter:
             return self._abstain(state, self._end_abstention(state))
         with state.run.stage("synthesise"):
             return self._grounded_answer(state, self._synthesise(state))
@@ -314,17 +290,17 @@ class KgRag(ModelMethod[KgRagSettings]):
         """Section 3.4.1, with what the graph records, and other names of what the question names."""
         examples = default_demonstrations() if self.settings.examples is None else self.settings.examples
         schema = names = ""
-        if self.settings.schema != "none":
+        if not self._letter:
             given = [self.graph.entities[topic] for topic in state.topics] if entities else []
             reading = self.reader.read(state.question, given)
             schema = self._schema.text(reading)
-            names = self._names.block(reading, "plain", guesses=not self._reads_records)
+            names = self._names.block(reading, "plain", guesses=False)
         shown, talk = examples[: self.settings.shots], state.run.talk
-        return decompose(talk, state.question, self._sampling, shown, schema, names, letter=self._says_all)
+        return decompose(talk, state.question, self._sampling, shown, schema, names, letter=self._letter)
 
     def _answer_from_records(self, state: _ChainState) -> Answer | None:
         """The answer by one call where records of all that the plan asks of fit; None where they do not."""
-        if not self._reads_records or self.settings.records != "once":
+        if self._letter or self.settings.records != "once":
             return None
         with state.run.stage("records"):
             asked = dict.fromkeys((state.question, *state.plan.questions))
@@ -357,15 +333,13 @@ class KgRag(ModelMethod[KgRagSettings]):
         return self._grounded_answer(state, reply)
 
     @property
-    def _reads_records(self) -> bool:
-        """Whether whole records are read beside the nearest triples, which the paper does not."""
-        settings = self.settings
-        by_letter = settings.frontier == "question" or settings.directed or self._says_all
-        return settings.records != "none" and not by_letter
+    def _letter(self) -> bool:
+        """Whether all is as in the paper: the chain goes on with what the model says, proved or not."""
+        return self.settings.letter
 
     def _asks_alone(self, state: _ChainState) -> bool:
         """Whether the plan is one sub-question, in whose place the main question is asked."""
-        return len(state.plan.questions) == 1 and not self._says_all
+        return len(state.plan.questions) == 1 and not self._letter
 
     def _candidates(
         self, state: _ChainState, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
@@ -388,12 +362,12 @@ class KgRag(ModelMethod[KgRagSettings]):
     def _link(self, state: _ChainState, question: str, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         text, notes = question, list[str]()
-        if state.links and not self._reads_records:
+        if state.links and self._letter:
             with state.run.stage("reformulate"):
                 text = self._reformulate(state, question, notes)
         elif state.links:
             text = self._with_answers(state, question)
-        if not self._says_all and any(normalise(text) == normalise(link.asked) for link in state.links):
+        if not self._letter and any(normalise(text) == normalise(link.asked) for link in state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         asked = state.question if self._asks_alone(state) else text
@@ -401,9 +375,9 @@ class KgRag(ModelMethod[KgRagSettings]):
         triples, shown_notes = self._retrieve(state, candidates, sought, asked)
         link = self._sub_answer(state, question, asked, triples, (*notes, *shown_notes))
         told = link.reply.answered or link.reply.shows_none
-        if not told and not self._says_all:
+        if not told and not self._letter:
             link = self._ask_farther(state, link) or link
-        if state.links and not self._says_all and link.proofs and adds_nothing(link, state.links):
+        if state.links and not self._letter and link.proofs and adds_nothing(link, state.links):
             state.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
@@ -421,16 +395,13 @@ class KgRag(ModelMethod[KgRagSettings]):
         return f"{question.rstrip('?. ')} ({names})?"
 
     def _reformulate(self, state: _ChainState, question: str, notes: list[str]) -> str:
-        """As in the paper, a model puts the answers so far in; a reply that is no question changes nothing.
-
-        One that names what the main question names, and refers to nothing else, is asked as it is.
-        """
-        named = entities_named_in(self.graph, question, state.topics)
-        if named and not self._says_all and not _REFERS_BACK.search(question):
-            return question
-        earlier = earlier_answers(self.graph, state.links, sentences=self._says_all)
+        """A model puts the answers so far into a sub-question; what is no question changes nothing."""
+        earlier = "\n".join(
+            f"{data_line(f'{number}. {link.asked}')}\nAnswer: {data_line(link.reply.text)}"
+            for number, link in enumerate(state.links, 1)
+        )
         names = [self.graph.labels[entity] for link in state.links for entity in link.proofs]
-        text = reformulate(state.run.talk, question, earlier, self._sampling, names, letter=self._says_all)
+        text = reformulate(state.run.talk, question, earlier, self._sampling, names)
         if not text:
             notes.append("the reformulation is no question: the sub-question is asked as it was")
         return text or question
@@ -449,13 +420,15 @@ class KgRag(ModelMethod[KgRagSettings]):
         # In a chain, what the main question names may well answer a sub-question that does not.
         topics = frozenset(() if state.links else state.topics)
         named_entities = topics | set(entities_named_in(graph, asked, start_proofs))
-        if self._reads_records:
-            prompt, facts, values = self._facts_of_step(state, asked, triples, notes, start_proofs)
-        else:
-            prompt, facts = "sub_answer", fact_lines(graph, triples, start_proofs)
+        if self._letter:
+            prompt, facts, about = "sub_answer", fact_lines(graph, triples, start_proofs), ""
             values = {"TRIPLES": "\n".join(numbered(facts)) or "(none)"}
-        about, whole = (state.about, True) if self._reads_records else ("", False)
-        evidence = ReadEvidence(graph, self.judge, asked, facts, start_proofs, named_entities, whole)
+        else:
+            prompt, facts, values = self._facts_of_step(state, asked, triples, notes, start_proofs)
+            about = state.about
+        evidence = ReadEvidence(
+            graph, self.judge, asked, facts, start_proofs, named_entities, not self._letter
+        )
         values |= {"NAMES": about + other_names(graph, called), "QUESTION": data_lines([asked])}
         with state.run.stage("sub_answers"):
             reply = self.read(state.run, evidence, values, prompt, self._answer_sampling)
@@ -489,11 +462,9 @@ class KgRag(ModelMethod[KgRagSettings]):
     def _ask_farther(self, state: _ChainState, link: Link) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
         hops, top, text = self.settings.hops, self.settings.k, link.asked
-        if self.settings.directed:
-            return None
         triples = self.vectors.nearest(text, top).tolist()
         note = "looked again, in the whole graph"
-        if state.reached and self.settings.frontier == "answers":
+        if state.reached:
             candidates = self._candidates(state, state.reached, hops, text, "candidates farther from answers")
             triples += self.vectors.top(text, candidates.triples, top)[0].tolist()
             note = f"looked again, within {hops} hops of the answers before and in the whole graph"
@@ -505,45 +476,38 @@ class KgRag(ModelMethod[KgRagSettings]):
         self, state: _ChainState, candidates: CandidateTriples, text: str, asked: str
     ) -> tuple[Sequence[int], Sequence[str]]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings, answers, starts = self.settings, state.reached, state.topics
-        if settings.frontier == "answers" and answers:
+        answers, starts = state.reached, state.topics
+        if self._letter:
+            with state.run.stage("top_k"):
+                return self.vectors.top(text, candidates.triples, self.settings.k)[0].tolist(), ()
+        if answers:
             named_entities = entities_named_in(self.graph, text, state.topics)
             if named_entities and not entities_named_in(self.graph, text, answers):
                 # It goes on from no answer: it is asked as the first one is.
                 starts = named_entities
-                candidates = self._candidates(state, named_entities, settings.hops, text)
+                candidates = self._candidates(state, named_entities, self.settings.hops, text)
             else:
                 reached = gone_on_from(self.graph, text, [link.proofs for link in state.links])
                 owners = [owner for link in state.links for owner, _, _ in owned_values(self.graph, link)]
                 starts = tuple(dict.fromkeys([*reached, *owners, *named_entities]))
                 candidates = self._candidates(state, starts, 1, text, "candidates of answers")
         with state.run.stage("top_k"):
-            return self._nearest(candidates, text, asked, starts)
-
-    def _nearest(
-        self, candidates: CandidateTriples, text: str, asked: str, starts: tuple[int, ...]
-    ) -> tuple[Sequence[int], Sequence[str]]:
-        settings = self.settings
-        if settings.frontier == "question":
-            return self.vectors.top(text, candidates.triples, settings.k)[0].tolist(), ()
-        # All of these triples are at the named entities; the rest of the text tells them apart.
-        words = without_names(self.graph, text, starts)
-        nearest = nearest_first(self.vectors, candidates, words, settings.k)
-        if not nearest and not settings.directed:
-            nearest = self.vectors.nearest(text, settings.k).tolist()
-        asked_steps = self.judge.steps(asked)
-        return with_lists(self.graph, nearest, asked_steps, set(starts), directed=settings.directed)
-
-    @property
-    def _says_all(self) -> bool:
-        """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
-        return self.settings.handed == "sentences"
+            # All of these triples are at the named entities; the rest of the text tells them apart.
+            words = without_names(self.graph, text, starts)
+            near, far = (
+                CandidateTriples(hops).triples for hops in (candidates.hops[:1], candidates.hops[1:])
+            )
+            first = self.vectors.top(words, near, self.settings.k)[0].tolist()
+            room = self.settings.k - len(first) + self.settings.k // 2
+            nearest = first + (self.vectors.top(words, far, room)[0].tolist() if room else [])
+            nearest = nearest or self.vectors.nearest(text, self.settings.k).tolist()
+            return with_lists(self.graph, nearest, self.judge.steps(asked), set(starts))
 
     def _synthesise(self, state: _ChainState) -> GroundedReply:
         """Section 3.4.4, from the sub-answers with the triples that prove them."""
         start_proofs = known_proofs(self.graph, state.links, state.topics)
         answers, facts = self._answers_text(state.links, start_proofs)
-        named, whole = frozenset(state.topics), self._reads_records
+        named, whole = frozenset(state.topics), not self._letter
         evidence = ReadEvidence(self.graph, self.judge, state.question, facts, start_proofs, named, whole)
         values = {
             "ANSWERS": answers,
@@ -551,21 +515,21 @@ class KgRag(ModelMethod[KgRagSettings]):
             "QUESTION": as_data(state.question),
         }
         sampling = replace(self._sampling, max_tokens=ANSWER_TOKENS)
-        prompt = "conclude" if self._reads_records else "synthesise"
+        prompt = "synthesise" if self._letter else "conclude"
         return self.read(state.run, evidence, values, prompt, sampling)
 
     def _answers_text(self, links: Sequence[Link], start_proofs: Proofs) -> tuple[str, tuple[Fact, ...]]:
         lines, facts = list[str](), list[Fact]()
         for number, link in enumerate(links, 1):
             triples = tuple(dict.fromkeys([*(p[-1] for p in link.proofs.values()), *link.reply.rests_on]))
-            if self._says_all:
+            if self._letter:
                 lines += [f"[{number}] {data_line(link.asked)}", f"Answer: {data_line(link.reply.text)}"]
                 facts.append(Fact(triples))
                 continue
             # What was known before a link: its own answers are the lists of its facts.
             proofs_before = {e: proof for e, proof in start_proofs.items() if e not in link.proofs}
             # Facts that it names go on as they were read: a record says what a thing lacks, too.
-            cited = link.reply.cited if self._reads_records else ()
+            cited = link.reply.cited
             if sum(len(fact.triples) for fact in cited) > MOST_SUB_ANSWER_TRIPLES:
                 cited = ()
             stated = {triple for fact in cited for triple in fact.triples}
@@ -610,40 +574,23 @@ class KgRag(ModelMethod[KgRagSettings]):
         return replace(answer, chain=self._chain(state))
 
 
-def reformulate(
-    talk: Talk,
-    question: str,
-    earlier: str,
-    sampling: Request,
-    names: Sequence[str] = (),
-    *,
-    letter: bool = False,
-) -> str:
+def reformulate(talk: Talk, question: str, earlier: str, sampling: Request, names: Sequence[str] = ()) -> str:
     """A sub-question with the answers of earlier ones in it; empty where the reply is none, or refuses.
 
-    By the paper's `letter` a reply stops at its question mark.
+    The reply stops at its question mark (3.4.3), unless a name in it may hold one. It is the last line that
+    asks, else the last; none where that is too long.
     """
     prompt = prompt_named("clew.methods.kg_rag", "reformulate")
-    stop = stop_of_question(question, earlier) if letter else ()
+    shown = [question, *earlier.splitlines()]
+    asking = any("?" in (s if s.startswith("Answer: ") else s.rstrip("? ")) for s in shown)
+    stop = () if asking else ("?",)
     reply = talk.ask(prompt, sampling, stop=stop, QUESTION=as_data(question), EARLIER=earlier)
-    text = as_question(reply)
-    return "" if declines(text, names) and not declines(question) else text
-
-
-def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
-    """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
-    lines = [question, *earlier.splitlines()]
-    names = (line if line.startswith("Answer: ") else line.rstrip("? ") for line in lines)
-    return () if any("?" in name for name in names) else ("?",)
-
-
-def as_question(reply: str) -> str:
-    """The question in a reply: its last line that asks, else its last; empty where that is too long."""
     lines = [line.strip(' "*') for line in reply.splitlines() if any(c.isalnum() for c in line)]
     text = next((line for line in reversed(lines) if line.endswith("?")), lines[-1] if lines else "")
     if not text or len(text) > LONGEST_QUESTION:
         return ""
-    return text.rstrip("?. ") + "?"
+    text = text.rstrip("?. ") + "?"
+    return "" if declines(text, names) and not declines(question) else text
 
 
 def _so_far(links: Sequence[Link]) -> str:

@@ -23,8 +23,7 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
   paper reads whatever is nearest.
 - The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
   count, rank, leave out, or, yes and no). They are a query graph, which is executed over the whole graph
-  without a second call (`plan_query.py`). `schema="none"` is the paper's: its patterns are written in
-  ignorance of the graph.
+  without a second call (`plan_query.py`). The paper's patterns are written in ignorance of the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
   all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
 - Subgraphs are written in JSON between marks, since names of a graph are data.
@@ -83,7 +82,7 @@ from clew.methods.simgrag.write_pattern import (
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.left_open import near_names
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, PatternEdge, Reason
+from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, Reason
 
 # The `read` step: the model reads the subgraphs and states answers, or judges a claim. Answers are read from
 # the form that states them alone (`llm/reply.py`); of prose, as the paper has it (*According to graphs [1],
@@ -294,9 +293,10 @@ class PatternSearch(ModelMethod[SimgragSettings]):
     settings: SimgragSettings
 
     def prepare(self) -> None:
-        """Open the distances of names and relations, and the schema unless that is left out."""
+        """Open the distances of names and relations; of the nearest few alone by the paper's letter."""
         self.shots = self.settings.examples or default_shots()
-        self.ranking, self._schema = RelationRanking(self.graph, self.embedder), None
+        self.ranking = RelationRanking(self.graph, self.embedder)
+        self._schema, self._names = SchemaView(self.reader), NamesView(self.reader)
         self._open_distances = PatternDistances(self.index, self.embedder)
         self.distances: Distances = self._open_distances
         nodes = self.settings.candidates
@@ -305,16 +305,14 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             relations, types = self.settings.candidate_relations or nodes, self.settings.candidate_types
             measured = IndexDistances(self.index, self.embedder)
             self.distances = FewCandidates(measured, nodes, relations, types or 16)
-        elif self.settings.schema == "typed":
-            self._schema = SchemaView(self.reader)
-        self._names = NamesView(self.reader)
 
     def find(self, run: Run, task: ExampleKind, query: str) -> Found:
         """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
 
         Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
         """
-        first = self._write_and_match(run, task, query, self._hints(task, query))
+        hints = "" if self.by_letter else self._hints(task, query)
+        first = self._write_and_match(run, task, query, hints)
         misfit = first.misfit
         if misfit is None or misfit.reason == "budget" or self.by_letter or misfit == FINDS_NOTHING:
             return first
@@ -323,7 +321,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
 
     def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Found:
         shots = self.shots.of(task, self.settings.shots)
-        operations = task == "question" and self._schema is not None
+        operations = task == "question" and not self.by_letter
         with run.stage("pattern"):
             written = write_pattern(run.talk, task, query, shots, hints, operations=operations)
         detail = {
@@ -379,9 +377,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         return result, unfit(graph, pattern, result, distances)
 
     def _hints(self, task: ExampleKind, query: str, words: str = "") -> str:
-        """What this graph records, and other names of what a text names; nothing in the paper's form."""
-        if self._schema is None:
-            return ""
+        """What this graph records, and other names of what a text names."""
         reading = self._schema.reader.read(query)
         names = self._names.block(reading, "plain")
         how = template("operations" if task == "question" else "steps_of_graph")
@@ -391,12 +387,6 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         """The first reply with the blame, and the names and relations that may have been meant."""
         words = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
         hints = self._hints(task, query, words)
-        if not hints:
-            # The relations nearest to a text, for a graph of which the prompt says nothing else.
-            distances = self.distances.relation_distances(PatternEdge(0, words or query, 1))
-            nearest = distances.argsort(kind="stable")[:12].tolist()
-            names = "; ".join(as_name(self.graph.relation_labels[relation]) for relation in nearest)
-            hints = f"\nThis graph has relations such as {names}.\n"
         near = "; ".join(map(as_name, self.near_names(misfit)))
         first_try = (
             f"A first try was {query_text(short(first.reply))}\nIt did not work: {as_name(misfit.detail)}."

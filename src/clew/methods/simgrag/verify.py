@@ -168,7 +168,7 @@ class VerifyWithModel(PatternSearch):
         if not evidence and not closed_world:
             return ClaimJudgement()
         shots, names = self.shots.of("claim", self.settings.shots), ""
-        if self._schema is not None:  # not in the paper's form
+        if not self.by_letter:
             names = other_names(self.graph, self.find_topic_entities.called(claim))
         with run.stage("read"):
             said, reason, cited_graphs, version = read_verdict(

@@ -361,6 +361,10 @@ class KgQuery(SynaptiQA):
     optimised = False
 
 
+MOST_RELATIONS = 30_000
+"""Relations of a graph that is asked; its store takes 2 ms for each."""
+
+
 def make_synaptiqa(
     index: Index,
     embedder: Embedder,
@@ -372,14 +376,13 @@ def make_synaptiqa(
     """Make `synaptiqa`, or `kg-query`, over an index.
 
     Raises UsageError without a model, MissingExtra without ladybug, InputError for a graph of more than
-    `most_relations` relations.
+    `MOST_RELATIONS` relations.
     """
-    model, settings = needs_model(model, kind.name), settings or SynaptiqaSettings()
-    relations, most = len(index.graph.relations), settings.most_relations
-    if relations > most:
+    model, relations = needs_model(model, kind.name), len(index.graph.relations)
+    if relations > MOST_RELATIONS:
         raise InputError(
             f"{relations:,} relations are too many: the store that queries run on has a table of each, and "
-            f"takes up to {most:,}. Ask with --method auto"
+            f"takes up to {MOST_RELATIONS:,}. Ask with --method auto"
         )
     reader = reader_of(index, embedder)
 

@@ -20,7 +20,7 @@ from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.process import packed
 
 _PARAMETER = re.compile(r"\$(\w+)")
-_LACKING = re.compile(r"Table (.+) does not exist\.")
+_LACKING = re.compile(r"(?:Table|Cannot bind) (.+) (?:does not exist\.|as a \w+ pattern label)")
 _LACKING_PROPERTY = re.compile(r"Cannot find property (.+) for \S+\.")
 _QUERY_FAULTS = ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow")
 
@@ -81,8 +81,10 @@ def _failure(message: str, names: Mapping[str, Sequence[str]]) -> Exception:
     for pattern, sort in ((_LACKING, "label or relation"), (_LACKING_PROPERTY, "property")):
         if missing := pattern.search(reason):
             keys = {key for of_one in names.values() for key in of_one} if sort == "property" else set[str]()
-            near = get_close_matches(missing[1], sorted(keys.union(names)), n=3, cutoff=0.5)
+            near = get_close_matches(missing[1], sorted(keys.union(names) - {missing[1]}), n=3, cutoff=0.5)
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
+            if sort == "property" and missing[1] in names:
+                advice = f"It is a relation: (a)-[:{missing[1]}]->(b), and b.name"
             return QueryError(f"The graph has no {sort} {missing[1]}. {advice}")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")

@@ -20,14 +20,14 @@ NO, YES = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))
 MISS_BITS = 5
 MISS_MASK = (1 << MISS_BITS) - 1
 
-ANY, LISTED, DENSE = 0, 1, 2
+ANY, LISTED, DENSE = range(3)
 """Which relations a pattern edge may match: all at no cost, a short list, or a row of costs."""
-UNKNOWN, KNOWN, FAR = 0, 1, 2
+UNKNOWN, KNOWN, FAR = range(3)
 """A pattern node that any entity (of its mask) may take, one with a list of candidates, or one whose
 entities are measured when they are reached."""
-NODES, TRIPLES = 0, 1
+NODES, TRIPLES = range(2)
 """What a match may not use twice."""
-DONE, STOPPED, RETRY = 0, 1, 2
+DONE, STOPPED, RETRY = range(3)
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
 
 DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)

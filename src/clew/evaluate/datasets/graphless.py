@@ -1,9 +1,8 @@
-"""Question sets on Wikidata and DBpedia, without a graph, which is named with --graph: QALD, WebQSP-WD."""
+"""Question sets that come without their graph, which is named with --graph: QALD and CRAG."""
 
 from __future__ import annotations
 
-import re
-from itertools import zip_longest
+import json
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
@@ -11,9 +10,11 @@ from urllib.parse import unquote
 from clew.errors import ParseError
 from clew.evaluate.datasets.base import (
     DatasetAbout,
-    SplitFiles,
+    choose_split,
     find_file,
+    find_optional,
     json_document,
+    json_lines,
     read_each,
     unique,
 )
@@ -87,33 +88,56 @@ def iri_answer(iri: str) -> GoldAnswer:
     return GoldAnswer(iri, (last,) if last and last != iri else ())
 
 
-class WebQSPWD(SplitFiles):
-    """WebQSP-WD (Sorokin & Gurevych 2018): WebQSP with its answers mapped to Wikidata."""
+# CRAG (Yang et al., NeurIPS 2024): JSON lines with `query`, `answer`, `alt_ans`.
+#
+# A question with a false premise has no gold: the right thing is not to answer it. Split 1 is the public test
+# set, 0 validation.
 
-    splits = ("test", "train")
+_CRAG_FILES = ["crag_task_1*.jsonl", "crag_*.jsonl", "*questions*.jsonl", "dev_data.jsonl"]
+_SPLITS = {"test": "1", "dev": "0"}
+_FALSE = ("invalid question", "false_premise")
+
+
+class Crag:
+    """One part, `all`; or a domain: `finance`, `music`, `movie`, `sports`, `open`."""
+
+    splits = ("test", "dev")
     about = DatasetAbout(
-        name="webqsp-wd",
-        title="WebQSP-WD: WebQSP with answers in Wikidata",
-        source="https://github.com/UKPLab/coling2018-graph-neural-networks-question-answering",
-        licence="CC BY 4.0 (WebQuestions)",
-        files="input/*SPLIT*.json; the graph is named with --graph",
-        cite="Sorokin, Gurevych: Modeling Semantics with Gated Graph Neural Networks for KBQA, COLING 2018",
+        name="crag",
+        title="CRAG: questions of five domains",
+        source="https://github.com/facebookresearch/CRAG",
+        licence="CC BY-NC 4.0",
+        files="crag_task_1_and_2_dev_v4.jsonl.bz2; the graph is named with --graph",
+        cite="Yang et al.: CRAG - Comprehensive RAG Benchmark, NeurIPS 2024",
     )
-    names = ("input/*webqsp*SPLIT*.json", "*webqsp*SPLIT*.json", "input/*SPLIT*.json")
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part, if questions are there."""
+        return ("all",) if find_optional(folder, _CRAG_FILES) is not None else ()
 
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
-        """Read a split; raises as `DatasetReader.read`."""
-        split, file = self.split_file(folder, split)
-        questions = read_each(enumerate(json_document(file), 1), file, "WebQSP-WD", _webqsp_question)
-        return DatasetPart(f"webqsp-wd/{split}", unique(questions, file), (file,))
+        """Read the questions of a split, of all domains or one; raises as `DatasetReader.read`."""
+        file = find_file(folder, _CRAG_FILES, "file of questions")
+        split = choose_split(self.splits, self.splits, split, folder)
+        code = _SPLITS[split]
+        rows = (
+            (number, row)
+            for number, row in json_lines(file)
+            if str(row.get("split", code)) == code and part in ("all", row.get("domain"))
+        )
+        questions = read_each(rows, file, "CRAG", _crag_question)
+        return DatasetPart(f"crag/{part}/{split}", unique(questions, file), (file,))
 
 
-def _webqsp_question(number: int, row: dict[str, Any]) -> EvalQuestion:
-    """Read one entry: `utterance`, `answers` (ids), `answers_str` (names). An id also goes by its IRI."""
-    ids = row["answers"]
-    gold: list[GoldAnswer] = []
-    for id, label in zip_longest(ids, (row.get("answers_str") or [])[: len(ids)]):
-        iris = [f"http://www.wikidata.org/entity/{id}"] if re.fullmatch(r"Q\d+", str(id)) else []
-        if names := list(dict.fromkeys(str(name) for name in (label, id, *iris) if name)):
-            gold.append(GoldAnswer(names[0], tuple(names[1:])))
-    return EvalQuestion(row["questionid"], row["utterance"], tuple(dict.fromkeys(gold)), line=number)
+def _crag_question(number: int, row: dict[str, Any]) -> EvalQuestion:
+    answer, kind = str(row["answer"]), str(row.get("question_type", ""))
+    is_false_premise = kind == "false_premise" or answer.strip().lower() in _FALSE
+    others = row.get("alt_ans") or row.get("alternative_answers") or []
+    others = json.loads(others) if isinstance(others, str) else others  # a list, or the text of one
+    return EvalQuestion(
+        id=row["interaction_id"],
+        text=row["query"],
+        gold=() if is_false_premise else (GoldAnswer(answer, tuple(map(str, others))),),
+        kind=kind,
+        line=number,
+    )
