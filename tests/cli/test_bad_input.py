@@ -87,7 +87,7 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
         ("-", "stdin is empty. A source needs at least one triple"),
         (
             ".",
-            ".: no file in this folder is called as one of a graph is: file.clew, folder.clew. Read are .tsv, ",
+            "file.clew, folder.clew. Read are .tsv, ",
         ),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
         (

@@ -323,8 +323,8 @@ ENTITIES = (
     ("files", "message"),
     [
         ({"a.csv": "id,name,age\n"}, "a header and no rows"),
-        ({"a.csv": "id,name,age\n,Ann,3\n", "b.csv": "a,b,c\nd,b,f\n"},
-         r"a\.csv:2: the id is empty(.|\n)*b\.csv:1"),
+        ({"a.csv": "id,name,age\n,Ann,3\n", "b.csv": "id,name,town\n,Bo,Ayr\n"},
+         r"a\.csv:2: the id is empty(.|\n)*b\.csv:2"),
         ({"a.csv": ",".join(map(str, range(30_000))) + "\n" + "1," * 29_999 + "1\n"}, "30,000 columns"),
         ({"a.graphml": ENTITIES}, "defined by other entities"),
         ({"a.graphml": "<graphml><graph></graphml>"}, "not graphml, or damaged"),

@@ -38,7 +38,8 @@ TRIPLES: list[Triple] = [
 
 def read(path: Path, tally: Tally | None = None, format: str | None = None) -> list[Batch]:
     tally = tally or Tally()
-    return list(Sources([path], format, tally.hints).read(0, tally))
+    scope = tally.scope
+    return list(Sources([path], format, tally.hints).read(0, tally, lambda _: scope))
 
 
 def triples(batches: list[Batch]) -> list[Triple]:

@@ -95,7 +95,7 @@ ONLY = re.compile(
 )
 """Words that shut out all else."""
 JUST_SO_MANY = re.compile(
-    r"\b(?:just|only|exactly|precisely)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b",
+    r"\b(?:just|only)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten)\b",
     re.I,
 )
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
