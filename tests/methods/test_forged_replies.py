@@ -127,8 +127,6 @@ FIRST = "Which film directed by Christopher Nolan was released first?"
 OTHERWISE = [
     (EVERY, "yes"), ("Do all films directed by Christopher Nolan star Guy Pearce?", "yes"),
     (LONG, "1995"), (WHEN, "113"), (FIRST, "Tenet"), (FIRST, "Insomnia"),
-    # No reading alone is sure, but those that answer are, beside those that have the name.
-    ("Who played in Insomnia?", "Christopher Nolan"), ("Who filmed Heat?", "Al Pacino"),
 ]  # fmt: skip
 MARRIED, PACINO = "Is Al Pacino married?", "Which films star Al Pacino?"
 BESIDE = [
@@ -222,8 +220,6 @@ def test_what_a_query_computes_of_the_graph_is(films: Clew, question: str, query
         ("kaping", LONG, "170; 113", ["170"]),
         ("kg-rag", "Which films were not directed by Christopher Nolan?", "Heat; Jaws", ["Heat", "Jaws"]),
         ("kaping", "Which film was released later, Memento or Heat?", "Memento", ["Memento"]),
-        ("kaping", "Whose film is Heat?", "Michael Mann", ["Michael Mann"]),
-        ("kg-rag", "Whose film is Heat?", "Al Pacino", ["Al Pacino"]),
         ("kaping", FIRST, "Memento", ["Memento"]),
     ],
 )

@@ -229,7 +229,7 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 
 DECIDES, SURE = 0.5, 0.95
 """Share of the readings of a question from which one decides it alone; and, where the question does not say
-so, of what type its answers are, and that no other answer is right."""
+so, of what type its answers are."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -375,15 +375,13 @@ class Judge:
 
         It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
         longest film*), of what has another declared type, or none, than all of its answers, and of all
-        where query graphs are `SURE` that it is none of them (*Who directed Memento?* by who wrote it). Of
+        where the query graph is `SURE` and answers none of them (*Who directed Memento?* by who wrote it). Of
         recorded replies of a strong model this took no right answer; to leave out single names took three.
         """
         reading, graph = self.reader.read(question), self.reader.graph
-        likeliest, refuting = self._surest(reading), self._refuting(reading, entities)
+        likeliest = self._surest(reading)
         if likeliest is None:
-            vocabulary = self.reader.vocabulary
-            text = "" if refuting is None else answer_of(graph, vocabulary, refuting.query).text
-            return text, frozenset(() if refuting is None else entities)
+            return "", frozenset()
         query = likeliest.query
         draft, types = answer_of(graph, self.reader.vocabulary, query), graph.types.of
         right = {name for answer in draft.answers for name in (answer.entity, answer.label)}
@@ -394,32 +392,20 @@ class Judge:
         members = self._members(query)
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        if not is_named and likeliest.share < SURE:
+        is_sure = likeliest.share >= SURE
+        if not is_named and not is_sure:
             right_types = set[int]()
+        none_right = len(others) == len(entities) and not set(members) & set(entities)
+        is_refuted = is_sure and none_right and bool(members) and not (query.by or query.key)
         wrong = (
             entity
             for entity in others
             if (right_types and not right_types & set(types(entity)))
-            or (len(others) == len(entities) and (is_ordered or refuting is not None))
+            or (len(others) == len(entities) and is_ordered)
             or graph.values.kind[entity] != ValueKind.NONE
+            or is_refuted
         )
         return draft.text, frozenset(wrong)
-
-    def _refuting(self, reading: Reading, entities: Sequence[int]) -> Meaning | None:
-        """The likeliest query graph that answers a question otherwise, where it may be told by those that do.
-
-        Together they decide it, and are `SURE` beside those that have one of `entities` among their answers.
-        """
-        names, labels = self.reader.names, self.reader.graph.labels
-        alike = {hit.entity for entity in entities for hit in names.exact(labels[entity])}.union(entities)
-        refuting, against, having = None, 0.0, 0.0
-        for meaning in meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading):
-            query = meaning.query
-            if meaning.size < 0 or query.by or query.key or alike.intersection(self._members(query)):
-                having += meaning.share
-            elif query.ask == "list" and meaning.size and not self._leaves_out(reading, query):
-                refuting, against = refuting or meaning, against + meaning.share
-        return refuting if against >= DECIDES and having <= (1.0 - SURE) * against else None
 
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
@@ -444,9 +430,7 @@ class Judge:
         """The likeliest meaning of a question, if it decides it alone and leaves no word out."""
         meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
         likeliest = next(iter(meanings), None)
-        if likeliest is None or likeliest.size < 0 or likeliest.share < DECIDES:
-            return None
-        if self._leaves_out(reading, likeliest.query):
+        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
             return None
         return likeliest
 
