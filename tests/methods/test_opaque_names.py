@@ -29,7 +29,7 @@ RIGHT = {
     ("first", "auto"): (37, 0), ("first", "kg-rag"): (37, 0), ("first", "simgrag"): (37, 1),
     ("first", "synaptiqa"): (40, 0), ("first", "walk-retrieve"): (26, 0),
     ("second", "auto"): (38, 1), ("second", "kg-rag"): (40, 0), ("second", "simgrag"): (38, 0),
-    ("second", "synaptiqa"): (40, 0), ("second", "walk-retrieve"): (35, 1),
+    ("second", "synaptiqa"): (40, 0), ("second", "walk-retrieve"): (34, 1),
 }  # fmt: skip
 """Questions of 40 whose whole set of answers is right, and those that are answered otherwise."""
 LEAST_REPLAYED = 6
