@@ -110,10 +110,11 @@ class Sources:
                     if not file.in_folder or len(tally.faults) >= MAX_FAULTS:
                         raise
                     file.fault = error
-            if file.fault is not None:
+            if isinstance(file.fault, ParseError):
+                tally.error(file.fault)
+            elif file.fault is not None:
                 reason = str(file.fault).removeprefix(f"{file.path}: ")
-                is_of_line = isinstance(file.fault, ParseError)
-                tally.error(file.fault if is_of_line else ParseError(str(file.path), 0, reason))
+                tally.error(ParseError(str(file.path), 0, reason))
             done += source_bytes([file.path])
 
     def _has_edges(self, file: _File) -> bool:
