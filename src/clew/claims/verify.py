@@ -87,7 +87,7 @@ Finding = Literal["there", "otherwise", "unknown", "unread"]
 LEAST_OTHERWISE = 0.7
 """Least probability of the statements together that are not so, for a part to be not so."""
 MOST_NONE = 0.9
-"""Most probability that no statement is meant, for a part to be not so."""
+"""Most probability that no statement is meant, for things not to be related so."""
 NAMES_MEANING = 0.75
 """Likeness from which words are the name of what a statement says."""
 CLOSE_SHARE = 0.3
@@ -255,7 +255,7 @@ class Checker:
 
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the statements together that are not so."""
-        if read.none > MOST_NONE:
+        if read.statement.kind == "path" and read.none > MOST_NONE:
             return False
         probability = read.probability
         for statement, share in read.others:
