@@ -657,7 +657,10 @@ class _Words:
                 said = f"from the {first} to the {last} {noun}"
             return chosen.narrow(_alike("edge", said))
         if not steps:
-            return replace(of, before=f"{'highest' if largest else 'lowest'} {of.before}".strip())
+            walk = part.source if isinstance(part.source, Walk) else None
+            is_time = walk is not None and self._is_time(walk.step, self._shape(walk.step))
+            before = f"{_ends(is_time, largest)[0]} {of.before}".strip()
+            return replace(of, before=before, is_many=part.number != 1)
         shape, step = self._shape(steps[-1]), steps[-1]
         first, last = _ends(self._is_time(step, shape), largest)
         if not number:

@@ -42,7 +42,14 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
-from clew.reading.asked_for import answers_with_time, asked_type, asks_when, final_type, living_asked_for
+from clew.reading.asked_for import (
+    answers_with_time,
+    asked_type,
+    asks_when,
+    final_type,
+    living_asked_for,
+    reached_by,
+)
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -777,7 +784,7 @@ class _Account:
         is_doing = type_ >= 0 and not query.key and (kinds.are_doings(type_) or kinds.are_numbered(type_))
         if who is not None and is_doing:
             self._restrict(*who.span(1), "asked", carried=False)
-        step = query.part.step if isinstance(query.part, Walk | Qualified) else None
+        step = reached_by(query.part)
         is_number = step is not None and self.vocabulary.kinds_reached[step] == NUMBER
         is_time = answers_with_time(query, self.vocabulary)
         is_day = step is not None and self.vocabulary.is_of_time(opposite(step))

@@ -109,11 +109,18 @@ def asks_when(question: str) -> bool:
     return _ASKS_WHEN.match(question) is not None
 
 
+def reached_by(part: Part) -> Step | None:
+    """The step that leads to the members of a set, or to the values of which they are the first or last."""
+    if isinstance(part, Extreme) and not part.steps and not part.key:
+        part = part.source
+    return part.step if isinstance(part, Walk | Qualified) else None
+
+
 def answers_with_time(query: Query, vocabulary: Vocabulary) -> bool:
     """Whether what a query lists may be a time: dates, years, or texts."""
-    if query.key or query.ask != "list" or not isinstance(query.part, Walk | Qualified):
+    step = reached_by(query.part)
+    if query.key or query.ask != "list" or step is None:
         return bool(query.key) or query.ask != "list"
-    step = query.part.step
     if vocabulary.is_of_time(opposite(step)):
         return True
     if vocabulary.kinds_reached[step] != LEAF:

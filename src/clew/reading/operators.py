@@ -519,11 +519,9 @@ class Operators:
     def _latest(self, query: Query, latest: bool) -> Query | None:
         part = query.part
         is_time = isinstance(part, Walk) and self.vocabulary.is_of_time(opposite(part.step))
-        return (
-            replace(query, ask="largest" if latest else "smallest")
-            if query.ask == "list" and is_time
-            else None
-        )
+        if query.ask != "list" or not is_time:
+            return None
+        return replace(query, part=Extreme(part, (), False, latest))
 
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""

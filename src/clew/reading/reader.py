@@ -6,9 +6,10 @@ executes the likeliest, or abstains.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from datetime import date
+from functools import cached_property, lru_cache
 from time import perf_counter
 
 import numpy as np
@@ -22,6 +23,7 @@ from clew.index.store.writing import schema_of_index
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
+from clew.query.values import today
 from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
 from clew.reading.asked_for import AnswerKinds
@@ -73,6 +75,10 @@ class LinkedQuestion:
     likeness: Likeness
     respelt: Respelt = ()
     """Words that were written otherwise: as written, and as read."""
+
+
+MOST_REMEMBERED = 8
+"""Readings that are kept of each graph: of a question and its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,14 @@ class QuestionReader:
             EmbedderError: the shipped model cannot be opened.
 
         """
+        return self._remembered(question, tuple(entities), today())
+
+    @cached_property
+    def _remembered(self) -> Callable[[str, tuple[str, ...], date], Reading]:
+        """A method reads its question to retrieve, to prompt and to ground: it is read once a day."""
+        return lru_cache(MOST_REMEMBERED)(self._read)
+
+    def _read(self, question: str, entities: tuple[str, ...], _: date) -> Reading:
         times, began = dict[str, float](), perf_counter()
         linked = self._link(question, entities)
         text, mentions = linked.text, linked.mentions
