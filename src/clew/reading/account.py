@@ -85,7 +85,8 @@ _BEFORE_NAME = re.compile(r"\b(?:before|after)(?=\s+[\"'“]?[A-Z])")
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]+)[\"”»“]")
 _NAMING, _QUOTES = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I), "\"'”’ "
 _OPENING = re.compile(
-    r"\W*(?:(?:and|so|but)\s+)?(?:(?P<when>when)\b(?!\s*,)|(?P<where>where)\b"
+    r"\W*(?:(?:and|so|but)\s+)?(?:(?P<when>when\b(?!\s*,)|(?:at|in|on)\s+(?:what|which)\s+(?:time(?:\s+of\s+(?:the\s+)?day)?|year|date|day|month)\b)"
+    r"|(?P<where>where)\b"
     r"|(?P<how>how\s+(?:old|wide|tall|high|deep|long|heavy|far|big|large|fast|thick)\b))(?=\s+(?:\w+\s+)?"
     rf"(?:{'|'.join(BEING | DOING | HAVING)})\b)",
     re.I,
@@ -97,7 +98,7 @@ _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
-    r"\b(?:\w{3,}est|most|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
+    r"\b(?:\w{3,}est|most(?:\s+recently)?|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
     re.I,
 )
 _LASTS = re.compile(
@@ -202,7 +203,7 @@ _RESTRICTIONS = (
     (english.JUST_SO_MANY.pattern, "compares"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
-    (r"\bdifference\b", "subtracts"),
+    (r"\b(?:difference|by\s+how\s+(?:much|many))\b", "subtracts"),
     (rf"\b(?:{'|'.join(_EXACTLY)})\b", "compares"),
     (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
     (

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
@@ -110,8 +111,8 @@ def asks_when(question: str) -> bool:
 
 
 def reached_by(part: Part) -> Step | None:
-    """The step that leads to the members of a set, or to the values of which they are the first or last."""
-    if isinstance(part, Extreme) and not part.steps and not part.key:
+    """The step that leads to the members of a set, or to those among which they are the first or last."""
+    while isinstance(part, Extreme):
         part = part.source
     return part.step if isinstance(part, Walk | Qualified) else None
 
@@ -330,7 +331,8 @@ def asks_people(question: str, mentions: Sequence[Mention]) -> bool:
     if asks_who(question) or _ASKS_WHOSE.match(question):
         return True
     start, stop = _place_of_noun(question, mentions)
-    return float(_noun_kind(question[start:stop].lower()) @ _SOMEBODY[0]) >= PEOPLE
+    noun = question[start:stop].lower()
+    return noun in ANY_PEOPLE or float(_noun_kind(noun) @ _SOMEBODY[0]) >= PEOPLE
 
 
 def category_asked_for(question: str, mentions: Sequence[Mention]) -> int:
@@ -440,6 +442,16 @@ class AnswerKinds:
     def are_people(self, type_: int) -> bool:
         """Whether a declared type means persons."""
         return float(self._type_kind(type_) @ _SOMEBODY[0]) >= PEOPLE and not self.are_numbered(type_)
+
+    def people_among(self, query: Query) -> Query:
+        """A query for the people among what it lists, where that is of persons and of other things."""
+        if query.ask not in ("list", "count") or not isinstance(query.part, Walk):
+            return query
+        types = np.flatnonzero(self.vocabulary.schema.typed[opposite(query.part.step)]).tolist()
+        people = [type_ for type_ in types if self.are_people(type_)]
+        if not people or len(people) == len(types):
+            return query
+        return replace(query, part=Both(query.part, reduce(Either, map(OfType, people))))
 
     def are_doings(self, type_: int) -> bool:
         """Whether a declared type means what is done, no thing or person: *inspection*."""

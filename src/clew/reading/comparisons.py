@@ -155,6 +155,14 @@ def symbol_before(before: str) -> Sign | None:
     return None if match is None else _SYMBOLS[match[1]]
 
 
+_OF_ONE = re.compile(
+    r"\W*(?:has|have|had)\b"
+    r"|(?!.*\b(?:who|what|which|that|whose|how)\b).*[a-z] (?:has|have|had) been\b",
+    re.I,
+)
+"""Of one thing it is asked or said since when it is so: *has Ann been employed since 2008*, of 2015 not."""
+
+
 def sign_beside(text: str, mention: Mention) -> Sign | None:
     """The comparison that words right beside the value of a mention make, if any: *by 2004* of a date."""
     before, after = text[: mention.start].lower(), text[mention.stop :].lower()
@@ -168,7 +176,7 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
     for pattern, sign in _BEFORE:
         hit = re.search(rf"\b({pattern})\b{_FILLER}$", before)
         if hit is not None and (is_date or hit[1] not in _OF_TIME):
-            return sign
+            return "=" if hit[1] == "since" and _OF_ONE.match(before) else sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign

@@ -48,7 +48,7 @@ ANYONE = frozenset(
     " entity entities item items".split()
 ).union(INDEFINITE)
 """Words for what is asked for that say nothing of it."""
-ANY_PEOPLE = frozenset("people somebody someone anybody anyone everybody everyone folks".split())
+ANY_PEOPLE = frozenset("people persons somebody someone anybody anyone everybody everyone folks".split())
 """Words for people that say no type of them."""
 PREPOSITIONS = frozenset(
     "in on at by of for from to with within into onto over under through after before near against about upon"

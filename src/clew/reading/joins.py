@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.graph.steps import End, Step, backward, head_end, opposite, relation_of, tail_end
 from clew.query.execute import NO_NODES, Nodes, difference, intersection, union
-from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
+from clew.query.tree import Anchor, Both, Counted, Either, OfType, Part, Walk, Without, parts_of
 from clew.query.vocabulary import LEAF, THING
 from clew.reading import english
 from clew.reading.denial import denies
@@ -156,8 +156,15 @@ def flagged_sets(exploration: Exploration) -> Iterator[Base]:
 
 def with_flags(exploration: Exploration, flags: Sequence[Base], bases: Sequence[Base]) -> Iterator[Base]:
     """Sets that have such a property, or two of them."""
-    for flag, base in product(flags, [*foremost(bases, 2), *flags]):
-        if flag is not base and isinstance(base.part, Walk | Both):
+    joined = list(_flagged(exploration, flags, [*foremost(bases, 2), *flags]))
+    yield from joined
+    named = [base for base in by_worth(joined) if base.mentions]
+    yield from _flagged(exploration, flags, foremost(named, 2))
+
+
+def _flagged(exploration: Exploration, flags: Sequence[Base], bases: Sequence[Base]) -> Iterator[Base]:
+    for flag, base in product(flags, bases):
+        if isinstance(base.part, Walk | Both) and flag.part not in parts_of(base.part):
             joined = _joined(exploration, base, flag)
             if joined is not None:
                 yield joined

@@ -388,7 +388,7 @@ class Operators:
         compared = _THAN.search(self.text, by.end()) if by is not None else None
         matches = [compared] if compared is not None else _MORE.finditer(self.text)
         for match in matches:
-            than = re.compile(r"\s+(?:than|and)\s+(?:that\s+of\s+|the\s+\w+\s+of\s+)?", re.I)
+            than = re.compile(r"\s+(?:than|and)\s+(?:that\s+of\s+|the\s+\w+\s+of\s+)?(?:the\s+)?", re.I)
             named = [m for m in self.mentions if m.candidates and m.start > match.end()]
             for mention in named:
                 before = than.search(self.text, match.end(), mention.start)

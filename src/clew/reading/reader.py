@@ -26,7 +26,7 @@ from clew.query.tree import Query
 from clew.query.values import today
 from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
-from clew.reading.asked_for import AnswerKinds
+from clew.reading.asked_for import AnswerKinds, asks_people
 from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.countries import named_countries
 from clew.reading.edge_words import EdgeKeys
@@ -191,6 +191,12 @@ class QuestionReader:
         options = self._options(text, mentions, likeness)
         enumerated = perf_counter()
         ranking = self._ranker.rank(text, mentions, likeness, options)
+        if asks_people(text, mentions):
+            people = (
+                replace(r, option=replace(r.option, query=self.kinds.people_among(r.option.query)))
+                for r in ranking.ranked
+            )
+            ranking = replace(ranking, ranked=tuple(people))
         times["enumerate"] = times.get("enumerate", 0.0) + (enumerated - began) * 1000
         times["rank"] = times.get("rank", 0.0) + (perf_counter() - enumerated) * 1000
         return Reading(text, tuple(mentions), likeness, ranking, times)

@@ -745,7 +745,7 @@ class Survey:
         for other in tables if not counts else ():
             called = other.ids and other.is_called(table.layout.columns[column])
             if called and len(cells & other.ids) >= REFERRING_SHARE * len(cells):
-                return other
+                return None if self.hints.splits and _are_lists(cells - other.ids, other.ids) else other
         if by_name or column in table.same:
             return None
         of_own = " ".join(word for word in words if word not in _BESIDE) in _OWN
@@ -826,6 +826,12 @@ def _named_target(
 def _parts(cells: Iterable[str], mark: str) -> set[str]:
     """What stands in cells between marks; without a mark each cell is one."""
     return {part.strip() for cell in cells for part in (cell.split(mark) if mark else [cell])} - {""}
+
+
+def _are_lists(cells: Set[str], ids: Set[str]) -> bool:
+    """Whether some cells hold several ids each."""
+    marks = (mark for mark in MARKS_OF_LISTS if mark != " " and any(mark in cell for cell in cells))
+    return any(_parts(cells, mark) <= ids for mark in marks)
 
 
 def _name_by_cells(table: Table) -> None:
