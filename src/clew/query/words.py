@@ -692,6 +692,8 @@ class _Words:
             said = f"{_without_preposition(shape.one)} {last}"
             return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
         noun = " of the ".join(self._shape(s).one for s in reversed(steps))
+        if shape.form == "noun" and self._is_plural(steps[-1]) and not self._is_time(step, shape):
+            first, noun = "most" if largest else "fewest", noun.replace(shape.one, shape.many, 1)
         return chosen.narrow(_alike("with", f"with the {rank}{first} {noun}"))
 
     # what is asked

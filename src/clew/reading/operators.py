@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 
-from clew.graph.steps import backward, is_backward, opposite, relation_of
+from clew.graph.steps import Step, backward, is_backward, opposite, relation_of
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
@@ -69,6 +69,7 @@ _NTH = re.compile(
     rf"\b(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th))[-\s]+(?=(?:most|least|best|worst|\w{{2,}}est)\b)",
     re.I,
 )
+_RANKED = re.compile(r"\b(?:\w{3,}est|most|least|top|bottom|best|worst)\b", re.I)
 _GROUP = re.compile(
     r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on|over|to|with|under)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
@@ -349,11 +350,20 @@ class Operators:
                 if not self._is_noun(noun):
                     continue
                 stop = match.start(name) + len(" ".join(words[:length]))
+                if match["by"] and _RANKED.search(self.text, 0, match.start()):
+                    yield Operator(match.start(), stop, partial(self._ranked_by, noun))
+                    break
                 stop = match.end() if name == "subject" else stop
                 yield Operator(
                     match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
                 )
                 break
+
+    def _ranked_by(self, noun: str, query: Query) -> Query | None:
+        """*The smallest team by budget*: the query, if that is by what it ranks."""
+        ranked = (p for p in query.contents.parts if isinstance(p, Extreme) and p.steps)
+        labels = (self.vocabulary.relations[relation_of(p.steps[-1])] for p in ranked)
+        return query if any(noun in nouns_of(label) for label in labels) else None
 
     def _is_noun(self, noun: str) -> bool:
         """Whether a noun is what some type or relation of the graph is called."""
@@ -372,13 +382,26 @@ class Operators:
                 return None
             part = part.source
         members = self.executor.members(part)
-        for step in sorted(self.executor.steps(members)):
-            type_ = self.vocabulary.types_reached[step]
-            is_type = type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun
-            label = self.vocabulary.relations[relation_of(step)]
-            if is_type or (not is_backward(step) and noun in nouns_of(label)):
-                return replace(query, by=(step,))
-        return None
+        steps = sorted(self.executor.steps(members))
+        direct = [(step,) for step in steps if self._is_grouping(step, noun)]
+        if not direct:
+            # *Bids per sale*, by the lots that they are for.
+            direct = [
+                (step, further)
+                for step in steps
+                if not is_backward(step)
+                for further in sorted(self.executor.steps(self.executor.edges(members, step)[1]))
+                if not is_backward(further) and self._is_grouping(further, noun)
+            ]
+            direct = direct if len(direct) == 1 else []
+        return replace(query, by=direct[0]) if direct else None
+
+    def _is_grouping(self, step: Step, noun: str) -> bool:
+        """Whether a noun is what a step leads to: its type, or its relation from the head."""
+        type_ = self.vocabulary.types_reached[step]
+        if type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun:
+            return True
+        return not is_backward(step) and noun in nouns_of(self.vocabulary.relations[relation_of(step)])
 
     # two things
 
