@@ -447,9 +447,12 @@ class AnswerKinds:
         """A query for the people among what it lists, where that is of persons and of other things."""
         if query.ask not in ("list", "count") or not isinstance(query.part, Walk):
             return query
-        types = np.flatnonzero(self.vocabulary.schema.typed[opposite(query.part.step)]).tolist()
+        end, schema = opposite(query.part.step), self.vocabulary.schema
+        types = np.flatnonzero(schema.typed[end]).tolist()
         people = [type_ for type_ in types if self.are_people(type_)]
-        if not people or len(people) == len(types):
+        others = [type_ for type_ in types if self.is_nobody(type_)]
+        told_apart = {*people, *others} == {*types} and schema.typed[end].sum() == schema.nodes[end]
+        if not people or not others or not told_apart:
             return query
         return replace(query, part=Both(query.part, reduce(Either, map(OfType, people))))
 
