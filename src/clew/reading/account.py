@@ -946,9 +946,10 @@ class _Account:
         head = _HEAD.match(self.text)
         if head is None or self._lists_numbers():
             return
-        noun = singular(self.vocabulary.types[type_])
+        exact = self.likeness.exact_types[:, type_]
+        said = {a for (a, _, _), like in zip(self.likeness.words, exact.tolist(), strict=True) if like >= SPELT}
         for token in [t for t in self.tokens if t.start >= head.start(1)][: _MOST_BEFORE_NOUN + 1]:
-            if singular(token.norm) == noun and not self._is_used(token):
+            if token.start in said and not self._is_used(token):
                 self._put(token, "unplaced", "")
                 return
             if not self._narrows_noun(token):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,9 +91,44 @@ class WordMatcher:
             return Likeness((), none[:, :count], none[:, count:], none[:, :count], none[:, count:])
         rows = [self._row(word) for _, _, word in words]
         meaning, spelling = np.stack([r[0] for r in rows]), np.stack([r[1] for r in rows])
+        for first, stop, place in self._initials_in(question, words):
+            single = np.zeros(len(self._words), np.float32)
+            single[place] = SHORT
+            row = self._of_labels(self._of_words(single))
+            for table in (meaning, spelling):
+                np.maximum(table[first:stop], row, out=table[first:stop])
         return Likeness(
             words, meaning[:, :count], meaning[:, count:], spelling[:, :count], spelling[:, count:]
         )
+
+    def _initials_in(
+        self, question: str, words: Sequence[tuple[int, int, str]]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Runs of words whose initials are a word of the labels that is none: [first, stop) and its place.
+
+        *Work orders* of `wo`, *serial number* of `sn`.
+        """
+        for first, stop in combinations(range(len(words) + 1), 2):
+            initials = "".join(word[0] for _, _, word in words[first:stop])
+            between = (question[a[1] : b[0]] for a, b in pairwise(words[first:stop]))
+            if stop - first > 1 and initials in self._initials and all(gap in " -" for gap in between):
+                yield first, stop, self._place[initials]
+
+    @cached_property
+    def _initials(self) -> frozenset[str]:
+        """The words of labels that are no words, and may be initials."""
+        return frozenset(
+            w for w in self._words if 1 < len(w) < 5 and w.isalpha() and not self.lexicon.known(w)
+        )
+
+    def _of_words(self, single: Float32) -> Float32:
+        """How like labels are, by their words alone, to what is so like each word: float32 [labels]."""
+        exact = np.zeros(len(self._parts), np.float32)
+        if len(self._content_labels):
+            exact[self._content_labels] = (
+                np.maximum.reduceat(single[self._places], self._starts) * self._share
+            )
+        return exact
 
     def _row(self, word: str) -> tuple[Float32, Float32]:
         row = self._rows.get(word)
@@ -115,11 +151,7 @@ class WordMatcher:
         places = self._places_of_concepts(base)
         single[places] = np.maximum(single[places], ONE_CONCEPT)
         single[self._short_for(base)] = SHORT
-        exact = np.zeros(len(self._parts), np.float32)
-        if len(self._content_labels):
-            exact[self._content_labels] = (
-                np.maximum.reduceat(single[self._places], self._starts) * self._share
-            )
+        exact = self._of_words(single)
         return self._of_labels(np.maximum(near, exact)), self._of_labels(exact)
 
     def _of_labels(self, row: Float32) -> Float32:
