@@ -645,6 +645,9 @@ class _Words:
     def _extreme(self, of: _Phrase, part: Extreme) -> _Phrase:
         """*The second longest film*, *the 3 films with the highest rating*."""
         steps, largest, number = part.steps, part.largest, part.number
+        if of.text.startswith("when ") and not steps:
+            said, _, verb = of.text.rpartition(" ")
+            return _Phrase(f"{said} {'last' if largest else 'first'} {verb}")
         if of.is_name:
             of = _Phrase("one", "ones").narrow(_of(of.text))
         rank = f"{_nth(number)} " if part.nth and number > 1 else ""

@@ -94,6 +94,7 @@ _OPENING = re.compile(
 """Words with which a question opens that say of what kind its answer is."""
 _WHO = re.compile(r"\W*(?:and\s+|so\s+)?(who)\b", re.I)
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
+_TIME_OF_DAY = re.compile(r"\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -747,6 +748,7 @@ class _Account:
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
         self._place_question_word()
+        self._place_time_of_day()
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
@@ -771,6 +773,14 @@ class _Account:
             pattern = _LONGER_OR_UNTIL if self.query.ask == "yes" else _LONGER
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), match[0].lower(), carried=False)
+
+    def _place_time_of_day(self) -> None:
+        """A time of day is none of dates alone."""
+        hit = _TIME_OF_DAY.search(self.text)
+        if hit is None or self.query.ask != "list" or not answers_with_time(self.query, self.vocabulary):
+            return
+        if not any(":" in self.vocabulary.graph.labels[node] for node in self._some_members()):
+            self._restrict(*hit.span(), "asked", carried=False)
 
     def _place_question_word(self) -> None:
         """*When* is answered with a time, *where* with none and no number, *how old* with a measure.
@@ -947,7 +957,9 @@ class _Account:
         if head is None or self._lists_numbers():
             return
         exact = self.likeness.exact_types[:, type_]
-        said = {a for (a, _, _), like in zip(self.likeness.words, exact.tolist(), strict=True) if like >= SPELT}
+        said = {
+            a for (a, _, _), like in zip(self.likeness.words, exact.tolist(), strict=True) if like >= SPELT
+        }
         for token in [t for t in self.tokens if t.start >= head.start(1)][: _MOST_BEFORE_NOUN + 1]:
             if token.start in said and not self._is_used(token):
                 self._put(token, "unplaced", "")
