@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clew import Clew
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph import XSD
 from clew.graph.build import build_graph
@@ -55,6 +56,39 @@ def test_an_object_in_a_list_is_its_name(tmp_path: Path) -> None:
     found = Found(write(tmp_path / "a.json", json.dumps(rows)))
     assert found.triples == [("M", "cast", "Guy")]
     assert "objects and lists without a name are left out of: cast" in found.note
+
+
+LABEL = [
+    {"kind": "person", "id": "p1", "name": "Ann Moor", "hometown": "Cork"},
+    {"kind": "person", "id": "p2", "name": "Bo Lind", "hometown": "Malmö"},
+    {"kind": "person", "id": "p3", "name": "Cy Wren", "hometown": "Cork"},
+    {"kind": "band", "id": "b1", "name": "Low Tide", "formed": 2012,
+     "lineup": [{"person": "p1", "plays": "fiddle"}, {"person": "p2", "plays": "drums"}]},
+    {"kind": "band", "id": "b2", "name": "The Weirs", "formed": 2015,
+     "lineup": [{"person": "p3", "plays": "bass"}, {"person": "p2", "plays": "drums"}]},
+    {"kind": "tour", "id": "t1", "name": "Winter Tour", "artist": "b1",
+     "shows": [{"city": "Oslo", "tickets": 310}, {"city": "Cork", "tickets": 420}]},
+    {"kind": "tour", "id": "t2", "name": "Ferry Tour", "artist": "b2", "shows": [{"city": "Oslo", "tickets": 95}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which bands were formed after 2013?", {"The Weirs"}),
+        ("Which persons come from Cork?", {"Ann Moor", "Cy Wren"}),
+        ("Who plays drums in Low Tide?", {"Bo Lind"}),
+        ("How many shows did the Winter Tour have?", {"2"}),
+        ("What is the total number of tickets of shows of the Winter Tour?", {"730"}),
+    ],
+)
+def test_lists_of_objects_are_tables_and_a_field_tells_kinds(
+    tmp_path: Path, question: str, names: set[str]
+) -> None:
+    path = write(tmp_path / "label.jsonl", "\n".join(map(json.dumps, LABEL)))
+    with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
+        answer = clew.ask(question)
+        assert {a.label for a in answer.answers} == names, answer.abstained
 
 
 def network(nodes: list[object], links: list[object], **more: object) -> str:

@@ -18,6 +18,7 @@ from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
 from clew.graph.readers.table import read_tables
+from clew.text.inflection import singular
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
@@ -248,6 +249,8 @@ def _spdx(document: Object) -> Network:
 # the columns are is found as in other tables (`survey`).
 
 
+MOST_OF_KIND = 0.5
+"""The share of the objects of a kind that have a field which others never have."""
 ITEM = "\x1f"
 """What stands between the values of a list within a cell."""
 ROW_NAME = "name"
@@ -555,15 +558,63 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Objects in lists that have no name and no id, as the shows of a tour: rows of tables of their own.
+
+    `id` is the field of the outer objects that rows refer to, `called` the column of that for each list.
+    """
+
+    id: str
+    called: Mapping[str, str]
+
+    @classmethod
+    def of(cls, records: Sequence[Object], things: _Things, kind: str, noun: str) -> _Rows:
+        """The fields of lists that hold nothing but such objects, where the outer objects have ids."""
+        id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in records)), "")
+        fields: dict[str, list[Object]] = {}
+        for record in records if id_ else ():
+            for name, value in record.items():
+                if isinstance(value, list) and value and name not in things.ids:
+                    fields.setdefault(name, []).append(record)
+        called: dict[str, str] = {}
+        for name, outer in fields.items():
+            if all(_are_objects(record[name]) for record in outer):
+                kinds = {record.get(kind) for record in outer}
+                one = kinds.pop() if len(kinds) == 1 else None
+                called[name] = one if isinstance(one, str) else noun
+        return cls(id_, called)
+
+    def outer(self, record: Object) -> Object:
+        """An object without them."""
+        return _without(record, *self.called)
+
+    def inner(self, records: Iterable[Object], name: str, things: _Things) -> Iterator[Object]:
+        """The rows of a field, each with the id of the object that it stands in."""
+        for record in records:
+            for row in cast(list[Object], record.get(name) or ()):
+                yield {self.called[name]: record.get(self.id), **things.outer(row)}
+
+
 def _tables_of(
     path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, *, alone: bool
 ) -> list[Table]:
-    """Look through objects as rows of a table, and through what is within them, if it has names, before."""
-    things = _Things.of(islice(objects(), SAMPLED_ROWS))
-    columns = _Columns.of(map(things.outer, objects()))
+    """Look through objects as rows of a table, and through what is within them before."""
+    first = list(islice(objects(), SAMPLED_ROWS))
+    things, kind = _Things.of(first), "" if hints.columns else _kind_of(first)
+    within = _Rows.of(first, things, kind, singular(header_words(path.name.split(".")[0]) or "row"))
+
+    def outer(record: Object) -> Object:
+        return things.outer(within.outer(record))
+
+    columns = _Columns.of(map(outer, objects()))
     if not columns.at:
         return []
     tables: list[Table] = []
+    for name in within.called:
+        inner = _Columns.of(within.inner(objects(), name, things))
+        cells = list(map(inner.row, within.inner(objects(), name, things)))
+        tables.append(_look_at(path / name, inner, lambda _, cells=cells: cells, replace(hints, id=None)))
     for name, found in things.found.items():
         inner = _Columns.of(found.values())
         is_known = known_layout(list(inner.at), hints.known, name) is not None
@@ -573,9 +624,41 @@ def _tables_of(
 
     def rows(tally: Tally) -> Iterable[list[str]]:
         # A document is parsed again when it is its turn: not all of a folder are kept until then.
-        return (columns.row(things.outer(each)) for each in _objects_in(path, tally))
+        return (columns.row(outer(each)) for each in _objects_in(path, tally))
 
-    return [*tables, _look_at(path, columns, rows, hints, alone=alone)]
+    table = _look_at(path, columns, rows, hints, alone=alone)
+    return [*tables, _with_types(table, kind) if kind in columns.at else table]
+
+
+def _kind_of(records: Sequence[Object]) -> str:
+    """The field that says what each object is, "" for none: by its values most other fields are there or not.
+
+    It is a word in all objects, whose other fields are mostly not the same, and most of these are in most
+    objects of some of its values and in none of the others.
+    """
+    shared = set.intersection(*(set(record) for record in records)) if records else set[str]()
+    partly = {name for record in records for name in record} - shared
+    told: dict[str, int] = {}
+    for key in sorted(shared) if len(partly) > len(shared) else ():
+        by_value: dict[str, list[Object]] = {}
+        for record in records:
+            by_value.setdefault(str(record[key]), []).append(record)
+        are_kinds = len(by_value) > 1 and all(map(_is_word, by_value))
+        are_kinds = are_kinds and all(_is_text(record[key]) for record in records)
+        if are_kinds and 2 * len(by_value) <= len(records):
+            told[key] = sum(_is_of_some(name, list(by_value.values())) for name in partly)
+    best = max(told, key=lambda key: told[key], default="")
+    return best if best and 2 * told[best] > len(partly) else ""
+
+
+def _is_word(text: str) -> bool:
+    return any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
+
+
+def _is_of_some(name: str, groups: Sequence[Sequence[Object]]) -> bool:
+    """Whether a field is in most objects of some groups, and in none of the others."""
+    shares = [sum(name in record for record in group) / len(group) for group in groups]
+    return not all(shares) and all(share == 0 or share >= MOST_OF_KIND for share in shares)
 
 
 def _look_at(
@@ -628,14 +711,15 @@ _KINDS = ("kind", "node kind", "node type", "entity type")
 """What else a column is called that says what a node is, beside *type*: no name of a file does."""
 
 
-def _with_types(table: Table) -> Table:
-    """Take the types of nodes from a column of kinds, where none is called *type*."""
+def _with_types(table: Table, kind: str = "") -> Table:
+    """Take the types of nodes from a column of kinds: a given one, else where none is called *type*."""
     nodes = table.layout.nodes
-    if nodes is not None and nodes.types is None:
-        kinds = (at for at in nodes.properties if header_words(table.header[at]) in _KINDS)
-        if (types := next(kinds, None)) is not None:
-            others = tuple(at for at in nodes.properties if at != types)
-            nodes = replace(nodes, types=types, properties=others)
+    if nodes is not None and (kind or nodes.types is None):
+        said = {kind} if kind else {name for name in table.header if header_words(name) in _KINDS}
+        types = next((at for at in nodes.properties if table.header[at] in said), None)
+        if types is not None:
+            others = {*nodes.properties, types if nodes.types is None else nodes.types} - {types}
+            nodes = replace(nodes, types=types, properties=tuple(sorted(others)))
             table.layout = replace(table.layout, nodes=nodes)
     return table
 
