@@ -74,7 +74,7 @@ def graphs(cache: Path) -> Iterator[dict[str, Clew]]:
         clew.close()
 
 
-@pytest.mark.parametrize("chosen", RIGHT)
+@pytest.mark.parametrize("chosen", [pytest.param("first", marks=pytest.mark.slow), "second"])
 def test_questions_are_answered(graphs: dict[str, Clew], chosen: str) -> None:
     """A question is asked by all methods in turn: what it means is read once."""
     pytest.importorskip("ladybug", reason="ladybug is not installed (pip install 'clew[ladybug]')")
@@ -123,7 +123,7 @@ def test_a_small_model_makes_auto_no_worse_than_none(graphs: dict[str, Clew]) ->
     assert right >= right_without
 
 
-@pytest.mark.parametrize("chosen", SETS)
+@pytest.mark.parametrize("chosen", [pytest.param("first", marks=pytest.mark.slow), "second"])
 def test_claims_are_checked(graphs: dict[str, Clew], chosen: str) -> None:
     model = ScriptedModel(reply_of)
     verdicts = [
