@@ -50,7 +50,7 @@ def hits(auto, rows, count):
     return right / len(sample)
 
 
-@pytest.fixture(params=[15, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.fixture(params=[30, pytest.param(60, marks=pytest.mark.slow)])
 def count(request):
     return request.param
 
@@ -68,6 +68,7 @@ def test_pathquestion(open_auto, hops, count):
     )  # *mother* is no *parents* whose gender is unknown, which it is of most here: those are left open
 
 
+@pytest.mark.slow
 @pytest.mark.xfail(strict=True, reason="0.77: *soccer club* and *professional football team* are unplaced")
 def test_wc2014(open_auto):
     assert hits(open_auto(SHARED / "wc2014" / "WC2014.txt"), wc2014(), 60) >= 0.8

@@ -159,9 +159,7 @@ def test_a_common_word_is_no_name(lakes: Clew):
 def test_a_query_by_a_shown_value_runs(lakes: Clew):
     reply = 'Query: case[.last_outcome = "Unable to prosecute suspect"]'
     model = insisting(reply)
-    answer = method_with(lakes, "auto", model).answer(
-        "What were police unable to prosecute, say?"
-    )
+    answer = method_with(lakes, "auto", model).answer("What were police unable to prosecute, say?")
     assert len(answer.answers) == 4
 
 
