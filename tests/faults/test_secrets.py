@@ -1,15 +1,15 @@
 """Keys and passwords, also echoed by a server, are in nothing that a run writes."""
 
 import json
-import os
-import subprocess
 import sys
 from base64 import b64decode, b64encode
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from clew import errors
+from clew.cli import main
 from clew.foundation import redaction
 from clew.foundation.redaction import RedactedStream, keep_address, keep_secret, redacted
 from servers.fake_server import Answer, completion, serving
@@ -58,25 +58,6 @@ def with_password(url: str) -> str:
     return url.replace("http://", "http://me:s3cr3t%2Fpass%20word@")
 
 
-def run(folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    address = f"{url}/v1?api-key={PARAMETER}"
-    environment = {
-        **{k: v for k, v in os.environ.items() if k not in ("CLEW_CACHE_DIR",)},
-        "OPENAI_API_KEY": KEY,
-        "OPENAI_BASE_URL": address,
-        "NEO4J_PASSWORD": PASSWORD,
-        "CLEW_CACHE_DIR": str(folder / "cache"),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "clew", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
 @pytest.fixture
 def folder(tmp_path):
     data = tmp_path / "data"
@@ -87,44 +68,87 @@ def folder(tmp_path):
     return tmp_path
 
 
+@dataclass(frozen=True)
+class Done:
+    """What a command line ended with, and what it wrote to its streams."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run the command line as its process does, where nothing is known of the secrets of an earlier one."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(folder / "cache"))
+
+    def command(*arguments):
+        with monkeypatch.context() as its:
+            its.setattr(redaction, "_secrets", set())
+            its.setattr(redaction, "_pattern", None)
+            its.setattr(sys, "argv", ["clew", *arguments])
+            its.setattr(sys, "stdout", sys.stdout)
+            its.setattr(sys, "stderr", sys.stderr)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        told = capsys.readouterr()
+        return Done(ended.value.code, told.out, told.err)
+
+    return command
+
+
+@pytest.fixture
+def run_with_keys(run, monkeypatch):
+    """Run the command line with a key, and with an address that has a secret parameter."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NEO4J_PASSWORD", PASSWORD)
+
+    def command(url, *arguments):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1?api-key={PARAMETER}")
+        return run(*arguments)
+
+    return command
+
+
 MODEL = ("--llm", "openai/gpt-4o")
 ASK = ("ask", "films.tsv", QUESTION, "--method", "llm", *MODEL, "--trace", "trace.jsonl")
 
 
-def test_a_run_writes_no_secret(folder):
+def test_a_run_writes_no_secret(run_with_keys, folder):
     with serving(by=echoing) as (fake, url):
         done = [
-            run(folder, url, *ASK, "--json", "--explain"),
-            run(folder, with_password(url), *ASK, "--json", "--explain"),
-            run(folder, url, "doctor", *MODEL, "--json"),
-            run(
-                folder, url, "eval", "data", "--dataset", "metaqa", "--hops", "1", "--split", "dev",
+            run_with_keys(url, *ASK, "--json", "--explain"),
+            run_with_keys(with_password(url), *ASK, "--json", "--explain"),
+            run_with_keys(url, "doctor", *MODEL, "--json"),
+            run_with_keys(
+                url, "eval", "data", "--dataset", "metaqa", "--hops", "1", "--split", "dev",
                 "--method", "llm,kaping", *MODEL, "--out", "run", "--trace", "eval.jsonl",
             ),
-            run(folder, url, "eval", "run", "--report", "report.html"),
+            run_with_keys(url, "eval", "run", "--report", "report.html"),
         ]  # fmt: skip
         sent = {seen.headers.get("authorization", "").split()[-1] for seen in fake.seen}
         assert sent == {KEY, SECRETS[-1]}
     texts = [text for one in done for text in (one.stdout, one.stderr)]
-    assert [one.returncode for one in done] == [0, 0, 1, 0, 0], texts
+    assert [one.code for one in done] == [0, 0, 1, 0, 0], texts
     assert "***" in (folder / "trace.jsonl").read_text()
     assert "***" in (folder / "run" / "records.jsonl").read_text()
     assert leaks(folder, *texts) == []
 
 
-def test_an_error_tells_no_secret_nor_does_its_trace(folder):
+def test_an_error_tells_no_secret_nor_does_its_trace(run_with_keys, folder):
     with serving(by=failing) as (_, url):
         done = [
-            run(folder, url, "--debug", *ASK),
-            run(folder, with_password(url), "--debug", *ASK),
-            run(folder, url, "--debug", "doctor", *MODEL, "--json"),
-            run(folder, url, "--debug", "index", "films.tsv", "--embedder", "openai/e", "-o", "x.clew"),
-            run(folder, url, "--debug", "query", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db", "RETURN 1"),
-            run(folder, url, "--debug", "query", f"sparql+http://me:{SECRETS[2]}@127.0.0.1:9/", "ASK {}"),
-            run(folder, url, "--debug", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db"),
-            run(folder, url, "--debug", "info", f"http://me:{SECRETS[2]}@127.0.0.1:9/?api-key={PARAMETER}"),
+            run_with_keys(url, "--debug", *ASK),
+            run_with_keys(with_password(url), "--debug", *ASK),
+            run_with_keys(url, "--debug", "doctor", *MODEL, "--json"),
+            run_with_keys(url, "--debug", "index", "films.tsv", "--embedder", "openai/e", "-o", "x.clew"),
+            run_with_keys(url, "--debug", "query", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db", "RETURN 1"),
+            run_with_keys(url, "--debug", "query", f"sparql+http://me:{SECRETS[2]}@127.0.0.1:9/", "ASK {}"),
+            run_with_keys(url, "--debug", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db"),
+            run_with_keys(url, "--debug", "info", f"http://me:{SECRETS[2]}@127.0.0.1:9/?api-key={PARAMETER}"),
         ]
-    assert all(one.returncode in (1, 2) for one in done), [(one.returncode, one.stderr) for one in done]
+    assert all(one.code in (1, 2) for one in done), [(one.code, one.stderr) for one in done]
     assert leaks(folder, *(text for one in done for text in (one.stdout, one.stderr))) == []
 
 
@@ -164,14 +188,12 @@ def test_a_password_without_a_scheme_and_a_signature_are_known(forgotten, addres
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "ALL_PROXY"])
-def test_an_address_of_a_proxy_that_is_none_is_not_repeated(folder, monkeypatch, name):
+def test_an_address_of_a_proxy_that_is_none_is_not_repeated(run, monkeypatch, name):
     monkeypatch.setenv(name, f"me:{PARAMETER}/x@127.0.0.1:9")
     monkeypatch.setenv("OPENAI_API_KEY", KEY.rstrip("é+/"))
     arguments = ["ask", "films.tsv", QUESTION, "--method", "llm", "--llm", "openai/m"]
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
+    done = run(*arguments)
+    assert done.code == 2, done.stderr
     assert "HTTPS_PROXY" in done.stderr
     assert PARAMETER not in done.stdout + done.stderr
 
@@ -188,12 +210,10 @@ def test_an_address_of_a_proxy_that_is_none_is_not_repeated(folder, monkeypatch,
         [],
     ],
 )
-def test_an_address_in_the_wrong_place_is_not_repeated(options):
+def test_an_address_in_the_wrong_place_is_not_repeated(run, options):
     address = f"neo4j://me:a/{PARAMETER}@127.0.0.1:1"
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *options, address], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
+    done = run(*options, address)
+    assert done.code == 2, done.stderr
     assert PARAMETER not in done.stdout + done.stderr
 
 
@@ -201,14 +221,12 @@ def test_an_address_in_the_wrong_place_is_not_repeated(options):
 @pytest.mark.parametrize(
     "address", [f"http://me:a/{PARAMETER}@127.0.0.1:1/v1", f"me:{PARAMETER}@127.0.0.1:x"]
 )
-def test_an_address_of_a_model_that_is_none_is_not_repeated(folder, monkeypatch, name, address):
+def test_an_address_of_a_model_that_is_none_is_not_repeated(run, monkeypatch, name, address):
     monkeypatch.setenv(name, address)
     model = "ollama/m" if name == "OLLAMA_HOST" else "openai/m"
     arguments = ["ask", "films.tsv", QUESTION, "--method", "llm", "--llm", model]
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
+    done = run(*arguments)
+    assert done.code == 2, done.stderr
     assert PARAMETER not in done.stdout + done.stderr
 
 

@@ -265,10 +265,10 @@ def both_places(request, place):
     return place if request.param == "lite" else MilvusPlace(request.getfixturevalue("milvus").uri)
 
 
-def test_it_finds_the_same_before_and_after_updates(both_places, tmp_path):
+def test_it_finds_the_same_after_updates(both_places, tmp_path):
     path = build(tmp_path, both_places)
-    assert_finds_the_same(path, tmp_path / "again")
-    for edits in EDITS:
+    update_index(path, EDITS[0], embedder=EMBEDDER)
+    for edits in EDITS[1:]:
         update_index(path, edits, embedder=EMBEDDER)
         assert_finds_the_same(path, tmp_path / "again")
     assert set(info_of(open_index(path)).vectors.values()) == {"milvus"}

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replies import method_with
+
 from clew.engine import Clew
 from clew.errors import ClewError
 from clew.llm.testing import ScriptedModel
-from clew.methods.registry import METHODS, make_method, make_verifier
+from clew.methods.registry import METHODS, make_verifier
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = TESTS / "data" / "golden"
@@ -106,7 +108,7 @@ def _cycled(script: tuple[str, ...]) -> ScriptedModel:
 
 def _answered(clew: Clew, method: str, asked: Asked, model: ScriptedModel) -> dict[str, Any]:
     try:
-        answer = make_method(method, clew.opened, clew.embedder, model).answer(asked.question, id="q")
+        answer = method_with(clew, method, model).answer(asked.question, id="q")
     except ClewError as error:
         return {"error": str(error)}
     prompts = [message.text for r in model.requests for message in r.messages]

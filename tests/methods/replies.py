@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+from clew.engine import Clew
 from clew.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
+from clew.methods.registry import make_method
 from servers.recorded_replies import key_of, recorded
 
 
@@ -17,3 +22,15 @@ def replaying(method: str) -> ScriptedModel:
         return LlmError(f"No reply was recorded to this prompt: …{last}") if said is None else said
 
     return ScriptedModel(reply)
+
+
+@cache
+def _made(clew: Clew, method: str) -> Any:
+    return make_method(method, clew.opened, clew.embedder, ScriptedModel([]))
+
+
+def method_with(clew: Clew, method: str, model: ScriptedModel) -> Any:
+    """A method that asks this model; made once of a graph, since SynaptiQA fills a database with it."""
+    made = _made(clew, method)
+    made.model = model
+    return made

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from replies import method_with
 
 from clew.errors import LlmError, UsageError
 from clew.llm.testing import ScriptedModel
@@ -32,8 +33,10 @@ def made(request, films):
         pytest.importorskip("ladybug", reason="ladybug is not installed")
 
     def make(reply=None):
-        make.model = None if reply is None else ScriptedModel(lambda _: reply)
-        return make_method(name, films.opened, films.embedder, make.model)
+        if reply is None:
+            return make_method(name, films.opened, films.embedder)
+        make.model = ScriptedModel(lambda _: reply)
+        return method_with(films, name, make.model)
 
     make.name = name
     return make

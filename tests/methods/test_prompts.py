@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from opaque_ships import FILLER_COLUMNS, NEEDED, write
+from replies import method_with
 
 from clew.engine import Clew
 from clew.errors import ClewError
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
-from clew.methods.registry import make_method
 
 MOST_CHARACTERS = 12_200
 """Of a whole prompt; the whole schema alone would be more."""
@@ -37,7 +37,7 @@ def prompts_of(clew: Clew, method: str, question: str, *replies: str) -> list[st
     """The prompts of a question: the text of each request."""
     model = ScriptedModel([*(replies or ("Query: none",)), *["none"] * 6])
     with suppress(ClewError):
-        make_method(method, clew.opened, clew.embedder, model).answer(question)
+        method_with(clew, method, model).answer(question)
     return ["\n".join(message.text for message in request.messages) for request in model.requests]
 
 
@@ -91,7 +91,7 @@ def test_properties_of_edges_are_shown_and_may_be_asked_by(tmp_path: Path):
     clew = open_of(tmp_path, "edges.csv", EDGES)
     query = "Query: {Ann} .knows[@since > 2010]"
     model = insisting(query)
-    answer = make_method("auto", clew.opened, clew.embedder, model).answer("Whom did Ann come across lately?")
+    answer = method_with(clew, "auto", model).answer("Whom did Ann come across lately?")
     assert [a.label for a in answer.answers] == ["Cid"]
     request = model.requests[0]
     schema = next(line for line in request.messages[1].text.splitlines() if line.strip().startswith("knows"))
@@ -159,9 +159,7 @@ def test_a_common_word_is_no_name(lakes: Clew):
 def test_a_query_by_a_shown_value_runs(lakes: Clew):
     reply = 'Query: case[.last_outcome = "Unable to prosecute suspect"]'
     model = insisting(reply)
-    answer = make_method("auto", lakes.opened, lakes.embedder, model).answer(
-        "What were police unable to prosecute, say?"
-    )
+    answer = method_with(lakes, "auto", model).answer("What were police unable to prosecute, say?")
     assert len(answer.answers) == 4
 
 
@@ -174,7 +172,7 @@ def test_readings_say_how_many_answers_they_have_in_the_notation(lakes: Clew):
 
 def test_a_value_that_is_missing_is_an_abstention_without_a_second_call(lakes: Clew):
     model = ScriptedModel(["Query: missing {Mississippi (state)} .length_km"])
-    answer = make_method("auto", lakes.opened, lakes.embedder, model).answer("How far does that state reach?")
+    answer = method_with(lakes, "auto", model).answer("How far does that state reach?")
     assert answer.abstained is not None
     assert answer.abstained.reason == "empty_result"
     assert len(model.requests) == 1

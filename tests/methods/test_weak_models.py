@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -16,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from clew import Clew
-from clew.llm.reply import ChatModel
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 
@@ -53,6 +53,7 @@ WEAK: dict[str, Callable[[], Callable[[int], int]]] = {
     "by lot": by_lot,
     "now none, now the first": fickle,
 }
+NO_SECOND_LOOK = "by lot, without a second look"
 
 
 @pytest.fixture(scope="module")
@@ -61,38 +62,37 @@ def football(cache: Path) -> Iterator[Clew]:
         yield clew
 
 
-def right_and_wrong(clew: Clew, model: ChatModel | None, settings: object = None) -> tuple[int, int]:
-    """How many questions are answered with the whole set, or left open as they should be, and otherwise.
-
-    Every second question is asked.
-    """
-    right = wrong = 0
-    for line in (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()[::2]:
-        row = json.loads(line)
-        answer = clew.ask(row["question"], model=model, settings=settings)
-        names = {a.label for a in answer.answers}, {a.entity for a in answer.answers}
-        is_right = set(row["answers"]) in names
-        right += is_right
-        wrong += bool(answer.answers) and not is_right
-    return right, wrong
+Counts = dict[str | None, tuple[int, int]]
 
 
 @pytest.fixture(scope="module")
-def without(football: Clew) -> tuple[int, int]:
-    return right_and_wrong(football, None)
+def counts(football: Clew) -> Counts:
+    """Of each model, and of none: how many questions are answered with the whole set, and how many otherwise.
+
+    Every second question is asked.
+    """
+    models = {None: None, **{name: choosing(make()) for name, make in WEAK.items()}}
+    models[NO_SECOND_LOOK] = choosing(by_lot())
+    right, wrong = Counter[str | None](), Counter[str | None]()
+    for line in (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()[::2]:
+        row = json.loads(line)
+        for name, model in models.items():
+            settings = {"second_look": False} if name == NO_SECOND_LOOK else None
+            answer = football.ask(row["question"], model=model, settings=settings)
+            names = {a.label for a in answer.answers}, {a.entity for a in answer.answers}
+            is_right = set(row["answers"]) in names
+            right[name] += is_right
+            wrong[name] += bool(answer.answers) and not is_right
+    assert all(model.requests for model in models.values() if model is not None)
+    return {name: (right[name], wrong[name]) for name in models}
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_a_model_that_reads_nothing_adds_few_wrong_answers(
-    football: Clew, without: tuple[int, int], name: str
-) -> None:
-    model = choosing(WEAK[name]())
-    right, wrong = right_and_wrong(football, model)
-    assert model.requests
-    assert wrong <= MOST_WRONG * without[1]
-    assert right >= without[0] - (1 if name == "by lot" else 0)
+def test_a_model_that_reads_nothing_adds_few_wrong_answers(counts: Counts, name: str) -> None:
+    right, wrong = counts[name]
+    assert wrong <= MOST_WRONG * counts[None][1]
+    assert right >= counts[None][0] - (1 if name == "by lot" else 0)
 
 
-def test_it_is_the_second_look_that_holds_it_back(football: Clew, without: tuple[int, int]) -> None:
-    _, wrong = right_and_wrong(football, choosing(by_lot()), {"second_look": False})
-    assert wrong > MOST_WRONG * without[1]
+def test_it_is_the_second_look_that_holds_it_back(counts: Counts) -> None:
+    assert counts[NO_SECOND_LOOK][1] > MOST_WRONG * counts[None][1]

@@ -95,6 +95,9 @@ def test_a_question_is_answered_and_its_evidence_drawn(page, films):
     ]
     drawn(driver)
     assert "q=Which+films" in driver.current_url
+    asked = driver.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert asked
+    assert all(re.match(re.escape(films.url), name) for name in asked)  # nothing is asked of another server
 
 
 def test_a_link_keeps_what_was_asked(page, films):
@@ -342,10 +345,7 @@ ACTORS = "Which actors starred in films directed by Christopher Nolan?"
     [
         (SHARED, 12, 480),
         ("Which films are from the United States?", 60, 480),
-        ("Which films are from the United States?", 60, 1280),
-        (ACTORS, 49, 400),
         (ACTORS, 49, 1400),
-        ("Who directed Memento?", 2, 1280),
     ],
 )
 def test_labels_of_evidence_can_be_read(page, films, question, count, width):
@@ -367,19 +367,14 @@ def test_labels_of_evidence_can_be_read(page, films, question, count, width):
             assert right <= x1 + 1 or x2 <= left + 1 or bottom <= y1 + 1 or y2 <= top + 1
 
 
-def test_a_supported_edge_is_never_red(page, films):
-    driver = page(films, f"#/films/verify?q={quote('Christopher Nolan directed Memento and Jaws.')}")
-    drawn(driver)
-    script = f"return {DRAWING}.edges().map(e => [e.source().data('label'), e.hasClass('supported')])"
-    assert dict(driver.execute_script(script))["Memento"] is True
-
-
 def test_a_claim_is_coloured(page, films):
     driver = page(films, f"#/films/verify?q={quote('Christopher Nolan directed Memento and Jaws.')}")
     assert text_of(driver, ".verdict") == ["✗ Refuted"]
     parts = wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".part"))
     assert [part.get_attribute("class") for part in parts] == ["part supported", "part refuted"]
     drawn(driver)
+    script = f"return {DRAWING}.edges().map(e => [e.source().data('label'), e.hasClass('supported')])"
+    assert dict(driver.execute_script(script))["Memento"] is True
 
 
 def test_methods_are_seen_side_by_side(page, films):
@@ -494,9 +489,7 @@ return over;
 """
 
 
-@pytest.mark.parametrize(
-    "place", ["browse?entity=Memento", "browse?entity=Christopher%20Nolan", f"ask?q={quote(ACTORS)}"]
-)
+@pytest.mark.parametrize("place", ["browse?entity=Christopher%20Nolan", f"ask?q={quote(ACTORS)}"])
 def test_no_line_runs_over_a_name(page, films, place):
     driver = page(films, f"#/films/{place}")
     drawn(driver)
@@ -570,23 +563,14 @@ def test_an_answer_is_copied(page, films):
         assert "Inception" in text
 
 
-@pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_evidence_is_saved(page, films, kind, start):
-    driver = page(films, f"#/films/ask?q={quote(SHARED)}")
-    drawn(driver)
-    file = Path(driver.downloads) / f"evidence.{kind.lower()}"
-    driver.find_element(By.XPATH, f"//button[text()='{kind}']").click()
-    wait(driver, lambda _: file.exists() and file.stat().st_size > 1000)
-    assert file.read_bytes().startswith(start)
-
-
-def test_the_saved_svg_has_all_names_and_labels(page, films):
+def test_evidence_is_saved_with_all_names_and_labels(page, films):
     driver = page(films, f"#/films/ask?q={quote(ACTORS)}")
     drawn(driver)
-    file = Path(driver.downloads) / "evidence.svg"
-    file.unlink(missing_ok=True)
-    driver.find_element(By.XPATH, "//button[text()='SVG']").click()
-    wait(driver, lambda _: file.exists() and file.stat().st_size > 1000)
+    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        file = Path(driver.downloads) / f"evidence.{kind.lower()}"
+        driver.find_element(By.XPATH, f"//button[text()='{kind}']").click()
+        wait(driver, lambda _, file=file: file.exists() and file.stat().st_size > 1000)
+        assert file.read_bytes().startswith(start)
     texts = set(re.findall(r"<tspan[^>]*>([^<]*)</tspan>", file.read_text("utf-8")))
     assert texts >= {"Christopher Nolan", "Memento", "Guy Pearce", "directed by", "starring", "6 × person"}
 
@@ -742,16 +726,13 @@ AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 PLACES = (
     "",
     f"#/films/ask?q={quote(SHARED)}",
-    f"#/films/ask?q={quote('Who painted Memento?')}",
     f"#/films/ask?q={quote('How many films did each director make?')}",
     "#/films/ask?q=Who+directed+Memento%3F&q2=And+Heat%3F&q3=Who+painted+it%3F",
     f"#/films/verify?q={quote('Christopher Nolan directed Memento and Jaws.')}",
     f"#/films/compare?q={quote('Who directed Memento?')}",
     "#/films/browse",
     "#/films/browse?entity=Memento",
-    "#/films/browse?type=film",
     f"#/films/query?q={quote('{Christopher Nolan} ^directed_by')}",
-    f"#/films/query?lang=sparql&q={quote('SELECT ?f { ?f r:directed_by e:Michael%20Mann }')}",
     "#/films/vocabulary",
     "docs.html",
 )
@@ -773,12 +754,12 @@ def test_axe_finds_no_violation_in_what_opens(page, films):
 
 
 def violations(driver):
-    """What axe finds, light and dark, wide and narrow."""
+    """What axe finds in the light on a wide screen, and in the dark on a narrow one."""
     driver.execute_script(AXE.read_text("utf-8"))
     run = "axe.run().then(r => arguments[arguments.length - 1](r.violations))"
     found = {}
     try:
-        for scheme, width in (("light", 1280), ("dark", 1280), ("light", 360)):
+        for scheme, width in (("light", 1280), ("dark", 360)):
             feature = {"name": "prefers-color-scheme", "value": scheme}
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
             metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -790,11 +771,3 @@ def violations(driver):
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     return found
-
-
-def test_nothing_is_asked_of_another_server(page, films):
-    driver = page(films, f"#/films/ask?q={quote(SHARED)}")
-    drawn(driver)
-    asked = driver.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
-    assert asked
-    assert all(re.match(re.escape(films.url), name) for name in asked)

@@ -18,6 +18,8 @@ HERE = Path(__file__).parent
 PASSWORD = "clew-test-password"  # noqa: S105
 VERSION = "5.26.0"
 OLDEST_JAVA = 17
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Java compiles quickly rather than well: half of the work of a run of some minutes."""
 
 
 class Unavailable(Exception):
@@ -64,7 +66,8 @@ def neo4j_server():
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as home:
-        command = ["java", "-Xmx700m", "-cp", f"{folder}/*", str(HERE / "Neo4jServer.java"), home, str(port)]
+        program = ["-cp", f"{folder}/*", str(HERE / "Neo4jServer.java"), home, str(port)]
+        command = ["java", "-Xmx700m", *SHORT_LIVED, *program]
         with (Path(home) / "log").open("w") as log:
             server = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True

@@ -89,42 +89,44 @@ def _films(session):
     session.run("MATCH (n:All) REMOVE n:All").consume()
 
 
-def queries(graph, schema):
-    """Queries over every hop of a schema; they return names and numbers, not nodes."""
+def kinds_of_queries(graph, schema):
+    """For each kind of query, one over every hop of a schema; they return names and numbers, not nodes."""
+    return list(zip(*(queries_over(graph, hop) for hop in schema.hops), strict=True))
 
+
+def queries_over(graph, hop):
     def key(label):
         return NAMES[graph].get(label, "name")
 
-    for hop in schema.hops:
-        a, r, b = (
-            f"`{part}`" if not re.fullmatch(r"\w+", part) else part for part in (hop.head, hop.type, hop.tail)
-        )
-        x, y = key(hop.head), key(hop.tail)
-        one = f"(a:{a})-[:{r}]->(b:{b})"
-        yield f"MATCH {one} RETURN a.{x} AS a, b.{y} AS b"
-        yield f"MATCH {one} RETURN b.{y} AS b, count(*) AS n, count(DISTINCT a.{x}) AS m"
-        yield f"MATCH {one} WITH b, count(a) AS n WHERE n > 2 RETURN b.{y} AS b, n"
-        yield f"MATCH (a:{a})-[:{r}]->(b)<-[:{r}]-(c) WHERE a.{x} < 'H' RETURN a.{x}, b.{y}, c.{x}"
-        yield f"MATCH (b:{b})<-[:{r}]-(a), (b)<--(c) WHERE b.{y} STARTS WITH 'M' RETURN b.{y}, count(*)"
-        yield f"MATCH (a:{a}) WHERE NOT (a)-[:{r}]->(:{b}) RETURN count(*) AS n"
-        yield f"MATCH (b:{b}) WHERE EXISTS {{ (b)<-[:{r}]-(a:{a}) WHERE a.{x} CONTAINS 'an' }} RETURN b.{y}"
-        yield f"MATCH (b:{b}) RETURN b.{y} AS b, COUNT {{ (b)<-[:{r}]-(:{a}) }} AS n"
-        yield f"MATCH (a:{a}) OPTIONAL MATCH (a)-[:{r}]->(b:{b}) WHERE b.{y} > 'M' RETURN a.{x}, b.{y}"
-        yield f"MATCH (a:{a})-[r:{r}]->(b) RETURN type(r) AS t, labels(b)[0] AS l, count(*) AS n"
-        yield f"MATCH (a)-[:{r}]-(b) RETURN count(*) AS n"
-        yield f"MATCH (a:{a})-[:{r}*1..2]-(c) WHERE a.{x} < 'B' RETURN a.{x}, count(*) AS n"
-        yield f"MATCH {one} RETURN DISTINCT toUpper(substring(b.{y}, 0, 2)) AS s ORDER BY s LIMIT 5"
-        yield f"MATCH (b:{b}) RETURN b.{y} AS b, [(b)<-[:{r}]-(a:{a}) WHERE a.{x} < 'M' | a.{x}] AS l"
-        into = f"(b)<-[:{r}]-(a)"
-        yield f"MATCH (c)-->(b:{b}) RETURN b.{y}, COLLECT {{ MATCH {into} RETURN a.{x} }} AS l"
-        yield f"MATCH (b:{b}) CALL (b) {{ MATCH {into} RETURN count(a) AS n, max(a.{x}) AS m }} RETURN n, m"
-        yield f"MATCH (b:{b}) CALL {{ WITH b MATCH {into} RETURN a.{x} AS x }} RETURN b.{y}, count(x) AS n"
-        yield f"MATCH (a:{a}) RETURN a.{x} AS v UNION MATCH (b:{b}) RETURN b.{y} AS v"
-        yield (
-            f"MATCH {one} RETURN CASE WHEN b.{y} < 'M' THEN 'low' ELSE 'high' END AS c, "
-            f"min(a.{x}) AS l, max(a.{x}) AS h, size(collect(b.{y})) AS n"
-        )
-        yield f"MATCH {one} WHERE b.{y} =~ '.*[aeiou]n.*' AND NOT a.{x} IN ['X', 'Y'] RETURN count(*)"
+    a, r, b = (
+        f"`{part}`" if not re.fullmatch(r"\w+", part) else part for part in (hop.head, hop.type, hop.tail)
+    )
+    x, y = key(hop.head), key(hop.tail)
+    one = f"(a:{a})-[:{r}]->(b:{b})"
+    yield f"MATCH {one} RETURN a.{x} AS a, b.{y} AS b"
+    yield f"MATCH {one} RETURN b.{y} AS b, count(*) AS n, count(DISTINCT a.{x}) AS m"
+    yield f"MATCH {one} WITH b, count(a) AS n WHERE n > 2 RETURN b.{y} AS b, n"
+    yield f"MATCH (a:{a})-[:{r}]->(b)<-[:{r}]-(c) WHERE a.{x} < 'H' RETURN a.{x}, b.{y}, c.{x}"
+    yield f"MATCH (b:{b})<-[:{r}]-(a), (b)<--(c) WHERE b.{y} STARTS WITH 'M' RETURN b.{y}, count(*)"
+    yield f"MATCH (a:{a}) WHERE NOT (a)-[:{r}]->(:{b}) RETURN count(*) AS n"
+    yield f"MATCH (b:{b}) WHERE EXISTS {{ (b)<-[:{r}]-(a:{a}) WHERE a.{x} CONTAINS 'an' }} RETURN b.{y}"
+    yield f"MATCH (b:{b}) RETURN b.{y} AS b, COUNT {{ (b)<-[:{r}]-(:{a}) }} AS n"
+    yield f"MATCH (a:{a}) OPTIONAL MATCH (a)-[:{r}]->(b:{b}) WHERE b.{y} > 'M' RETURN a.{x}, b.{y}"
+    yield f"MATCH (a:{a})-[r:{r}]->(b) RETURN type(r) AS t, labels(b)[0] AS l, count(*) AS n"
+    yield f"MATCH (a)-[:{r}]-(b) RETURN count(*) AS n"
+    yield f"MATCH (a:{a})-[:{r}*1..2]-(c) WHERE a.{x} < 'B' RETURN a.{x}, count(*) AS n"
+    yield f"MATCH {one} RETURN DISTINCT toUpper(substring(b.{y}, 0, 2)) AS s ORDER BY s LIMIT 5"
+    yield f"MATCH (b:{b}) RETURN b.{y} AS b, [(b)<-[:{r}]-(a:{a}) WHERE a.{x} < 'M' | a.{x}] AS l"
+    into = f"(b)<-[:{r}]-(a)"
+    yield f"MATCH (c)-->(b:{b}) RETURN b.{y}, COLLECT {{ MATCH {into} RETURN a.{x} }} AS l"
+    yield f"MATCH (b:{b}) CALL (b) {{ MATCH {into} RETURN count(a) AS n, max(a.{x}) AS m }} RETURN n, m"
+    yield f"MATCH (b:{b}) CALL {{ WITH b MATCH {into} RETURN a.{x} AS x }} RETURN b.{y}, count(x) AS n"
+    yield f"MATCH (a:{a}) RETURN a.{x} AS v UNION MATCH (b:{b}) RETURN b.{y} AS v"
+    yield (
+        f"MATCH {one} RETURN CASE WHEN b.{y} < 'M' THEN 'low' ELSE 'high' END AS c, "
+        f"min(a.{x}) AS l, max(a.{x}) AS h, size(collect(b.{y})) AS n"
+    )
+    yield f"MATCH {one} WHERE b.{y} =~ '.*[aeiou]n.*' AND NOT a.{x} IN ['X', 'Y'] RETURN count(*)"
 
 
 EXTRA = table("differential")

@@ -1164,7 +1164,7 @@ class _Account:
             is_verb = is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
             return is_verb and not token.norm.endswith("ing")
         if _ASKS_BY_VERB.fullmatch(before):
-            common, lexicon = self.of.ranker.common_words, Lexicon.load()
+            common, lexicon = self.of.ranker.ranker.common_words, Lexicon.load()
             forms = (token.norm, *lexicon.lemmas(token.norm))
             return lexicon.verb(token.norm) and min(common.get(f, COMMONEST) for f in forms) >= COMMONEST
         if _ASKS_BY_COUNT.fullmatch(before):

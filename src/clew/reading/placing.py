@@ -171,7 +171,7 @@ def word_rows(
     for row, (start, _, word) in enumerate(words):
         features = of_query | {name: column[row] for name, column in of_labels.items()}
         said = np.delete(by_step, row, 0).max(0, initial=0.0)  # by the other words, [steps]
-        features |= _room(by_step, row, said) | _of_word(word, ranker.common_words)
+        features |= _room(by_step, row, said) | _of_word(word, ranker.ranker.common_words)
         features |= phrases.of(row) | {"capital": start > 0 and text[start].isupper()}
         features |= dict(zip(OF_WORLD, of_world[row], strict=True)) | {"types": all_types}
         features |= senses.of(row, said)

@@ -172,6 +172,7 @@ class Ranker:
             ) from error
         return cls(encoder, head, tokenizer, first_pass, calibration)
 
+    @cached_property
     def common_words(self) -> dict[str, int]:
         """Words of English texts, the more frequent the lower their number."""
         return {word: at for word, at in self.tokenizer.get_vocab().items() if word.isalpha()}
@@ -317,11 +318,6 @@ class GraphRanker:
 
     def _reaches_time(self, step: Step) -> bool:
         return self.vocabulary.is_of_time(opposite(step))
-
-    @cached_property
-    def common_words(self) -> dict[str, int]:
-        """Words of English texts, the more frequent the lower their number."""
-        return self.ranker.common_words()
 
     def hear(
         self,

@@ -139,7 +139,7 @@ class QuestionReader:
     def _speller(self) -> Speller:
         labels = (*self.vocabulary.relations, *self.vocabulary.types)
         short = WRITTEN_OUT | initials_of(labels)
-        return Speller(self._ranker.ranker.common_words, self.vocabulary.words, self.is_word, short)
+        return Speller(lambda: self._ranker.ranker.common_words, self.vocabulary.words, self.is_word, short)
 
     @cached_property
     def edge_keys(self) -> EdgeKeys:

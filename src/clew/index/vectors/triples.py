@@ -132,19 +132,24 @@ def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | N
     if TRIPLE_VECTORS in index.sections:
         return index
     with _ADDING:  # of threads that need them, one makes them
+        if with_triple_vectors not in index.made:
+            index.made[with_triple_vectors] = _with_vectors_added(index, embedder, progress or say_nothing)
+        return index.made[with_triple_vectors]
+
+
+def _with_vectors_added(index: Index, embedder: Embedder, tell: Progress) -> Index:
+    current = _newest(index)
+    if TRIPLE_VECTORS in current.sections:
+        return current
+    with writing(index.path) as writer:
         current = _newest(index)
-        if TRIPLE_VECTORS in current.sections:
-            return current
-        with writing(index.path) as writer:
-            current = _newest(index)
-            if TRIPLE_VECTORS not in current.sections:
-                write_changed(writer, current, {})
-                milvus = InMilvus.open(current)
-                vectors = VectorChoice() if milvus is None else VectorChoice("milvus", milvus.names.place)
-                tell = progress or say_nothing
-                add_triple_vectors(NewIndex(writer, index.path, current.graph, embedder, vectors, tell))
-                writer.commit(current.manifest.about)
-        return _newest(index)
+        if TRIPLE_VECTORS not in current.sections:
+            write_changed(writer, current, {})
+            milvus = InMilvus.open(current)
+            vectors = VectorChoice() if milvus is None else VectorChoice("milvus", milvus.names.place)
+            add_triple_vectors(NewIndex(writer, index.path, current.graph, embedder, vectors, tell))
+            writer.commit(current.manifest.about)
+    return _newest(index)
 
 
 _ADDING = Lock()
