@@ -956,12 +956,13 @@ class _Account:
         head = _HEAD.match(self.text)
         if head is None or self._lists_numbers():
             return
-        exact = self.likeness.exact_types[:, type_]
+        noun, exact = singular(self.vocabulary.types[type_]), self.likeness.exact_types[:, type_].tolist()
+        short = not Lexicon.load().known(noun)  # *work orders* of a type `wo`
         said = {
-            a for (a, _, _), like in zip(self.likeness.words, exact.tolist(), strict=True) if like >= SPELT
+            a for (a, _, _), like in zip(self.likeness.words, exact, strict=True) if short and like >= SPELT
         }
         for token in [t for t in self.tokens if t.start >= head.start(1)][: _MOST_BEFORE_NOUN + 1]:
-            if token.start in said and not self._is_used(token):
+            if (singular(token.norm) == noun or token.start in said) and not self._is_used(token):
                 self._put(token, "unplaced", "")
                 return
             if not self._narrows_noun(token):
