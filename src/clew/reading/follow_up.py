@@ -13,8 +13,9 @@ any question, and what is put around the query that it is read as; or a query th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from clew.graph.steps import Step, opposite, relation_of
 from clew.query.execute import Executor
@@ -26,6 +27,7 @@ from clew.query.tree import (
     OfType,
     OnEdge,
     Part,
+    Qualified,
     Query,
     Sign,
     Value,
@@ -57,7 +59,7 @@ from clew.reading.last_set import (
 )
 from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
-from clew.reading.mentions import PLURAL, Mention
+from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
 from clew.text.inflection import singular
 from clew.text.normalise import Token, tokens
@@ -104,6 +106,16 @@ _IN_TURN = re.compile(
     r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
     re.I,
 )
+_BOTH = re.compile(
+    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)",
+    re.I,
+)
+_THE_ONE = re.compile(
+    rf"(?<=\w\s)(?<!\bis\s)(?<!\bare\s)(?<!\bwas\s)(?<!\bwere\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
+    rf"|(?:of|among)\s+{THEM})\b|(?P<one>ones?\s+(?:(?:who|that|which|{'|'.join(sorted(PREPOSITIONS))}|with|without)\b|\w+ed\b).+))(?P<owns>['’]s\b)?",
+    re.I,
+)
+"""One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _THERE = r"(?:is|are|was|were)\s+there"
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
@@ -112,10 +124,17 @@ _OTHER_SIDE = re.compile(
     re.I,
 )
 _NEXT = re.compile(
-    r"(?:in\s+)?the\s+(?:(?P<unit>year|month|day)\s+(?P<after>after|before)(?:\s+that)?"
-    r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day))",
+    r"(?:(?:in|on)\s+)?the\s+(?:(?P<unit>year|month|day)\s+(?P<after>after|before)(?:\s+that)?"
+    r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day)|(?P<day>\d{1,2})(?:st|nd|rd|th))",
     re.I,
 )
+_SAME_TIME = re.compile(
+    r"\s+(?:(?:in|on|at|for)\s+)?(?:that\s+same|that|the\s+same)\s+(?:year|month|day|date|time|period|week)$",
+    re.I,
+)
+"""What says that a condition of the last question stays: *and Ann that same year*."""
+_DID_SO = re.compile(r"\b(?:did|does|do|done)\s+so\b", re.I)
+_DOES = re.compile(rf"(?:who|which\s+\w+)\s+(?!{AUX}\b)(?P<does>.+)", re.I)
 _THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
 _POINTS = re.compile(
     r"\b(?:of|among|from|are|were|do|did|have)\s+(?:those|these|them|they)\b(?!\s+(?:who|that|which|with|in|of)\b)"
@@ -193,6 +212,8 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
     if last.query is not None and (query := in_language(last.query, rest)) is not None:
         return [FollowUp(question, query=query)]
     of_set, of_turns = OfSet(last, question), OfTurns(last, question)
+    if (so := _DID_SO.search(rest)) and (does := _DOES.match(last.thread.question.rstrip("?!. "))):
+        rest = f"{rest[: so.start()]}{does['does']}{rest[so.end() :]}"
     if last.focus is None:
         meant = sets_meant(last, rest)
         if isinstance(meant, Abstention):
@@ -208,6 +229,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         and not re.search(rf"\b(?:of|among|from)\s+{THEM}\b", rest, re.I)
         and (is_led or not reading.has_words(rest))
         and not (YES_NO.match(rest) and _PRONOUN.search(rest))
+        and not (_ASKS.match(rest) and (not is_led or goes_on_from_set(rest)))
     )
     return (
         of_set.of_all(rest)
@@ -221,10 +243,12 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_turns.when(rest)
         or of_turns.of_both(rest)
         or of_set.of_same(rest)
+        or reading.of_each(rest)
         or reading.others(rest)
         or reading.one_more(rest)
         or reading.compared(rest)
         or reading.without(rest)
+        or reading.of_one(rest)
         or of_set.narrowed(rest, replaces=is_led)
         or reading.referring(rest)
     )
@@ -281,6 +305,7 @@ class _FollowUps:
 
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
+        rest = _SAME_TIME.sub("", rest)
         query, mentions, graph = self.last.query, self._mentions(rest), self.last.reader.graph
         bare = re.sub(r"['’]s$", "", rest)
         if bare != rest and not any(mention.stop == len(rest) for mention in mentions):
@@ -295,10 +320,13 @@ class _FollowUps:
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
             )
+        if len(mentions) > 1 and all(m.values for m in mentions) and not self.has_words(rest):
+            if found := self._with_value(query, rest, mentions):
+                return [FollowUp(self.question, query=each) for each in found]
         if len(mentions) > 1 or self.has_words(rest):
-            return self.reworded(rest)
+            return self.reworded(rest) or self._described(query, rest)
         mention = mentions[0]
-        best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PLURAL]
+        best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PARTIAL]
         changes = {(old, c.node): _with(query, old, c.node) for c in best for old in self.last.alike(c.node)}
         if len(changes) > 1:
             names = tuple(
@@ -306,7 +334,7 @@ class _FollowUps:
             )
             told = "be" if len(best) > 1 else "take the place of"
             return Abstention("ambiguous_entity", f'"{mention.text}" may {told} {" or ".join(names)}', names)
-        found = list(changes.values()) or self._with_value(query, rest, mention)
+        found = list(changes.values()) or self._with_value(query, rest, mentions)
         start = self.question.rfind(mention.text)
         at = (start, start + len(mention.text)) if start >= 0 else (0, 0)
         if not found and (other := self.reworded(rest)):
@@ -318,21 +346,30 @@ class _FollowUps:
         )
         return Abstention("unplaced", detail)
 
-    def _with_value(self, query: Query, rest: str, mention: Mention) -> list[Query]:
-        """The last query with a value in the place of its only one, compared as the words beside it say."""
-        values = [v for p in parts_of(query.part) for v in _values_of(p)]
+    def _with_value(self, query: Query, rest: str, mentions: Sequence[Mention]) -> list[Query]:
+        """The last query with values in the place of its own, compared as the words beside one say."""
+        old = list(dict.fromkeys(v for p in _parts(query) for v in _values_of(p)))
+        if len(old) != len(mentions):
+            return []
         new = [
-            replace(v, mention=-1) for v in mention.values if len(values) == 1 and v.date == values[0].date
+            next((v for v in m.values if v.date == o.date), None) for o, m in zip(old, mentions, strict=True)
         ]
-        sign = sign_beside(rest, mention)
+        if None in new or not new:
+            return []
+        sign = sign_beside(rest, mentions[0]) if len(mentions) == 1 else None
+        found = _with_values(query, {o: n for o, n in zip(old, new, strict=True) if n}, sign)
+        return [] if found == query else [found]
 
-        def changed(part: Part) -> Part:
-            if isinstance(part, Compared) and isinstance(part.value, Value):
-                return replace(part, value=new[0], sign=sign or part.sign)
-            return part
-
-        part = mapped(query.part, changed) if new else query.part
-        return [] if part == query.part else [replace(query, part=part)]
+    def _described(self, query: Query, rest: str) -> list[FollowUp]:
+        """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
+        described = self.last.read(f"Who is {rest}?") if re.match("the ", rest, re.I) else None
+        nodes = Executor(self.last.reader.graph).members(described.part).tolist() if described else []
+        if described is None or described.ask != "list" or len(nodes) != 1:
+            return []
+        return [
+            FollowUp(self.question, query=_with(query, old, nodes[0]))
+            for old in self.last.alike(nodes[0])[:1]
+        ]
 
     def reworded(self, rest: str) -> list[FollowUp]:
         """*And with black?*: in the place of the phrase of the last question with the same preposition."""
@@ -367,21 +404,21 @@ class _FollowUps:
         return [FollowUp(text, around, is_said=True, is_whole=True)]
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
-        """*And the year after?* of a question of one year."""
+        """*And the year after?*, *and on the 11th?*: the last question of another date."""
         match, query = _NEXT.fullmatch(rest), self.last.query
         if query is not None and (side := _OTHER_SIDE.fullmatch(rest)):
             return self._on_side(query, ">" if side["side"].lower() in _UP else "<")
         if match is None or query is None:
             return []
-        asked = self.last.thread.question
-        years = re.findall(r"\b(?:1\d|20)\d\d\b", asked)
-        way = 1 if (match["after"] or match["way"]).lower() in ("after", "next", "following") else -1
-        if (match["unit"] or match["of"]).lower() != "year" or len(years) != 1:
-            return Abstention(
-                "unplaced", f'I cannot tell what "{rest}" is: the last question does not have one year'
-            )
-        text = asked.replace(years[0], str(int(years[0]) + way))
-        return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
+        way = 1 if (match["after"] or match["way"] or "").lower() in ("after", "next", "following") else -1
+        unit = (match["unit"] or match["of"] or "day").lower()
+        values = dict.fromkeys(v for p in _parts(query) for v in _values_of(p))
+        moved = [(v, _moved(v, unit, way, int(match["day"] or 0))) for v in values]
+        if len(moved) == 1 and moved[0][1] is not None:
+            return [FollowUp(self.question, query=_with_values(query, {moved[0][0]: moved[0][1]}))]
+        return Abstention(
+            "unplaced", f'I cannot tell what "{rest}" is: the last question does not have one {unit}'
+        )
 
     def without(self, rest: str) -> list[FollowUp]:
         """*Except Night Ferry*, *only Night Ferry*: one of the last set, by its name."""
@@ -584,6 +621,47 @@ class _FollowUps:
         ]
 
     # pronouns
+
+    def of_each(self, rest: str) -> list[FollowUp]:
+        """*Which drug is made at both?*: of the last two topics, or of two in a set, by their names."""
+        match = _BOTH.search(rest)
+        if match is None:
+            return []
+        topics = [[t.node for _, t in self.last.run[-2:] if isinstance(t, Anchor)]]
+        found: list[FollowUp] = []
+        for nodes in [*(t for t in topics if len(t) == 2), *(t.members for t in self.last.of_number(2))]:
+            names = tuple(map(self.last.reader.graph.label, nodes))
+            text = f"{rest[: match.start()]}both {' and '.join(names)}{rest[match.end() :]}"
+            found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
+        return found
+
+    def of_one(self, rest: str) -> list[FollowUp] | Abstention:
+        """*Which branches hold the newest one?*: of what the last set has of such, as far as it is sure."""
+        match = _THE_ONE.search(rest)
+        things = self.last.things
+        if match is None or things is None or len(things.members) < 2:
+            return []
+        said = match["one"] if match["one"] else f"the {match['best']} one"
+        is_many = bool(match["one"] and re.match("ones", match["one"], re.I))
+        asked = re.sub(r"^ones?\s+(?:(?:who|that|which)\s+)?", "", said, flags=re.I)
+        verb = (
+            ""
+            if asked != said and re.search(r"\s(?:who|that|which)\s", f" {said} ", re.I)
+            else "are "
+            if is_many
+            else "is "
+        )
+        ways = OfSet(self.last, self.question).narrowed(f"which of them {verb}{asked}", replaces=False)
+        for way in ways if isinstance(ways, list) else ():
+            query = way.query or self.last.read(way.text, way.around)
+            members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
+            if query is None or query.ask != "list" or not members or (len(members) > 1 and not is_many):
+                continue
+            one = replace(self.last.referring_to(members[0]), part=query.part, is_set=len(members) > 1)
+            return [self._put(rest[: match.start()], one, f"{match['owns'] or ''}{rest[match.end() :]}")]
+        return Abstention(
+            "unplaced", f'I cannot tell which is meant by "{match[0]}" in the last question and its answer'
+        )
 
     def asks_for_names(self, rest: str) -> bool:
         """Whether names are asked of what a pronoun stands for: *what is its German name*."""
@@ -809,6 +887,48 @@ def _is_compared(rest: str, match: re.Match[str]) -> bool:
 def _with(query: Query, old: int, new: int) -> Query:
     other = None if query.other is None else with_entity(query.other, old, new)
     return replace(query, part=with_entity(query.part, old, new), other=other)
+
+
+def _with_values(query: Query, new: Mapping[Value, Value], sign: Sign | None = None) -> Query:
+    """A query with other values in the place of some, compared by `sign` if there is one."""
+
+    def changed(part: Part) -> Part:
+        match part:
+            case Compared(value=Value() as old) if old in new:
+                return replace(part, value=replace(new[old], mention=-1), sign=sign or part.sign)
+            case Qualified():
+                of = [replace(c, value=new[c.value]) if c.value in new else c for c in part.conditions]
+                return replace(part, conditions=tuple(of))
+            case _:
+                return part
+
+    return replace(query, part=mapped(query.part, changed))
+
+
+def _moved(value: Value, unit: str, way: int, day: int) -> Value | None:
+    """A date so many units later, or of another day of its month; None where it is no such date."""
+    if not value.date:
+        is_year = unit == "year" and not value.width and 1000 <= value.number < 3000
+        return replace(value, number=value.number + way) if is_year else None
+    if value.yearly:
+        of_month = value.number % 100
+        number = value.number - of_month + day if day else value.number + way
+        return replace(value, number=number) if unit == "day" and of_month else None
+    if unit == "day" and value.width < 1:
+        first = date.fromordinal(int(value.number) + 1)
+        moved = first.replace(day=day) if day else first + timedelta(days=way)
+        return replace(value, number=value.number + (moved - first).days)
+    first, length = date.fromordinal(int(value.number) + 1), int(value.width) + 1
+    if unit == "year" and first.day == first.month == 1 and length in (365, 366):
+        begin, end = (date(first.year + n, 1, 1) for n in (way, way + 1))
+    elif unit == "month" and first.day == 1 and 28 <= length <= 31:
+        months = [first.year * 12 + first.month - 1 + n for n in (way, way + 1)]
+        begin, end = (date(m // 12, m % 12 + 1, 1) for m in months)
+    else:
+        return None
+    return replace(
+        value, number=float(begin.toordinal() - 1), width=value.width + (end - begin).days - length
+    )
 
 
 def _values_of(part: Part) -> list[Value]:

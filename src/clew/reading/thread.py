@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
+from itertools import takewhile
 
 import numpy as np
 
@@ -32,13 +33,14 @@ from clew.query.tree import (
     parts_of,
 )
 from clew.query.vocabulary import DATE, LEAF, NUMBER
+from clew.reading.certainty import Around
 from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
 from clew.types import Answer, Thread
 
-_NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?(\w+)", re.I)
+_NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?([\w\s-]+)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ class Things:
         if self.type >= 0:
             return plural(self.reader.vocabulary.types[self.type])
         said = _NOUN.search(self.question)
-        return said[1] if said and said[1].lower() not in FUNCTION else "things"
+        words = list(takewhile(lambda w: w.lower() not in FUNCTION, said[1].split() if said else ()))
+        return next((w for w in reversed(words) if singular(w) != w), next(iter(words), "things"))
 
     def are(self, type_: int) -> bool:
         """Whether a type is that of the set, or one of several that have its noun: *steam locomotive*."""
@@ -194,6 +197,14 @@ class LastAnswer:
     thread: Thread
     query: Query | None
     focus: Things | None = None
+    read_surely: Callable[[str, Around | None], Query | None] = lambda *_: None
+    """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
+
+    def read(self, text: str, around: Around | None = None) -> Query | None:
+        return unmentioned(self.read_surely(text, around))
+
+    def referring_to(self, node: int) -> Referent:
+        return self._one(node)
 
     @cached_property
     def answers(self) -> list[int]:
@@ -380,12 +391,11 @@ class LastAnswer:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
         labels = labels_of(self.reader, node)
         types = len(self.reader.vocabulary.types_of(node))
-        is_one = any(map(_are_people, labels[:types] if types else labels)) or None
-        if types and not is_one and not any(map(person_share, labels[:types])):
+        is_one, sex = any(map(_are_people, labels[:types] if types else labels)) or None, self._sex(node)
+        if types and not is_one and not sex and not any(map(person_share, labels[:types])):
             is_one = False
         begin, end = self.reader.graph.out.span(node)
-        is_value = not types and begin == end
-        return Referent(Anchor(node), node, is_one, sex=self._sex(node), is_value=is_value)
+        return Referent(Anchor(node), node, is_one, sex=sex, is_value=not types and begin == end)
 
     def _sex(self, node: int) -> str:
         """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""
