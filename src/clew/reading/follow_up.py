@@ -96,6 +96,9 @@ _BARE = re.compile(
     re.I,
 )
 """*That* without a noun: *who supplies that*, *which country is that in*."""
+_HAVE = re.compile(
+    r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?:.*\b(?!of\b)\w+\s+)?", re.I
+)
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(r"(?!.*\bof\b)(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
@@ -248,7 +251,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.one_more(rest)
         or reading.compared(rest)
         or reading.without(rest)
-        or reading.of_one(rest)
+        or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
         or of_set.narrowed(rest, replaces=is_led)
         or reading.referring(rest)
     )
@@ -718,6 +721,9 @@ class _FollowUps:
         mentions = self._mentions(rest)
         if match is None:
             return [] if mentions else self._of_last(rest)
+        own = _HAVE.fullmatch(rest[: match.start()])
+        if own and match["thing" if own["one"] else "many"]:
+            return []  # it stands for what is asked for: *which clubs have their own bus*
         before = [m for m in mentions if m.stop <= match.start() and m.strong and m.candidates]
         if before and not _is_compared(rest, match):
             return []  # it stands for a name before it

@@ -326,6 +326,10 @@ class OfSet:
         """What its members are called."""
         return self.last.owners.noun if self.last.owners else "things"
 
+    def names_what_is_asked(self, rest: str) -> bool:
+        """Whether a question has a noun of the graph: *longest film in the programme* is a whole one."""
+        return any(singular(t.norm) in self.last.reader.vocabulary.nouns for t in tokens(rest))
+
     def _called(self, noun: str | None) -> bool:
         """Whether a noun may call the members, as *ones* and no noun do."""
         low = (noun or "ones").lower()
@@ -529,7 +533,7 @@ class OfSet:
         if found is None and _of_them(rest):
             found = self._some_of(rest, noun, is_best=is_best)
         if found is None:
-            found = self._best_of(rest, noun, is_best=is_best, are_many=are_many)
+            found = self._best_of(rest, noun, is_best=is_best, are_many=are_many, is_led=replaces)
         if found is not None:
             return found
         if replaces and (ones := ONES.fullmatch(rest)):
@@ -578,7 +582,7 @@ class OfSet:
         )
 
     def _best_of(
-        self, rest: str, noun: str, *, is_best: bool, are_many: bool
+        self, rest: str, noun: str, *, is_best: bool, are_many: bool, is_led: bool
     ) -> tuple[list[str], _How] | None:
         """*Their average age*, *which is the oldest*, *the two oldest*, *who joined first*."""
         if total := _HOW_MUCH.fullmatch(rest):
@@ -592,6 +596,8 @@ class OfSet:
             return [_the_best(best["best"], noun)], _How(is_best=True)
         if which := _which_are(rest):
             return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
+        if not is_led and self.names_what_is_asked(rest):
+            return None
         if BEST.fullmatch(rest):
             return [_the_best(rest, noun)], _How(is_best=True)
         if are_many and (who := _WHO_BEST.fullmatch(rest)):
