@@ -27,8 +27,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.called import names_asked
-from clew.reading.certainty import LikelyReading, likely_reading
-from clew.reading.certainty import Around
+from clew.reading.certainty import Around, LikelyReading, likely_reading
 from clew.reading.left_open import left_open, unknown_given, unknown_names, unplaced, verbs_unsaid
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -76,7 +75,7 @@ class BuiltInReader:
         shipped model cannot be opened.
         """
         began = perf_counter()
-        likeliest = self.read(question, entities, around)
+        likeliest = self.read(question, entities, None if entities else around)
         query, account = self._likely_query(likeliest, entities)
         if around is not None and isinstance(query, Query):
             query = around(query) or Abstention("unplaced", "this does not go on from the last question")

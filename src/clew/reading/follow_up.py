@@ -38,6 +38,7 @@ from clew.query.tree import (
     last_walks,
     mapped,
     parts_of,
+    steps_of,
     with_entity,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
@@ -53,6 +54,7 @@ from clew.reading.last_set import (
     YES_NO,
     Around,
     FollowUp,
+    WHICH_BEST,
     OfSet,
     goes_on_from_set,
     sets_meant,
@@ -100,7 +102,10 @@ _HAVE = re.compile(
     r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?:.*\b(?!of\b)\w+\s+)?", re.I
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
-_THE = re.compile(r"(?!.*\bof\b)(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
+_THE = re.compile(
+    r"(?!.*\bof\b)(?P<the>(?:who|what|which|where|how\s+(?:much|many))\s+(?:is|was)\s+(?:the|an?)\s+[\w\s-]+?)(?P<unit>,?\s+in\s+[\w\s]+)?",
+    re.I,
+)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
@@ -226,6 +231,9 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         named = reading.in_turn(rest)
         if named:
             return named
+    if WHICH_BEST.fullmatch(rest):
+        last = last.before_count()
+        of_set, reading = OfSet(last, question), _FollowUps(last, question)
     is_part = ONLY.fullmatch(rest) or OUT.fullmatch(rest)
     is_bare = (
         not is_part
@@ -323,11 +331,11 @@ class _FollowUps:
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
             )
-        if len(mentions) > 1 and all(m.values for m in mentions) and not self.has_words(rest):
-            if found := self._with_value(query, rest, mentions):
-                return [FollowUp(self.question, query=each) for each in found]
+        are_values = len(mentions) > 1 and not self.has_words(rest)
+        if are_values and (found := self._with_value(query, rest, mentions)):
+            return [FollowUp(self.question, query=each) for each in found]
         if len(mentions) > 1 or self.has_words(rest):
-            return self.reworded(rest) or self._described(query, rest)
+            return self.reworded(rest) or self._described(query, rest) or self._renamed(query, rest)
         mention = mentions[0]
         best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PARTIAL]
         changes = {(old, c.node): _with(query, old, c.node) for c in best for old in self.last.alike(c.node)}
@@ -340,7 +348,7 @@ class _FollowUps:
         found = list(changes.values()) or self._with_value(query, rest, mentions)
         start = self.question.rfind(mention.text)
         at = (start, start + len(mention.text)) if start >= 0 else (0, 0)
-        if not found and (other := self.reworded(rest)):
+        if not found and (other := self.reworded(rest) or self._renamed(query, rest)):
             return other
         if found or rest.split()[0].lower() in PREPOSITIONS or not mention.strong:
             return [FollowUp(self.question, query=each, at=at) for each in found]
@@ -351,7 +359,7 @@ class _FollowUps:
 
     def _with_value(self, query: Query, rest: str, mentions: Sequence[Mention]) -> list[Query]:
         """The last query with values in the place of its own, compared as the words beside one say."""
-        old = list(dict.fromkeys(v for p in _parts(query) for v in _values_of(p)))
+        old = sorted(dict.fromkeys(v for p in _parts(query) for v in _values_of(p)), key=lambda v: v.number)
         if len(old) != len(mentions):
             return []
         new = [
@@ -362,6 +370,23 @@ class _FollowUps:
         sign = sign_beside(rest, mentions[0]) if len(mentions) == 1 else None
         found = _with_values(query, {o: n for o, n in zip(old, new, strict=True) if n}, sign)
         return [] if found == query else [found]
+
+    def _renamed(self, query: Query, rest: str) -> list[FollowUp]:
+        """*And Quarry Hill?*: in the place of the only name in the text of the last question."""
+        asked, named = self.last.thread.question.rstrip("?!. "), entities_of(query)
+        before, name, behind = asked.partition(
+            self.last.reader.graph.label(named[0]) if len(named) == 1 else "?"
+        )
+        if not name or not rest[0].isupper():
+            return []
+
+        def around(new: Query) -> Query | None:
+            is_alike = (new.ask, steps_of(new)) == (query.ask, steps_of(query)) and key_of(new) != key_of(
+                query
+            )
+            return new if is_alike else None
+
+        return [FollowUp(f"{before}{rest}{behind}?", around, is_said=True)]
 
     def _described(self, query: Query, rest: str) -> list[FollowUp]:
         """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
@@ -644,6 +669,8 @@ class _FollowUps:
         things = self.last.things
         if match is None or things is None or len(things.members) < 2:
             return []
+        if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
+            return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
         said = match["one"] if match["one"] else f"the {match['best']} one"
         is_many = bool(match["one"] and re.match("ones", match["one"], re.I))
         asked = re.sub(r"^ones?\s+(?:(?:who|that|which)\s+)?", "", said, flags=re.I)
@@ -660,7 +687,7 @@ class _FollowUps:
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
             if query is None or query.ask != "list" or not members or (len(members) > 1 and not is_many):
                 continue
-            one = replace(self.last.referring_to(members[0]), part=query.part, is_set=len(members) > 1)
+            one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
             return [self._put(rest[: match.start()], one, f"{match['owns'] or ''}{rest[match.end() :]}")]
         return Abstention(
             "unplaced", f'I cannot tell which is meant by "{match[0]}" in the last question and its answer'
@@ -728,10 +755,13 @@ class _FollowUps:
         if before and not _is_compared(rest, match):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
-        if (answer := self._answered()) and (match["thing"] or match["many"]):
+        answer = self._answered()
+        if answer and (match["thing"] or match["many"]):
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
             told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
+        if match["person"] and answer and answer in meant and not answer.is_value:
+            meant = [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["place"]:
@@ -787,10 +817,9 @@ class _FollowUps:
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
             return [replace(self._put(f"{rest} is ", r, ""), is_whole=True) for r in referents[:1]]
-        if _THE.fullmatch(rest) and not EXTREME.search(rest):
-            return [
-                replace(self._put(f"{rest} of ", r, ""), is_whole=True, rank=int(r.is_set)) for r in referents
-            ]
+        if (the := _THE.fullmatch(rest)) and not EXTREME.search(rest):
+            ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
+            return [replace(way, is_whole=True, rank=int(r.is_set)) for way, r in ways]
         if _HOW.fullmatch(rest):
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)

@@ -107,7 +107,7 @@ _HOW_MUCH = re.compile(
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
-    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
+    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
     re.I,
 )
 _WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
@@ -398,7 +398,11 @@ class OfSet:
         match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
         if match is None or whole is None or things is None or not things.members:
             return []
-        if not self._called(match["noun"]):
+        if (
+            match["noun"]
+            and re.search(r"\bthe\s+$", rest[: match.start("noun")], re.I)
+            and not self._called(match["noun"])
+        ):
             return []
         said = match["of"] or match["by"] or ""
         way = _WAY.search(f" {said}")
@@ -761,6 +765,9 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
 def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
+    if by := re.fullmatch(rf"(?P<best>{_MOST_WORDS})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
+        way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
+        return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
         rf"(?:top|bottom|first|last)\s+(?:{_NUMBERS})\b", best, re.I
     ):

@@ -201,10 +201,8 @@ class LastAnswer:
     """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
 
     def read(self, text: str, around: Around | None = None) -> Query | None:
+        """The query of a text, without the places of it; None where it is not sure."""
         return unmentioned(self.read_surely(text, around))
-
-    def referring_to(self, node: int) -> Referent:
-        return self._one(node)
 
     @cached_property
     def answers(self) -> list[int]:
@@ -276,6 +274,14 @@ class LastAnswer:
                 case _:
                     break
         return found
+
+    def before_count(self) -> LastAnswer:
+        """With the set of the turn before in focus, of which the last one only counted some."""
+        query, before = self.query, next(iter(self.earlier), None)
+        if query is None or before is None or query.ask != "count" or before.ask != "list":
+            return self
+        counted, whole = self._things(self._of_values(query.part)), self._things(self._of_values(before.part))
+        return replace(self, focus=whole) if set(counted.members) < set(whole.members) else self
 
     def sets(self) -> Iterator[Things]:
         """The sets that a number of things may be meant of, the likeliest first."""
@@ -362,16 +368,16 @@ class LastAnswer:
             nodes = things.members if things else []
             is_one = len(nodes) == 1
         if is_one:
-            found.append(self._one(nodes[0]))
+            found.append(self.one(nodes[0]))
         elif things is not None and things.members and not isinstance(things.part, Anchor):
-            found.append(replace(self._one(things.members[0]), part=things.part, is_set=True))
+            found.append(replace(self.one(things.members[0]), part=things.part, is_set=True))
         owners = self.owners_of_texts
         if owners is not None and owners.members:
             found.append(
-                replace(self._one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
+                replace(self.one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
             )
         named = entities_of(self.query) if self.query else ()
-        return [*found, *(self._one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+        return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
 
     @cached_property
     def told(self) -> list[int]:
@@ -387,7 +393,7 @@ class LastAnswer:
             query = replace(query, part=Without(query.part, Anchor(node)))
         return query if told else None
 
-    def _one(self, node: int) -> Referent:
+    def one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
         labels = labels_of(self.reader, node)
         types = len(self.reader.vocabulary.types_of(node))
