@@ -51,10 +51,10 @@ from clew.reading.last_set import (
     ONLY,
     OUT,
     THEM,
+    WHICH_BEST,
     YES_NO,
     Around,
     FollowUp,
-    WHICH_BEST,
     OfSet,
     goes_on_from_set,
     sets_meant,
@@ -125,7 +125,8 @@ _THE_ONE = re.compile(
 )
 """One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
-_THERE = r"(?:is|are|was|were)\s+there"
+_BE = r"(?:is|are|was|were)"
+_THERE = rf"{_BE}\s+there"
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
     r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
@@ -348,7 +349,8 @@ class _FollowUps:
         found = list(changes.values()) or self._with_value(query, rest, mentions)
         start = self.question.rfind(mention.text)
         at = (start, start + len(mention.text)) if start >= 0 else (0, 0)
-        if not found and (other := self.reworded(rest) or self._renamed(query, rest)):
+        renamed = [] if mention.strong else self._renamed(query, rest)
+        if not found and (other := self.reworded(rest) or renamed):
             return other
         if found or rest.split()[0].lower() in PREPOSITIONS or not mention.strong:
             return [FollowUp(self.question, query=each, at=at) for each in found]
@@ -744,15 +746,16 @@ class _FollowUps:
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
         rest = _BARE.sub("it", rest)
-        match = next((m for m in _PRONOUN.finditer(rest) if self._is_reference(rest, m)), None)
         mentions = self._mentions(rest)
+        names = [m for m in mentions if m.strong and m.candidates]
+        said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
+        match = next((m for m in said if self._is_reference(rest, m)), None)
         if match is None:
             return [] if mentions else self._of_last(rest)
         own = _HAVE.fullmatch(rest[: match.start()])
         if own and match["thing" if own["one"] else "many"]:
             return []  # it stands for what is asked for: *which clubs have their own bus*
-        before = [m for m in mentions if m.stop <= match.start() and m.strong and m.candidates]
-        if before and not _is_compared(rest, match):
+        if any(m.stop <= match.start() for m in names) and not _is_compared(rest, match):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
         answer = self._answered()
@@ -784,7 +787,8 @@ class _FollowUps:
             for place in places
         ]
         others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
-        return ways[: 1 if others else _MOST_WAYS]
+        is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
+        return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
 
     def _rest_of(self, used: Referent, behind: str) -> str:
         """What stands behind a pronoun, with names for others in it: *is he older than her*."""

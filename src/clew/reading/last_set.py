@@ -59,7 +59,7 @@ ALL = re.compile(
     re.I,
 )
 SORT = re.compile(
-    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these|the)\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)\s+)?(?:please\s+)?"
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
     rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
@@ -326,6 +326,12 @@ class OfSet:
         """What its members are called."""
         return self.last.owners.noun if self.last.owners else "things"
 
+    @property
+    def _may_be_people(self) -> bool:
+        """Whether *who* may ask for one of the set, unless its type is none of people: not of animals."""
+        things = self.last.things
+        return things is not None and (things.type < 0 or things.are_people)
+
     def names_what_is_asked(self, rest: str) -> bool:
         """Whether a question has a noun of the graph: *longest film in the programme* is a whole one."""
         return any(singular(t.norm) in self.last.reader.vocabulary.nouns for t in tokens(rest))
@@ -396,12 +402,12 @@ class OfSet:
     def in_order(self, rest: str) -> list[FollowUp]:
         """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
         match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
-        if match is None or whole is None or things is None or not things.members:
-            return []
         if (
-            match["noun"]
-            and re.search(r"\bthe\s+$", rest[: match.start("noun")], re.I)
-            and not self._called(match["noun"])
+            match is None
+            or whole is None
+            or things is None
+            or not things.members
+            or not self._called(match["noun"])
         ):
             return []
         said = match["of"] or match["by"] or ""
@@ -604,7 +610,7 @@ class OfSet:
             return None
         if BEST.fullmatch(rest):
             return [_the_best(rest, noun)], _How(is_best=True)
-        if are_many and (who := _WHO_BEST.fullmatch(rest)):
+        if are_many and (who := _WHO_BEST.fullmatch(rest)) and (is_led or self._may_be_people):
             return [f"Which {noun} {who['is']}", rest], _How(is_best=True, is_whole=True)
         return None
 
