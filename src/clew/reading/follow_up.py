@@ -99,7 +99,8 @@ _BARE = re.compile(
 )
 """*That* without a noun: *who supplies that*, *which country is that in*."""
 _HAVE = re.compile(
-    r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?:.*\b(?!of\b)\w+\s+)?", re.I
+    r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?P<between>.*\b(?!of\b)\w+\s+)?",
+    re.I,
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(
@@ -118,6 +119,7 @@ _BOTH = re.compile(
     r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)",
     re.I,
 )
+_EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
 _THE_ONE = re.compile(
     rf"(?<=\w\s)(?<!\bis\s)(?<!\bare\s)(?<!\bwas\s)(?<!\bwere\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
     rf"|(?:of|among)\s+{THEM})\b|(?P<one>ones?\s+(?:(?:who|that|which|{'|'.join(sorted(PREPOSITIONS))}|with|without)\b|\w+ed\b).+))(?P<owns>['’]s\b)?",
@@ -147,7 +149,7 @@ _DOES = re.compile(rf"(?:who|which\s+\w+)\s+(?!{AUX}\b)(?P<does>.+)", re.I)
 _THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
 _POINTS = re.compile(
     r"\b(?:of|among|from|are|were|do|did|have)\s+(?:those|these|them|they)\b(?!\s+(?:who|that|which|with|in|of)\b)"
-    r"|\bthe\s+(?:(?!only\b)\w+\s+)?ones?\b(?!\s+(?:who|that|which)\b)",
+    r"|\bthe\s+(?:(?!only\b)\w+\s+)?ones?\b(?!\s+(?:who|that|which)\b)|\b(?:both|each)$",
     re.I,
 )
 """*Which of those*, *the completed ones*: words that mean something said before."""
@@ -259,6 +261,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.others(rest)
         or reading.one_more(rest)
         or reading.compared(rest)
+        or reading.by_member(rest)
         or reading.without(rest)
         or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
         or of_set.narrowed(rest, replaces=is_led)
@@ -684,7 +687,7 @@ class _FollowUps:
             else "is "
         )
         ways = OfSet(self.last, self.question).narrowed(f"which of them {verb}{asked}", replaces=False)
-        for way in ways if isinstance(ways, list) else ():
+        for way in ways:
             query = way.query or self.last.read(way.text, way.around)
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
             if query is None or query.ask != "list" or not members or (len(members) > 1 and not is_many):
@@ -743,6 +746,24 @@ class _FollowUps:
         owns = self._owns(match, text[match.end() :])
         return f"{text[: match.start()]}{label}{owns}{text[match.end() :]}", (*names, label)
 
+    def by_member(self, rest: str) -> list[FollowUp]:
+        """*What was the prize fund of each?*: what is asked of the members of a set, with the member."""
+        if not _EACH.search(rest) or self.last.things is None or len(self.last.things.members) < 2:
+            return []
+        ways = self.referring(_EACH.sub("them", rest))
+
+        def by(way: FollowUp) -> Around:
+            def around(query: Query) -> Query | None:
+                match found := way.around(query) if way.around else None:
+                    case Query("list", Walk(_, step)):
+                        return replace(found, by=(opposite(step),))
+                    case _:
+                        return None
+
+            return around
+
+        return [replace(way, around=by(way)) for way in ways] if isinstance(ways, list) else []
+
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
         rest = _BARE.sub("it", rest)
@@ -753,7 +774,8 @@ class _FollowUps:
         if match is None:
             return [] if mentions else self._of_last(rest)
         own = _HAVE.fullmatch(rest[: match.start()])
-        if own and match["thing" if own["one"] else "many"]:
+        is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
+        if own and is_far and match["thing" if own["one"] else "many"]:
             return []  # it stands for what is asked for: *which clubs have their own bus*
         if any(m.stop <= match.start() for m in names) and not _is_compared(rest, match):
             return []  # it stands for a name before it
@@ -936,12 +958,16 @@ def _with_values(query: Query, new: Mapping[Value, Value], sign: Sign | None = N
             case Compared(value=Value() as old) if old in new:
                 return replace(part, value=replace(new[old], mention=-1), sign=sign or part.sign)
             case Qualified():
-                of = [replace(c, value=new[c.value]) if c.value in new else c for c in part.conditions]
-                return replace(part, conditions=tuple(of))
+                return replace(part, conditions=tuple(_with_value_of(c, new) for c in part.conditions))
             case _:
                 return part
 
     return replace(query, part=mapped(query.part, changed))
+
+
+def _with_value_of(condition: OnEdge, new: Mapping[Value, Value]) -> OnEdge:
+    value = condition.value
+    return replace(condition, value=new.get(value, value)) if isinstance(value, Value) else condition
 
 
 def _moved(value: Value, unit: str, way: int, day: int) -> Value | None:

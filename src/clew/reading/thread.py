@@ -196,9 +196,9 @@ class LastAnswer:
     reader: QuestionReader
     thread: Thread
     query: Query | None
-    focus: Things | None = None
-    read_surely: Callable[[str, Around | None], Query | None] = lambda *_: None
+    read_surely: Callable[[str, Around | None], Query | None]
     """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
+    focus: Things | None = None
 
     def read(self, text: str, around: Around | None = None) -> Query | None:
         """The query of a text, without the places of it; None where it is not sure."""
