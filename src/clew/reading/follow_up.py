@@ -121,7 +121,7 @@ _BOTH = re.compile(
 )
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
 _THE_ONE = re.compile(
-    rf"(?<=\w\s)(?<!\bis\s)(?<!\bare\s)(?<!\bwas\s)(?<!\bwere\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
+    rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
     rf"|(?:of|among)\s+{THEM})\b|(?P<one>ones?\s+(?:(?:who|that|which|{'|'.join(sorted(PREPOSITIONS))}|with|without)\b|\w+ed\b).+))(?P<owns>['’]s\b)?",
     re.I,
 )
@@ -447,6 +447,11 @@ class _FollowUps:
         unit = (match["unit"] or match["of"] or "day").lower()
         values = dict.fromkeys(v for p in _parts(query) for v in _values_of(p))
         moved = [(v, _moved(v, unit, way, int(match["day"] or 0))) for v in values]
+        asked = self.last.thread.question
+        years = re.findall(r"\b(?:1\d|20)\d\d\b", asked) if unit == "year" and not values else []
+        if len(years) == 1:
+            text = asked.replace(years[0], str(int(years[0]) + way))
+            return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
         if len(moved) == 1 and moved[0][1] is not None:
             return [FollowUp(self.question, query=_with_values(query, {moved[0][0]: moved[0][1]}))]
         return Abstention(
@@ -670,9 +675,10 @@ class _FollowUps:
 
     def of_one(self, rest: str) -> list[FollowUp] | Abstention:
         """*Which branches hold the newest one?*: of what the last set has of such, as far as it is sure."""
-        match = _THE_ONE.search(rest)
-        things = self.last.things
+        match, things = _THE_ONE.search(rest), self.last.things
         if match is None or things is None or len(things.members) < 2:
+            return []
+        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?)?\s+{_BE}\s+", rest[: match.start()], re.I):
             return []
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*

@@ -206,6 +206,9 @@ def _which_are(question: str) -> re.Match[str] | None:
     return _WHICH_ARE.match(question) or _which_does(question)
 
 
+_BEFORE_OBJECT = frozenset("the a an no more less fewer most least exactly over under".split())
+
+
 def _which_does(question: str) -> re.Match[str] | None:
     """The words before a verb that has no noun before it: *which opened first*, not *which used cars*."""
     match, lexicon = re.match(r"which\s+(?=(\w+)\b(?:\s+(\w+))?)", question, re.I), Lexicon.load()
@@ -213,6 +216,7 @@ def _which_does(question: str) -> re.Match[str] | None:
         return None
     verb, then = (word and word.lower() for word in match.groups())
     is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not _is_noun(verb))
+    is_verb = is_verb or then in _BEFORE_OBJECT
     is_alone = (
         verb not in FUNCTION
         and singular(verb) == verb
@@ -502,6 +506,7 @@ class OfSet:
         query, noun = self.last.query, self.noun
         if self.whole is None or not rest:
             return []
+        rest = re.sub(rf"(?<=of )the {re.escape(noun)}(?=\s+{AUX}\b)", "them", rest, flags=re.I)
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
             largest = _comparative(most["word"].lower()) not in FEWER
