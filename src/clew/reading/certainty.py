@@ -62,7 +62,9 @@ AGAINST = 1.5
 DENIED = 1.5
 """How much better the odds are of a meaning that leaves out what the question does, every word placed: of 56
 such questions over graphs of strangers that were as sure as 0.5, 54 were read right."""
-GOES_ON = 3.0
+GOES_ON = 4.0
+"""How much better the odds are of a meaning that goes on from the last question, where the question does: with 1
+60 % of 320 follow-ups over graphs of strangers were answered right, with 4 71 %, and no more of them wrong."""
 LEAST_SHARE, MOST_SIGNS = 1e-5, 20.0
 """Shares below, and what signs say beyond, count no further."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.I)
@@ -112,19 +114,6 @@ def likely_reading(
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)
     if around is not None:
         certainties = _going_on(reader, meanings, certainties, around)
-    import os
-
-    if os.environ.get("DBG") and around is not None:
-        from clew.query.words import say
-
-        print(
-            "   DBG",
-            reading.question,
-            [
-                (say(m.query, reader.vocabulary), round(float(c), 2), a.open_words)
-                for m, c, a in zip(meanings, certainties, accounts)
-            ],
-        )
     best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
     likelihood, query = float(certainties[best]), meanings[best].query
     if denials(reader.vocabulary, query) and not accounts[best].open_words:

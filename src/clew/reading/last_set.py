@@ -516,13 +516,21 @@ class OfSet:
         if any(_OF_ONE.search(text) for text in texts):
             one = re.compile(rf"(?<=which ){re.escape(noun)}\b", re.I)
             texts = [*(one.sub(singular_noun(noun), text) for text in texts), *texts]
+        whole = self.last.owners.part if self.last.owners else None
+        is_which = re.match("which|who", rest, re.I)
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
-            is_other_ask = how.is_amount and found and found.ask not in ("sum", "average", "count")
-            if found is None or is_other_ask or (how.is_best and not isinstance(found.part, Extreme)):
+            if found is None or (how.is_best and not isinstance(found.part, Extreme)):
                 return None
+            if how.is_amount and found.ask not in ("sum", "average", "count"):
+                return None
+            is_amount = found.ask in ("sum", "average", "largest", "smallest")
+            if (is_which and is_amount) or (found.part == whole and not found.by and not how.is_out):
+                return (
+                    None  # *Which was the biggest?* is not its size; *how many sold?* not how many there are
+                )
             if how.is_out:
                 return self._left_out(query, found)
             if how.verdict:
