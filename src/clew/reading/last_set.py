@@ -256,7 +256,10 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
-    people = next(last.of_run(), None) if re.search(r"\b(?:they|them|their)\b", rest, re.I) else None
+    is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
+        r"which\s+ones?\b", rest, re.I
+    )
+    people = next(last.of_run(), None) if is_of_people else None
     if people is not None and len(people.members) > 1 and people.are_people:
         return [(replace(last, focus=people), rest)]
     executor = Executor(last.reader.graph)
