@@ -38,7 +38,6 @@ from clew.query.tree import (
     last_walks,
     mapped,
     parts_of,
-    steps_of,
     with_entity,
 )
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
@@ -122,7 +121,8 @@ _BOTH = re.compile(
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
 _THE_ONE = re.compile(
     rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
-    rf"|(?:of|among)\s+{THEM})\b|(?P<one>ones?\s+(?:(?:who|that|which|{'|'.join(sorted(PREPOSITIONS))}|with|without)\b|\w+ed\b).+))(?P<owns>['’]s\b)?",
+    rf"|(?:of|among)\s+{THEM})\b|one(?P<many>s)?\s+(?:(?P<that>(?:who|that|which)\s+)|(?=(?:{'|'.join(PREPOSITIONS)}|without|\w+ed)\b))"
+    r"(?P<said>.+))(?P<owns>['’]s\b)?",
     re.I,
 )
 """One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
@@ -378,20 +378,23 @@ class _FollowUps:
 
     def _renamed(self, query: Query, rest: str) -> list[FollowUp]:
         """*And Quarry Hill?*: in the place of the only name in the text of the last question."""
-        asked, named = self.last.thread.question.rstrip("?!. "), entities_of(query)
-        before, name, behind = asked.partition(
-            self.last.reader.graph.label(named[0]) if len(named) == 1 else "?"
-        )
-        if not name or not rest[0].isupper():
+        named = entities_of(query)
+        at = self.last.thread.question.find(self.last.reader.graph.label(named[0])) if len(named) == 1 else -1
+        if at < 0 or not rest[0].isupper():
+            return []
+        return self._in_place(at, at + len(self.last.reader.graph.label(named[0])), rest)
+
+    def _in_place(self, start: int, stop: int, said: str) -> list[FollowUp]:
+        """The last question with other words at some characters, of which as much is asked."""
+        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
+        if query is None:
             return []
 
         def around(new: Query) -> Query | None:
-            is_alike = (new.ask, steps_of(new)) == (query.ask, steps_of(query)) and key_of(new) != key_of(
-                query
-            )
-            return new if is_alike else None
+            is_other = new.ask == query.ask and key_of(new) != key_of(query)
+            return new if is_other and len(_parts(new)) == len(_parts(query)) else None
 
-        return [FollowUp(f"{before}{rest}{behind}?", around, is_said=True)]
+        return [FollowUp(f"{asked[:start]}{said}{asked[stop:]}?", around, is_said=True)]
 
     def _described(self, query: Query, rest: str) -> list[FollowUp]:
         """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
@@ -411,30 +414,15 @@ class _FollowUps:
             return []
         ends = "|".join(sorted(PREPOSITIONS))
         said = re.search(rf"\b{re.escape(words[0])}\s+(?:(?!(?:{ends})\b)[\w'’-]+\s*)+", asked, re.I)
-        query = self.last.query
-        if said is None or query is None:
-            return []
-
-        def around(new: Query) -> Query | None:
-            is_same_ask = new.ask == query.ask and key_of(new) != key_of(query)
-            return new if is_same_ask and len(_parts(new)) == len(_parts(query)) else None
-
-        text = f"{asked[: said.start()]}{rest} {asked[said.end() :]}".strip()
-        return [FollowUp(f"{text}?", around, is_said=True)]
+        return self._in_place(said.start(), said.end(), f"{rest} ") if said else []
 
     def how_many(self, rest: str) -> list[FollowUp]:
         """*And how many appliances?*: of what the last question counted others of."""
-        counted, asked = _HOW_MANY.fullmatch(rest), self.last.thread.question
-        said, query = _HOW_MANY.search(asked), self.last.query
-        if counted is None or said is None or query is None or not entities_of(query):
+        counted, said = _HOW_MANY.fullmatch(rest), _HOW_MANY.search(self.last.thread.question)
+        if counted is None or said is None or self.last.query is None or not entities_of(self.last.query):
             return []
-
-        def around(new: Query) -> Query | None:
-            is_of_same = set(entities_of(query)) <= set(entities_of(new)) and key_of(new) != key_of(query)
-            return new if is_of_same and new.ask == query.ask else None
-
-        text = f"{asked[: said.start()]}how many {counted[1]}{asked[said.end() :]}"
-        return [FollowUp(text, around, is_said=True, is_whole=True)]
+        ways = self._in_place(said.start(), said.end(), f"how many {counted[1]}")
+        return [replace(way, is_whole=True) for way in ways]
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?*, *and on the 11th?*: the last question of another date."""
@@ -673,36 +661,25 @@ class _FollowUps:
             found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
         return found
 
-    def of_one(self, rest: str) -> list[FollowUp] | Abstention:
+    def of_one(self, rest: str) -> list[FollowUp]:
         """*Which branches hold the newest one?*: of what the last set has of such, as far as it is sure."""
         match, things = _THE_ONE.search(rest), self.last.things
         if match is None or things is None or len(things.members) < 2:
             return []
-        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?)?\s+{_BE}\s+", rest[: match.start()], re.I):
+        before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
+        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM})?\s+{_BE}\s+", before_it, re.I):
             return []
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
-        said = match["one"] if match["one"] else f"the {match['best']} one"
-        is_many = bool(match["one"] and re.match("ones", match["one"], re.I))
-        asked = re.sub(r"^ones?\s+(?:(?:who|that|which)\s+)?", "", said, flags=re.I)
-        verb = (
-            ""
-            if asked != said and re.search(r"\s(?:who|that|which)\s", f" {said} ", re.I)
-            else "are "
-            if is_many
-            else "is "
-        )
-        ways = OfSet(self.last, self.question).narrowed(f"which of them {verb}{asked}", replaces=False)
-        for way in ways:
-            query = way.query or self.last.read(way.text, way.around)
+        being = "" if match["that"] else "are " if match["many"] else "is "
+        said = f"the {match['best']} one" if match["best"] else match["said"]
+        for way in OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False):
+            query = self.last.read(way.text, way.around)
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
-            if query is None or query.ask != "list" or not members or (len(members) > 1 and not is_many):
-                continue
-            one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
-            return [self._put(rest[: match.start()], one, f"{match['owns'] or ''}{rest[match.end() :]}")]
-        return Abstention(
-            "unplaced", f'I cannot tell which is meant by "{match[0]}" in the last question and its answer'
-        )
+            if query and query.ask == "list" and (len(members) == 1 or (members and match["many"])):
+                one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
+                return [self._put(before_it, one, behind)]
+        return [FollowUp(f"{rest}?", lambda _: None)]
 
     def asks_for_names(self, rest: str) -> bool:
         """Whether names are asked of what a pronoun stands for: *what is its German name*."""
