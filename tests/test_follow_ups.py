@@ -152,9 +152,14 @@ def test_what_goes_on_from_a_question_that_was_not_answered_is_left_open(opened:
     assert first.ask("Who wrote Harmattan?").text == "Kofi Mensah"
 
 
-def test_a_whole_question_is_asked_as_it_stands(opened: dict[str, Clew]) -> None:
-    first = opened["press"].ask("Who wrote The Salt Road?")
-    alone, after = opened["press"].ask("Who manages Tern Books?"), first.ask("Who manages Tern Books?")
+@pytest.mark.parametrize(
+    "question", ["Who manages Tern Books?", "longest book in the list?", "What is in Krakow?",
+                 "Which authors have their home in Lisbon?"],
+)  # fmt: skip
+@pytest.mark.parametrize("first", ["Who wrote The Salt Road?", "Which books did Lena Sorel write?"])
+def test_a_whole_question_is_asked_as_it_stands(opened: dict[str, Clew], first: str, question: str) -> None:
+    alone = opened["press"].ask(question)
+    after = opened["press"].ask(first).ask(question)
     assert (after.text, after.reading, after.notes) == (alone.text, alone.reading, alone.notes)
 
 

@@ -27,8 +27,7 @@ from clew.reading.answer import (
     taken_for,
 )
 from clew.reading.called import names_asked
-from clew.reading.certainty import LikelyReading, likely_reading
-from clew.reading.follow_up import Around
+from clew.reading.certainty import Around, LikelyReading, likely_reading
 from clew.reading.left_open import left_open, unknown_given, unknown_names, unplaced, verbs_unsaid
 from clew.reading.mentions import HOW
 from clew.reading.mutual import both_ways
@@ -76,7 +75,7 @@ class BuiltInReader:
         shipped model cannot be opened.
         """
         began = perf_counter()
-        likeliest = self.read(question, entities)
+        likeliest = self.read(question, entities, None if entities else around)
         query, account = self._likely_query(likeliest, entities)
         if around is not None and isinstance(query, Query):
             query = around(query) or Abstention("unplaced", "this does not go on from the last question")
@@ -87,8 +86,10 @@ class BuiltInReader:
             answer = self._draft_answer(blank_answer, likeliest, query)
         return likeliest, self._finish(answer, likeliest.reading, began, id)
 
-    def read(self, question: str, entities: Sequence[str] = ()) -> LikelyReading:
-        """The surest reading of a question.
+    def read(
+        self, question: str, entities: Sequence[str] = (), around: Around | None = None
+    ) -> LikelyReading:
+        """The surest reading of a question; `around` as for `read_and_answer`.
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
@@ -103,7 +104,13 @@ class BuiltInReader:
             return LikelyReading(reading, asked.query, account, asked.likelihood)
         # What is answered in part says each word that may have no place.
         least = LEAST_OF_PARTIAL if self.settings.partial else 0.0
-        return likely_reading(self.reader, reading, least, partial=self.settings.partial)
+        return likely_reading(self.reader, reading, least, partial=self.settings.partial, around=around)
+
+    def read_surely(self, question: str, around: Around | None = None) -> Query | None:
+        """The query to answer a question from; None where it is left open. Raises as `read`."""
+        query, _ = self._likely_query(self.read(question, around=around), ())
+        query = around(query) if around is not None and isinstance(query, Query) else query
+        return query if isinstance(query, Query) else None
 
     def _likely_query(
         self, likeliest: LikelyReading, entities: Sequence[str]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +62,9 @@ AGAINST = 1.5
 DENIED = 1.5
 """How much better the odds are of a meaning that leaves out what the question does, every word placed: of 56
 such questions over graphs of strangers that were as sure as 0.5, 54 were read right."""
+GOES_ON = 3.0
+"""How much better the odds are of a meaning that goes on from a set, where the question does. Of 320
+follow-ups over graphs of strangers 227 were answered right and 7 wrong with 3, 228 and 8 with 4."""
 LEAST_SHARE, MOST_SIGNS = 1e-5, 20.0
 """Shares below, and what signs say beyond, count no further."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.I)
@@ -70,6 +73,10 @@ _WHAT = re.compile(r"\W*(?:what|which|how)\b", re.I)
 _SEVERAL = re.compile(r"\b(?:are|were|have|all|list|do|every)\b|\b(?:which|what|how many|any)\s+\w+s\b", re.I)
 """What tells that several things are asked for."""
 _IDLE = LIGHT | FUNCTION | PREPOSITIONS
+
+
+Around = Callable[[Query], Query | None]
+"""What is put around the query of a text: that of the last question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +93,18 @@ class LikelyReading:
 
 
 def likely_reading(
-    reader: QuestionReader, reading: Reading, least: float = 0.0, *, partial: bool = False
+    reader: QuestionReader,
+    reading: Reading,
+    least: float = 0.0,
+    *,
+    partial: bool = False,
+    around: Around | None = None,
 ) -> LikelyReading:
     """The surest of what a question may mean.
 
-    `least` as for an account; `partial`: words without a place do not make a meaning less sure. Raises
-    EmbedderError if the shipped model cannot be opened.
+    `least` as for an account; `partial`: words without a place do not make a meaning less sure. With
+    `around` a meaning that goes on from the last question is surer, and others are likely only if sure.
+    Raises EmbedderError if the shipped model cannot be opened.
     """
     meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
     if not meanings:
@@ -99,11 +112,30 @@ def likely_reading(
     meanings, accounts = accounted(reader, reading, meanings, least)
     told = [account.without_open_words() for account in accounts] if partial else accounts
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)
+    if around is not None:
+        certainties = _going_on(reader, meanings, certainties, around)
     best, empty = int(certainties.argmax()), None if meanings[0].size else meanings[0]
     likelihood, query = float(certainties[best]), meanings[best].query
     if denials(reader.vocabulary, query) and not accounts[best].open_words:
         likelihood = DENIED * likelihood / (1 + (DENIED - 1) * likelihood)
     return LikelyReading(reading, query, accounts[best], likelihood, empty)
+
+
+def _going_on(
+    reader: QuestionReader, meanings: Sequence[Meaning], certainties: Float32, around: Around
+) -> Float32:
+    """Certainties where a question is known to go on from a set: of what does, and finds something there."""
+    executor = Executor(reader.graph)
+    kept = np.array([
+        (query := around(meaning.query)) is not None
+        and (query.ask == "yes" or len(executor.members(query.part)) > 0)
+        for meaning in meanings
+    ])  # fmt: skip
+    if not kept.any():
+        return certainties
+    left = max(1.0 - float(certainties[~kept].sum()), LEAST_SHARE)
+    odds = GOES_ON * certainties / np.maximum(left - certainties, LEAST_SHARE)
+    return np.where(kept, odds / (1 + odds), certainties).astype(np.float32)
 
 
 def accounted(

@@ -72,7 +72,8 @@ def is_comparative(word: str) -> bool:
     if lexicon.mostly_verb(word):
         return False  # *deliver*
     degree = lexicon.uses(word, ADJECTIVE) + lexicon.uses(word, ADVERB)
-    return degree >= lexicon.uses(word, NOUN)
+    plain = (word[:-2], word[:-1], word[:-3], f"{word[:-3]}y")  # steep, wide, big, dry; none of *arbiter*
+    return degree >= lexicon.uses(word, NOUN) and any(lexicon.uses(w, ADJECTIVE) for w in (word, *plain))
 
 
 _FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"

@@ -13,8 +13,9 @@ any question, and what is put around the query that it is read as; or a query th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from clew.graph.steps import Step, opposite, relation_of
 from clew.query.execute import Executor
@@ -26,6 +27,7 @@ from clew.query.tree import (
     OfType,
     OnEdge,
     Part,
+    Qualified,
     Query,
     Sign,
     Value,
@@ -48,6 +50,7 @@ from clew.reading.last_set import (
     ONLY,
     OUT,
     THEM,
+    WHICH_BEST,
     YES_NO,
     Around,
     FollowUp,
@@ -57,7 +60,7 @@ from clew.reading.last_set import (
 )
 from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
-from clew.reading.mentions import PLURAL, Mention
+from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
 from clew.text.inflection import singular
 from clew.text.normalise import Token, tokens
@@ -94,8 +97,15 @@ _BARE = re.compile(
     re.I,
 )
 """*That* without a noun: *who supplies that*, *which country is that in*."""
+_HAVE = re.compile(
+    r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?P<between>.*\b(?!of\b)\w+\s+)?",
+    re.I,
+)
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
-_THE = re.compile(r"(?!.*\bof\b)(?:who|what|which|where)\s+(?:is|was)\s+the\s+[\w\s-]+", re.I)
+_THE = re.compile(
+    r"(?!.*\bof\b)(?P<the>(?:who|what|which|where|how\s+(?:much|many))\s+(?:is|was)\s+(?:the|an?)\s+[\w\s-]+?)(?P<unit>,?\s+in\s+[\w\s]+)?",
+    re.I,
+)
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
@@ -104,22 +114,42 @@ _IN_TURN = re.compile(
     r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
     re.I,
 )
+_BOTH = re.compile(
+    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)",
+    re.I,
+)
+_EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
+_THE_ONE = re.compile(
+    rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
+    rf"|(?:of|among)\s+{THEM})\b|one(?P<many>s)?\s+(?:(?P<that>(?:who|that|which)\s+)|(?=(?:{'|'.join(PREPOSITIONS)}|without|\w+ed)\b))"
+    r"(?P<said>.+))(?P<owns>['’]s\b)?",
+    re.I,
+)
+"""One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
-_THERE = r"(?:is|are|was|were)\s+there"
+_BE = r"(?:is|are|was|were)"
+_THERE = rf"{_BE}\s+there"
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
     r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
     re.I,
 )
 _NEXT = re.compile(
-    r"(?:in\s+)?the\s+(?:(?P<unit>year|month|day)\s+(?P<after>after|before)(?:\s+that)?"
-    r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day))",
+    r"(?:(?:in|on)\s+)?the\s+(?:(?P<unit>year|month|day)\s+(?P<after>after|before)(?:\s+that)?"
+    r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day)|(?P<day>\d{1,2})(?:st|nd|rd|th))",
     re.I,
 )
+_SAME_TIME = re.compile(
+    r"\s+(?:(?:in|on|at|for)\s+)?(?:that\s+same|that|the\s+same)\s+(?:year|month|day|date|time|period|week)$",
+    re.I,
+)
+"""What says that a condition of the last question stays: *and Ann that same year*."""
+_DID_SO = re.compile(r"\b(?:did|does|do|done)\s+so\b", re.I)
+_DOES = re.compile(rf"(?:who|which\s+\w+)\s+(?!{AUX}\b)(?P<does>.+)", re.I)
 _THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
 _POINTS = re.compile(
     r"\b(?:of|among|from|are|were|do|did|have)\s+(?:those|these|them|they)\b(?!\s+(?:who|that|which|with|in|of)\b)"
-    r"|\bthe\s+(?:(?!only\b)\w+\s+)?ones?\b(?!\s+(?:who|that|which)\b)",
+    r"|\bthe\s+(?:(?!only\b)\w+\s+)?ones?\b(?!\s+(?:who|that|which)\b)|\b(?:both|each)$",
     re.I,
 )
 """*Which of those*, *the completed ones*: words that mean something said before."""
@@ -193,6 +223,8 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
     if last.query is not None and (query := in_language(last.query, rest)) is not None:
         return [FollowUp(question, query=query)]
     of_set, of_turns = OfSet(last, question), OfTurns(last, question)
+    if (so := _DID_SO.search(rest)) and (does := _DOES.match(last.thread.question.rstrip("?!. "))):
+        rest = f"{rest[: so.start()]}{does['does']}{rest[so.end() :]}"
     if last.focus is None:
         meant = sets_meant(last, rest)
         if isinstance(meant, Abstention):
@@ -202,12 +234,16 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         named = reading.in_turn(rest)
         if named:
             return named
+    if WHICH_BEST.fullmatch(rest):
+        last = last.before_count()
+        of_set, reading = OfSet(last, question), _FollowUps(last, question)
     is_part = ONLY.fullmatch(rest) or OUT.fullmatch(rest)
     is_bare = (
         not is_part
         and not re.search(rf"\b(?:of|among|from)\s+{THEM}\b", rest, re.I)
         and (is_led or not reading.has_words(rest))
         and not (YES_NO.match(rest) and _PRONOUN.search(rest))
+        and not (_ASKS.match(rest) and (not is_led or goes_on_from_set(rest)))
     )
     return (
         of_set.of_all(rest)
@@ -221,10 +257,13 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_turns.when(rest)
         or of_turns.of_both(rest)
         or of_set.of_same(rest)
+        or reading.of_each(rest)
         or reading.others(rest)
         or reading.one_more(rest)
         or reading.compared(rest)
+        or reading.by_member(rest)
         or reading.without(rest)
+        or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
         or of_set.narrowed(rest, replaces=is_led)
         or reading.referring(rest)
     )
@@ -281,6 +320,7 @@ class _FollowUps:
 
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
+        rest = _SAME_TIME.sub("", rest)
         query, mentions, graph = self.last.query, self._mentions(rest), self.last.reader.graph
         bare = re.sub(r"['’]s$", "", rest)
         if bare != rest and not any(mention.stop == len(rest) for mention in mentions):
@@ -295,10 +335,13 @@ class _FollowUps:
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
             )
+        are_values = len(mentions) > 1 and not self.has_words(rest)
+        if are_values and (found := self._with_value(query, rest, mentions)):
+            return [FollowUp(self.question, query=each) for each in found]
         if len(mentions) > 1 or self.has_words(rest):
-            return self.reworded(rest)
+            return self.reworded(rest) or self._described(query, rest) or self._renamed(query, rest)
         mention = mentions[0]
-        best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PLURAL]
+        best = [c for c in mention.candidates if c.how == mention.candidates[0].how and c.how <= PARTIAL]
         changes = {(old, c.node): _with(query, old, c.node) for c in best for old in self.last.alike(c.node)}
         if len(changes) > 1:
             names = tuple(
@@ -306,10 +349,11 @@ class _FollowUps:
             )
             told = "be" if len(best) > 1 else "take the place of"
             return Abstention("ambiguous_entity", f'"{mention.text}" may {told} {" or ".join(names)}', names)
-        found = list(changes.values()) or self._with_value(query, rest, mention)
+        found = list(changes.values()) or self._with_value(query, rest, mentions)
         start = self.question.rfind(mention.text)
         at = (start, start + len(mention.text)) if start >= 0 else (0, 0)
-        if not found and (other := self.reworded(rest)):
+        renamed = [] if mention.strong else self._renamed(query, rest)
+        if not found and (other := self.reworded(rest) or renamed):
             return other
         if found or rest.split()[0].lower() in PREPOSITIONS or not mention.strong:
             return [FollowUp(self.question, query=each, at=at) for each in found]
@@ -318,21 +362,50 @@ class _FollowUps:
         )
         return Abstention("unplaced", detail)
 
-    def _with_value(self, query: Query, rest: str, mention: Mention) -> list[Query]:
-        """The last query with a value in the place of its only one, compared as the words beside it say."""
-        values = [v for p in parts_of(query.part) for v in _values_of(p)]
+    def _with_value(self, query: Query, rest: str, mentions: Sequence[Mention]) -> list[Query]:
+        """The last query with values in the place of its own, compared as the words beside one say."""
+        old = sorted(dict.fromkeys(v for p in _parts(query) for v in _values_of(p)), key=lambda v: v.number)
+        if len(old) != len(mentions):
+            return []
         new = [
-            replace(v, mention=-1) for v in mention.values if len(values) == 1 and v.date == values[0].date
+            next((v for v in m.values if v.date == o.date), None) for o, m in zip(old, mentions, strict=True)
         ]
-        sign = sign_beside(rest, mention)
+        if None in new or not new:
+            return []
+        sign = sign_beside(rest, mentions[0]) if len(mentions) == 1 else None
+        found = _with_values(query, {o: n for o, n in zip(old, new, strict=True) if n}, sign)
+        return [] if found == query else [found]
 
-        def changed(part: Part) -> Part:
-            if isinstance(part, Compared) and isinstance(part.value, Value):
-                return replace(part, value=new[0], sign=sign or part.sign)
-            return part
+    def _renamed(self, query: Query, rest: str) -> list[FollowUp]:
+        """*And Quarry Hill?*: in the place of the only name in the text of the last question."""
+        named = entities_of(query)
+        at = self.last.thread.question.find(self.last.reader.graph.label(named[0])) if len(named) == 1 else -1
+        if at < 0 or not rest[0].isupper():
+            return []
+        return self._in_place(at, at + len(self.last.reader.graph.label(named[0])), rest)
 
-        part = mapped(query.part, changed) if new else query.part
-        return [] if part == query.part else [replace(query, part=part)]
+    def _in_place(self, start: int, stop: int, said: str) -> list[FollowUp]:
+        """The last question with other words at some characters, of which as much is asked."""
+        query, asked = self.last.query, self.last.thread.question.rstrip("?!. ")
+        if query is None:
+            return []
+
+        def around(new: Query) -> Query | None:
+            is_other = new.ask == query.ask and key_of(new) != key_of(query)
+            return new if is_other and len(_parts(new)) == len(_parts(query)) else None
+
+        return [FollowUp(f"{asked[:start]}{said}{asked[stop:]}?", around, is_said=True)]
+
+    def _described(self, query: Query, rest: str) -> list[FollowUp]:
+        """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
+        described = self.last.read(f"Who is {rest}?") if re.match("the ", rest, re.I) else None
+        nodes = Executor(self.last.reader.graph).members(described.part).tolist() if described else []
+        if described is None or described.ask != "list" or len(nodes) != 1:
+            return []
+        return [
+            FollowUp(self.question, query=_with(query, old, nodes[0]))
+            for old in self.last.alike(nodes[0])[:1]
+        ]
 
     def reworded(self, rest: str) -> list[FollowUp]:
         """*And with black?*: in the place of the phrase of the last question with the same preposition."""
@@ -341,47 +414,37 @@ class _FollowUps:
             return []
         ends = "|".join(sorted(PREPOSITIONS))
         said = re.search(rf"\b{re.escape(words[0])}\s+(?:(?!(?:{ends})\b)[\w'’-]+\s*)+", asked, re.I)
-        query = self.last.query
-        if said is None or query is None:
-            return []
-
-        def around(new: Query) -> Query | None:
-            is_same_ask = new.ask == query.ask and key_of(new) != key_of(query)
-            return new if is_same_ask and len(_parts(new)) == len(_parts(query)) else None
-
-        text = f"{asked[: said.start()]}{rest} {asked[said.end() :]}".strip()
-        return [FollowUp(f"{text}?", around, is_said=True)]
+        return self._in_place(said.start(), said.end(), f"{rest} ") if said else []
 
     def how_many(self, rest: str) -> list[FollowUp]:
         """*And how many appliances?*: of what the last question counted others of."""
-        counted, asked = _HOW_MANY.fullmatch(rest), self.last.thread.question
-        said, query = _HOW_MANY.search(asked), self.last.query
-        if counted is None or said is None or query is None or not entities_of(query):
+        counted, said = _HOW_MANY.fullmatch(rest), _HOW_MANY.search(self.last.thread.question)
+        if counted is None or said is None or self.last.query is None or not entities_of(self.last.query):
             return []
-
-        def around(new: Query) -> Query | None:
-            is_of_same = set(entities_of(query)) <= set(entities_of(new)) and key_of(new) != key_of(query)
-            return new if is_of_same and new.ask == query.ask else None
-
-        text = f"{asked[: said.start()]}how many {counted[1]}{asked[said.end() :]}"
-        return [FollowUp(text, around, is_said=True, is_whole=True)]
+        ways = self._in_place(said.start(), said.end(), f"how many {counted[1]}")
+        return [replace(way, is_whole=True) for way in ways]
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
-        """*And the year after?* of a question of one year."""
+        """*And the year after?*, *and on the 11th?*: the last question of another date."""
         match, query = _NEXT.fullmatch(rest), self.last.query
         if query is not None and (side := _OTHER_SIDE.fullmatch(rest)):
             return self._on_side(query, ">" if side["side"].lower() in _UP else "<")
         if match is None or query is None:
             return []
+        way = 1 if (match["after"] or match["way"] or "").lower() in ("after", "next", "following") else -1
+        unit = (match["unit"] or match["of"] or "day").lower()
+        values = dict.fromkeys(v for p in _parts(query) for v in _values_of(p))
+        moved = [(v, _moved(v, unit, way, int(match["day"] or 0))) for v in values]
         asked = self.last.thread.question
-        years = re.findall(r"\b(?:1\d|20)\d\d\b", asked)
-        way = 1 if (match["after"] or match["way"]).lower() in ("after", "next", "following") else -1
-        if (match["unit"] or match["of"]).lower() != "year" or len(years) != 1:
-            return Abstention(
-                "unplaced", f'I cannot tell what "{rest}" is: the last question does not have one year'
-            )
-        text = asked.replace(years[0], str(int(years[0]) + way))
-        return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
+        years = re.findall(r"\b(?:1\d|20)\d\d\b", asked) if unit == "year" and not values else []
+        if len(years) == 1:
+            text = asked.replace(years[0], str(int(years[0]) + way))
+            return [FollowUp(text, lambda new: new if new.ask == query.ask else None, is_said=True)]
+        if len(moved) == 1 and moved[0][1] is not None:
+            return [FollowUp(self.question, query=_with_values(query, {moved[0][0]: moved[0][1]}))]
+        return Abstention(
+            "unplaced", f'I cannot tell what "{rest}" is: the last question does not have one {unit}'
+        )
 
     def without(self, rest: str) -> list[FollowUp]:
         """*Except Night Ferry*, *only Night Ferry*: one of the last set, by its name."""
@@ -585,6 +648,39 @@ class _FollowUps:
 
     # pronouns
 
+    def of_each(self, rest: str) -> list[FollowUp]:
+        """*Which drug is made at both?*: of the last two topics, or of two in a set, by their names."""
+        match = _BOTH.search(rest)
+        if match is None:
+            return []
+        topics = [[t.node for _, t in self.last.run[-2:] if isinstance(t, Anchor)]]
+        found: list[FollowUp] = []
+        for nodes in [*(t for t in topics if len(t) == 2), *(t.members for t in self.last.of_number(2))]:
+            names = tuple(map(self.last.reader.graph.label, nodes))
+            text = f"{rest[: match.start()]}both {' and '.join(names)}{rest[match.end() :]}"
+            found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
+        return found
+
+    def of_one(self, rest: str) -> list[FollowUp]:
+        """*Which branches hold the newest one?*: of what the last set has of such, as far as it is sure."""
+        match, things = _THE_ONE.search(rest), self.last.things
+        if match is None or things is None or len(things.members) < 2:
+            return []
+        before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
+        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM})?\s+{_BE}\s+", before_it, re.I):
+            return []
+        if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
+            return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
+        being = "" if match["that"] else "are " if match["many"] else "is "
+        said = f"the {match['best']} one" if match["best"] else match["said"]
+        for way in OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False):
+            query = self.last.read(way.text, way.around)
+            members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
+            if query and query.ask == "list" and (len(members) == 1 or (members and match["many"])):
+                one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
+                return [self._put(before_it, one, behind)]
+        return [FollowUp(f"{rest}?", lambda _: None)]
+
     def asks_for_names(self, rest: str) -> bool:
         """Whether names are asked of what a pronoun stands for: *what is its German name*."""
         match = _PRONOUN.search(rest)
@@ -633,21 +729,47 @@ class _FollowUps:
         owns = self._owns(match, text[match.end() :])
         return f"{text[: match.start()]}{label}{owns}{text[match.end() :]}", (*names, label)
 
+    def by_member(self, rest: str) -> list[FollowUp]:
+        """*What was the prize fund of each?*: what is asked of the members of a set, with the member."""
+        if not _EACH.search(rest) or self.last.things is None or len(self.last.things.members) < 2:
+            return []
+        ways = self.referring(_EACH.sub("them", rest))
+
+        def by(way: FollowUp) -> Around:
+            def around(query: Query) -> Query | None:
+                match found := way.around(query) if way.around else None:
+                    case Query("list", Walk(_, step)):
+                        return replace(found, by=(opposite(step),))
+                    case _:
+                        return None
+
+            return around
+
+        return [replace(way, around=by(way)) for way in ways] if isinstance(ways, list) else []
+
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
         rest = _BARE.sub("it", rest)
-        match = next((m for m in _PRONOUN.finditer(rest) if self._is_reference(rest, m)), None)
         mentions = self._mentions(rest)
+        names = [m for m in mentions if m.strong and m.candidates]
+        said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
+        match = next((m for m in said if self._is_reference(rest, m)), None)
         if match is None:
             return [] if mentions else self._of_last(rest)
-        before = [m for m in mentions if m.stop <= match.start() and m.strong and m.candidates]
-        if before and not _is_compared(rest, match):
+        own = _HAVE.fullmatch(rest[: match.start()])
+        is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
+        if own and is_far and match["thing" if own["one"] else "many"]:
+            return []  # it stands for what is asked for: *which clubs have their own bus*
+        if any(m.stop <= match.start() for m in names) and not _is_compared(rest, match):
             return []  # it stands for a name before it
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
-        if (answer := self._answered()) and (match["thing"] or match["many"]):
+        answer = self._answered()
+        if answer and (match["thing"] or match["many"]):
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
             told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
+        if match["person"] and answer and answer in meant and not answer.is_value:
+            meant = [answer]
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["place"]:
@@ -670,7 +792,8 @@ class _FollowUps:
             for place in places
         ]
         others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
-        return ways[: 1 if others else _MOST_WAYS]
+        is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
+        return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
 
     def _rest_of(self, used: Referent, behind: str) -> str:
         """What stands behind a pronoun, with names for others in it: *is he older than her*."""
@@ -703,10 +826,9 @@ class _FollowUps:
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
             return [replace(self._put(f"{rest} is ", r, ""), is_whole=True) for r in referents[:1]]
-        if _THE.fullmatch(rest) and not EXTREME.search(rest):
-            return [
-                replace(self._put(f"{rest} of ", r, ""), is_whole=True, rank=int(r.is_set)) for r in referents
-            ]
+        if (the := _THE.fullmatch(rest)) and not EXTREME.search(rest):
+            ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
+            return [replace(way, is_whole=True, rank=int(r.is_set)) for way, r in ways]
         if _HOW.fullmatch(rest):
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)
@@ -809,6 +931,52 @@ def _is_compared(rest: str, match: re.Match[str]) -> bool:
 def _with(query: Query, old: int, new: int) -> Query:
     other = None if query.other is None else with_entity(query.other, old, new)
     return replace(query, part=with_entity(query.part, old, new), other=other)
+
+
+def _with_values(query: Query, new: Mapping[Value, Value], sign: Sign | None = None) -> Query:
+    """A query with other values in the place of some, compared by `sign` if there is one."""
+
+    def changed(part: Part) -> Part:
+        match part:
+            case Compared(value=Value() as old) if old in new:
+                return replace(part, value=replace(new[old], mention=-1), sign=sign or part.sign)
+            case Qualified():
+                return replace(part, conditions=tuple(_with_value_of(c, new) for c in part.conditions))
+            case _:
+                return part
+
+    return replace(query, part=mapped(query.part, changed))
+
+
+def _with_value_of(condition: OnEdge, new: Mapping[Value, Value]) -> OnEdge:
+    value = condition.value
+    return replace(condition, value=new.get(value, value)) if isinstance(value, Value) else condition
+
+
+def _moved(value: Value, unit: str, way: int, day: int) -> Value | None:
+    """A date so many units later, or of another day of its month; None where it is no such date."""
+    if not value.date:
+        is_year = unit == "year" and not value.width and 1000 <= value.number < 3000
+        return replace(value, number=value.number + way) if is_year else None
+    if value.yearly:
+        of_month = value.number % 100
+        number = value.number - of_month + day if day else value.number + way
+        return replace(value, number=number) if unit == "day" and of_month else None
+    if unit == "day" and value.width < 1:
+        first = date.fromordinal(int(value.number) + 1)
+        moved = first.replace(day=day) if day else first + timedelta(days=way)
+        return replace(value, number=value.number + (moved - first).days)
+    first, length = date.fromordinal(int(value.number) + 1), int(value.width) + 1
+    if unit == "year" and first.day == first.month == 1 and length in (365, 366):
+        begin, end = (date(first.year + n, 1, 1) for n in (way, way + 1))
+    elif unit == "month" and first.day == 1 and 28 <= length <= 31:
+        months = [first.year * 12 + first.month - 1 + n for n in (way, way + 1)]
+        begin, end = (date(m // 12, m % 12 + 1, 1) for m in months)
+    else:
+        return None
+    return replace(
+        value, number=float(begin.toordinal() - 1), width=value.width + (end - begin).days - length
+    )
 
 
 def _values_of(part: Part) -> list[Value]:

@@ -9,7 +9,6 @@ are any of them in Berlin?; are they of one team?
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -36,6 +35,7 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import NUMBER_WORDS
+from clew.reading.certainty import Around
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
 from clew.reading.thread import LastAnswer
@@ -44,7 +44,6 @@ from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
 
-Around = Callable[[Query], Query | None]
 THEM = r"(?:them|those|these|they)"
 AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
 _MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
@@ -55,25 +54,27 @@ ALL = re.compile(
     rf"|(?:who|what|which|list|show|name|give)(?:\s+(?:are|were|{THEM}|all|me|of))+|which(?:\s+ones?)?"
     r"|(?:(?:what|give|list|show)\s+(?:(?:me|are)\s+)?)?(?:(?:their|the)\s+)?names?"
     r"|(?:who|what|which(?:\s+one)?)(?:\s+(?:is|was)|['’]s)\s+(?:it|that)|(?:who|what)"
-    rf"|what\s+(?:are|is|were)\s+(?:{THEM}|it|he|she)\s+called|{THEM}|it",
+    rf"|what\s+(?:are|is|were)\s+(?:{THEM}|it|he|she)\s+called|{THEM}|it"
+    rf"|(?:which|what)\s+(?P<noun>\w+)\s+(?:are|were|is|was)\s+(?:{THEM}|it|that)",
     re.I,
 )
 SORT = re.compile(
-    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:{THEM}|it|all|the\s+(?!rest|other)\w+)\s+)?(?:please\s+)?"
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
     rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
-    rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest)(?:\s+ones?)?\s+first)",
+    rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest|most|least|fewest)(?:\s+ones?)?\s+first)",
     re.I,
 )
 _WAY = re.compile(
     r"[\s,(]+(?:(?:in\s+)?(?P<down>desc)\w*(?:\s+order)?|(?:in\s+)?asc\w*(?:\s+order)?"
-    rf"|(?:the\s+)?(?P<first>{_MOST_WORDS})(?:\s+\w+)?\s+first)\)?$",
+    rf"|(?:the\s+)?(?P<first>{_MOST_WORDS}|most|least|fewest)(?:\s+\w+)?\s+first)\)?$",
     re.I,
 )
 ONLY = re.compile(
     rf"(?P<only>(?:show\s+|list\s+|keep\s+)?(?:me\s+)?(?:only|just)\s+(?:{THEM}|the\s+ones?|the|ones?)?)"
-    rf"\s*(?P<that>that|who|which|of\s+{THEM})?\s*(?P<rest>.+)|keep\s+(?:{THEM}|the\s+ones?)\s+(?P<kept>.+)",
+    rf"\s*(?P<that>that|who|which|of\s+{THEM})?\s*(?P<rest>.+)"
+    rf"|(?P<verb>keep|show|list|give)\s+(?:me\s+)?(?:{THEM}|the\s+ones?)\s+(?P<kept>.+)",
     re.I,
 )
 OUT = re.compile(
@@ -88,7 +89,7 @@ ONES = re.compile(
 )
 _OF_THEM = re.compile(
     r"(?:\s+ones?)?\s*\b(?P<of>of|among(?:st)?|from)\s+(?:all\s+(?:of\s+)?)?"
-    r"(?:them\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)|(?<=which)\s+ones?\b",
+    r"(?:(?:them|his|hers|theirs)\b|(?:those|these)\b(?:\s+(?P<noun>\w+)(?:\s+ones?)?)?)|(?<=which)\s+ones?\b",
     re.I,
 )
 _PARTITIVE = re.compile(
@@ -106,7 +107,7 @@ _HOW_MUCH = re.compile(
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
-    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?)",
+    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
     re.I,
 )
 _WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
@@ -120,6 +121,11 @@ BEST = re.compile(
     re.I,
 )
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
+_OF_ONE = re.compile(
+    rf"\b(?:{_MOST_WORDS}|first|last)\b(?!\s+(?:two|three|\d))|^which \w+ (?:is|was|has|does)\b", re.I
+)
+"""What is so of one thing alone."""
+_BEST_ONE = re.compile(r"(?:(?<=est)|(?<=most)|(?<=first)|(?<=last))\s+ones?$", re.I)
 _MOST = re.compile(r"(?:the\s+)?(?P<word>most|least|fewest|highest|lowest|largest|smallest|biggest)", re.I)
 _ANY = re.compile(
     rf"(?P<aux>{AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
@@ -197,7 +203,26 @@ def _which_are(question: str) -> re.Match[str] | None:
         is_object = bool(words) and words[-1] in PREPOSITIONS
         if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
             return None
-    return _WHICH_ARE.match(question)
+    return _WHICH_ARE.match(question) or _which_does(question)
+
+
+_BEFORE_OBJECT = frozenset("the a an no more less fewer most least exactly over under".split())
+
+
+def _which_does(question: str) -> re.Match[str] | None:
+    """The words before a verb that has no noun before it: *which opened first*, not *which used cars*."""
+    match, lexicon = re.match(r"which\s+(?=(\w+)\b(?:\s+(\w+))?)", question, re.I), Lexicon.load()
+    if match is None:
+        return None
+    verb, then = (word and word.lower() for word in match.groups())
+    is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not _is_noun(verb))
+    is_verb = is_verb or then in _BEFORE_OBJECT
+    is_alone = (
+        verb not in FUNCTION
+        and singular(verb) == verb
+        and (not then or then in FUNCTION or not _is_noun(then))
+    )
+    return match if is_verb and is_alone else None
 
 
 def _is_noun(word: str) -> bool:
@@ -231,7 +256,10 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
-    people = next(last.of_run(), None) if re.search(r"\b(?:they|them|their)\b", rest, re.I) else None
+    is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
+        r"which\s+ones?\b", rest, re.I
+    )
+    people = next(last.of_run(), None) if is_of_people else None
     if people is not None and len(people.members) > 1 and people.are_people:
         return [(replace(last, focus=people), rest)]
     executor = Executor(last.reader.graph)
@@ -305,12 +333,31 @@ class OfSet:
         """What its members are called."""
         return self.last.owners.noun if self.last.owners else "things"
 
+    @property
+    def _may_be_people(self) -> bool:
+        """Whether *who* may ask for one of the set, unless its type is none of people: not of animals."""
+        things = self.last.things
+        return things is not None and (things.type < 0 or things.are_people)
+
+    def names_what_is_asked(self, rest: str) -> bool:
+        """Whether a question has a noun of the graph: *longest film in the programme* is a whole one."""
+        return any(singular(t.norm) in self.last.reader.vocabulary.nouns for t in tokens(rest))
+
+    def _called(self, noun: str | None) -> bool:
+        """Whether a noun may call the members, as *ones* and no noun do."""
+        low = (noun or "ones").lower()
+        things = self.last.owners
+        return low in ("one", "ones") or bool(
+            things
+            and (things.called(singular(low)) or singular(low) == singular(things.noun.split()[-1].lower()))
+        )
+
     # all of it, and its numbers
 
     def of_all(self, rest: str) -> list[FollowUp]:
         """*How many are they?*, *which ones?*, *their names*."""
         match, whole = ALL.fullmatch(rest), self.whole
-        if match is None or whole is None:
+        if match is None or whole is None or not self._called(match["noun"]):
             return []
         if (
             re.fullmatch("how many", rest, re.I)
@@ -362,7 +409,13 @@ class OfSet:
     def in_order(self, rest: str) -> list[FollowUp]:
         """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
         match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
-        if match is None or whole is None or things is None or not things.members:
+        if (
+            match is None
+            or whole is None
+            or things is None
+            or not things.members
+            or not self._called(match["noun"])
+        ):
             return []
         said = match["of"] or match["by"] or ""
         way = _WAY.search(f" {said}")
@@ -456,24 +509,31 @@ class OfSet:
         query, noun = self.last.query, self.noun
         if self.whole is None or not rest:
             return []
+        rest = re.sub(rf"(?<=of )the {re.escape(noun)}(?=\s+{AUX}\b)", "them", rest, flags=re.I)
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
             largest = _comparative(most["word"].lower()) not in FEWER
             return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
         texts, how = self._texts(rest, noun, replaces=replaces)
-        if any(
-            re.search(rf"\b(?:{_MOST_WORDS}|first|last)\b(?!\s+(?:two|three|\d))", text, re.I)
-            for text in texts
-        ):
+        texts = [_BEST_ONE.sub("", text) for text in texts]
+        if any(_OF_ONE.search(text) for text in texts):
             one = re.compile(rf"(?<=which ){re.escape(noun)}\b", re.I)
             texts = [*(one.sub(singular_noun(noun), text) for text in texts), *texts]
+        whole = self.last.owners.part if self.last.owners else None
+        is_which = re.match("which|who", rest, re.I)
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
-            is_other_ask = how.is_amount and found and found.ask not in ("sum", "average", "count")
-            if found is None or is_other_ask or (how.is_best and not isinstance(found.part, Extreme)):
+            if found is None or (how.is_best and not isinstance(found.part, Extreme)):
                 return None
+            if how.is_amount and found.ask not in ("sum", "average", "count"):
+                return None
+            is_amount = found.ask in ("sum", "average", "largest", "smallest")
+            if (is_which and is_amount) or (found.part == whole and not found.by and not how.is_out):
+                return (
+                    None  # *Which was the biggest?* is not its size; *how many sold?* not how many there are
+                )
             if how.is_out:
                 return self._left_out(query, found)
             if how.verdict:
@@ -491,14 +551,15 @@ class OfSet:
         are_many = self.last.things is not None and len(self.last.things.members) > 1
         is_of_two = re.match(r"(?:which|what|who)\b|(?:the\s+)?\w+er\b", rest, re.I) and _OF_TWO.search(rest)
         is_best = False
-        if is_of_two or (are_many and WHICH_IS_MORE.fullmatch(rest)):
+        is_of_some = "than" not in rest and re.match("which|who|what", rest, re.I) and _of_them(rest)
+        if is_of_two or (are_many and (is_of_some or WHICH_IS_MORE.fullmatch(rest))):
             more, rest = rest, _of_two(rest)
             is_best = more != rest
         found = self._part_of(rest, noun, is_led=replaces)
         if found is None and _of_them(rest):
             found = self._some_of(rest, noun, is_best=is_best)
         if found is None:
-            found = self._best_of(rest, noun, is_best=is_best, are_many=are_many)
+            found = self._best_of(rest, noun, is_best=is_best, are_many=are_many, is_led=replaces)
         if found is not None:
             return found
         if replaces and (ones := ONES.fullmatch(rest)):
@@ -513,10 +574,11 @@ class OfSet:
         if out := OUT.fullmatch(rest):
             return _being(out["rest"], out["that"], noun), _How(is_out=True)
         if only := ONLY.fullmatch(rest) or (not is_led and ONES.fullmatch(rest)):
-            kept = only.groupdict().get("kept") or only["rest"]
+            said = only.groupdict()
+            kept = re.sub(r"\s+ones?$", "", said.get("kept") or only["rest"], flags=re.I)
             if BEST.fullmatch(kept):
                 return [_the_best(kept, noun)], _How(is_best=True)
-            return _being(kept, only["that"], noun), _How()
+            return _being(kept, only["that"], noun), _How(is_elliptic=not said.get("verb"))
         if any_of := _ANY.fullmatch(rest):
             aux, said = any_of["aux"] or any_of["be"], any_of["rest"] or any_of["behind"]
             that = re.match(r"(?:that|who|which)\s+", said, re.I)
@@ -546,7 +608,7 @@ class OfSet:
         )
 
     def _best_of(
-        self, rest: str, noun: str, *, is_best: bool, are_many: bool
+        self, rest: str, noun: str, *, is_best: bool, are_many: bool, is_led: bool
     ) -> tuple[list[str], _How] | None:
         """*Their average age*, *which is the oldest*, *the two oldest*, *who joined first*."""
         if total := _HOW_MUCH.fullmatch(rest):
@@ -560,9 +622,11 @@ class OfSet:
             return [_the_best(best["best"], noun)], _How(is_best=True)
         if which := _which_are(rest):
             return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
+        if not is_led and self.names_what_is_asked(rest):
+            return None
         if BEST.fullmatch(rest):
             return [_the_best(rest, noun)], _How(is_best=True)
-        if are_many and (who := _WHO_BEST.fullmatch(rest)):
+        if are_many and (who := _WHO_BEST.fullmatch(rest)) and (is_led or self._may_be_people):
             return [f"Which {noun} {who['is']}", rest], _How(is_best=True, is_whole=True)
         return None
 
@@ -723,6 +787,9 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
 def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
+    if by := re.fullmatch(rf"(?P<best>{_MOST_WORDS})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
+        way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
+        return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
         rf"(?:top|bottom|first|last)\s+(?:{_NUMBERS})\b", best, re.I
     ):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
+from itertools import takewhile
 
 import numpy as np
 
@@ -32,13 +33,14 @@ from clew.query.tree import (
     parts_of,
 )
 from clew.query.vocabulary import DATE, LEAF, NUMBER
+from clew.reading.certainty import Around
 from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
 from clew.types import Answer, Thread
 
-_NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?(\w+)", re.I)
+_NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?([\w\s-]+)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ class Things:
         if self.type >= 0:
             return plural(self.reader.vocabulary.types[self.type])
         said = _NOUN.search(self.question)
-        return said[1] if said and said[1].lower() not in FUNCTION else "things"
+        words = list(takewhile(lambda w: w.lower() not in FUNCTION, said[1].split() if said else ()))
+        return next((w for w in reversed(words) if singular(w) != w), next(iter(words), "things"))
 
     def are(self, type_: int) -> bool:
         """Whether a type is that of the set, or one of several that have its noun: *steam locomotive*."""
@@ -193,7 +196,13 @@ class LastAnswer:
     reader: QuestionReader
     thread: Thread
     query: Query | None
+    read_surely: Callable[[str, Around | None], Query | None]
+    """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
     focus: Things | None = None
+
+    def read(self, text: str, around: Around | None = None) -> Query | None:
+        """The query of a text, without the places of it; None where it is not sure."""
+        return unmentioned(self.read_surely(text, around))
 
     @cached_property
     def answers(self) -> list[int]:
@@ -265,6 +274,14 @@ class LastAnswer:
                 case _:
                     break
         return found
+
+    def before_count(self) -> LastAnswer:
+        """With the set of the turn before in focus, of which the last one only counted some."""
+        query, before = self.query, next(iter(self.earlier), None)
+        if query is None or before is None or query.ask != "count" or before.ask != "list":
+            return self
+        counted, whole = self._things(self._of_values(query.part)), self._things(self._of_values(before.part))
+        return replace(self, focus=whole) if set(counted.members) < set(whole.members) else self
 
     def sets(self) -> Iterator[Things]:
         """The sets that a number of things may be meant of, the likeliest first."""
@@ -351,16 +368,16 @@ class LastAnswer:
             nodes = things.members if things else []
             is_one = len(nodes) == 1
         if is_one:
-            found.append(self._one(nodes[0]))
+            found.append(self.one(nodes[0]))
         elif things is not None and things.members and not isinstance(things.part, Anchor):
-            found.append(replace(self._one(things.members[0]), part=things.part, is_set=True))
+            found.append(replace(self.one(things.members[0]), part=things.part, is_set=True))
         owners = self.owners_of_texts
         if owners is not None and owners.members:
             found.append(
-                replace(self._one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
+                replace(self.one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
             )
         named = entities_of(self.query) if self.query else ()
-        return [*found, *(self._one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+        return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
 
     @cached_property
     def told(self) -> list[int]:
@@ -376,16 +393,15 @@ class LastAnswer:
             query = replace(query, part=Without(query.part, Anchor(node)))
         return query if told else None
 
-    def _one(self, node: int) -> Referent:
+    def one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
         labels = labels_of(self.reader, node)
         types = len(self.reader.vocabulary.types_of(node))
-        is_one = any(map(_are_people, labels[:types] if types else labels)) or None
-        if types and not is_one and not any(map(person_share, labels[:types])):
+        is_one, sex = any(map(_are_people, labels[:types] if types else labels)) or None, self._sex(node)
+        if types and not is_one and not sex and not any(map(person_share, labels[:types])):
             is_one = False
         begin, end = self.reader.graph.out.span(node)
-        is_value = not types and begin == end
-        return Referent(Anchor(node), node, is_one, sex=self._sex(node), is_value=is_value)
+        return Referent(Anchor(node), node, is_one, sex=sex, is_value=not types and begin == end)
 
     def _sex(self, node: int) -> str:
         """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""

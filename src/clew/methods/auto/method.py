@@ -187,7 +187,7 @@ def _by_rules(
     query = query_of(thread, plain.reader)
     if query is None and thread.total:
         query = unmentioned(plain.read(thread.question).query)
-    ways = follow_ups(LastAnswer(plain.reader, thread, query), question)
+    ways = follow_ups(LastAnswer(plain.reader, thread, query, plain.read_surely), question)
     if isinstance(ways, Abstention):
         return replace(_abstaining(question, ways, plain, id), thread=thread)
     left_open: list[Answer] = []
