@@ -68,7 +68,8 @@ LABEL = [
      "lineup": [{"person": "p3", "plays": "bass"}, {"person": "p2", "plays": "drums"}]},
     {"kind": "tour", "id": "t1", "name": "Winter Tour", "artist": "b1",
      "shows": [{"city": "Oslo", "tickets": 310}, {"city": "Cork", "tickets": 420}]},
-    {"kind": "tour", "id": "t2", "name": "Ferry Tour", "artist": "b2", "shows": [{"city": "Oslo", "tickets": 95}]},
+    {"kind": "tour", "id": "t2", "name": "Ferry Tour", "artist": "b2",
+     "shows": [{"city": "Oslo", "tickets": 95}]},
 ]  # fmt: skip
 
 

@@ -204,6 +204,7 @@ _RESTRICTIONS = (
     (english.JUST_SO_MANY.pattern, "compares"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
+    (r"\b(?:before|after)\s+the\s+(?:last|latest|first)\b(?:\s+(?:one|time)\b)?", "nothing"),
     (r"\b(?:difference|by\s+how\s+(?:much|many))\b", "subtracts"),
     (rf"\b(?:{'|'.join(_EXACTLY)})\b", "compares"),
     (r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can)\s+(?:every|each|all)\b", "every"),
@@ -610,6 +611,11 @@ class _Account:
                 case Compared(_, _, _, Value() as value) if value.mention >= 0:
                     self._place_value(value.mention)
                 case Counted(_, _, _, _, mention) if mention >= 0:
+                    at = self.mentions[mention]
+                    if self.text[: at.start].lower().endswith("the "):
+                        self._place_inside(
+                            at, "unplaced", ""
+                        )  # *the two members* are not those of two things
                     self._place_value(mention)
                 case _:
                     pass
@@ -957,7 +963,7 @@ class _Account:
         if head is None or self._lists_numbers():
             return
         noun, exact = singular(self.vocabulary.types[type_]), self.likeness.exact_types[:, type_].tolist()
-        short = not Lexicon.load().known(noun)  # *work orders* of a type `wo`
+        short = noun.isalpha() and not Lexicon.load().known(noun)  # *work orders* of a type `wo`
         said = {
             a for (a, _, _), like in zip(self.likeness.words, exact, strict=True) if short and like >= SPELT
         }

@@ -83,7 +83,7 @@ _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", 
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
 _WHEN_LAST = re.compile(
     r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
-    r"(?P<word>\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
+    r"(?P<word>(?<!\bthe)\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
     re.I,
 )
 _LESS = frozenset("less fewer younger shorter smaller lower lighter cheaper slower earlier narrower".split())

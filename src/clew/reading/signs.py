@@ -361,7 +361,7 @@ class Signs:
                 way = self._comparison_way(self.vocabulary.is_of_time(end))
                 log_odds = math.log(IGNORED) if sign in _UP and not self.compares else 0.0
                 log_odds += math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0
-                return log_odds + (math.log(UNSAID) if self._is_no_age(end) else 0.0)
+                return log_odds + (math.log(IGNORED) if self._is_no_age(end) else 0.0)
             case _:
                 return 0.0
 
@@ -476,10 +476,13 @@ class Signs:
         return bound_before(self.question, starts[0]) if starts else None
 
     def _is_no_age(self, end: End) -> bool:
-        """Whether the question compares ages, and an end has numbers that are none: *older* by a length."""
-        is_number = self.vocabulary.ends[end] == NUMBER and not self.vocabulary.is_of_time(end)
+        """Whether the question compares ages, and an end has none: a length, when it was checked."""
+        if _OF_AGE.isdisjoint(self.words):
+            return False
         label = self.vocabulary.relations[relation_of(end)].split()
-        return is_number and not _OF_AGE.isdisjoint(self.words) and _AGES.isdisjoint(label)
+        if self.vocabulary.is_of_time(end):
+            return not (_LATER if "newer" in self.words else _LATER | _JOINED).isdisjoint(label)
+        return self.vocabulary.ends[end] == NUMBER and _AGES.isdisjoint(label)
 
     def _comparison_way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
