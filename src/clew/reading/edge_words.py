@@ -53,7 +53,7 @@ DERIVED = 0.85
 """From here on two words are near because one is derived from the other."""
 OfStep = Callable[[int], tuple[OnEdge, ...]]
 _BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
-_END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
+ENDS = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class EdgeKeys:
         words = {key: set(words_of_label(key).split()) for key, is_date in dated.items() if is_date}
         words = {key: said for key, said in words.items() if self._has_values(key, places)}
         begin = next((key for key, said in words.items() if said & _BEGIN), "")
-        end = next((key for key, said in words.items() if said & _END and key != begin), "")
+        end = next((key for key, said in words.items() if said & ENDS and key != begin), "")
         others = [key for key in words if key not in (begin, end)]
         return begin, end, others[0] if len(others) == 1 else ""
 

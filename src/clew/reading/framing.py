@@ -49,7 +49,7 @@ _SOURCE = re.compile(
     re.I,
 )
 _LAST = re.compile(
-    r"[\s,]+(?:please|pls|plz|thanks|thank you|so far|at the moment|right now|these days|nowadays|at present"
+    r"[\s,]+(?:please|pls|plz|thanks|thank you|so far"
     r"|as of now|at all|by the way)$",
     re.I,
 )

@@ -8,12 +8,12 @@ none. Where no reading is left, the question is read with its words, and they st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 
-from clew.graph.steps import Step, backward, is_backward, opposite, relation_of
+from clew.graph.steps import Step, backward, forward, head_end, is_backward, opposite, relation_of, tail_end
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
@@ -42,8 +42,9 @@ from clew.query.tree import (
 from clew.query.values import ORDINALS
 from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
+from clew.reading.asked_for import final_type
 from clew.reading.comparisons import EARLIER
-from clew.reading.edge_words import EdgeKeys, EdgeWords
+from clew.reading.edge_words import ENDS, EdgeKeys, EdgeWords
 from clew.reading.kinship import (
     Lineage,
     broader_word,
@@ -81,6 +82,9 @@ _MORE = re.compile(
 )
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
+_CURRENT = re.compile(
+    r"\b(?:current(?:ly)?|nowadays|(?:right\s+)?now|these\s+days|at\s+present|at\s+the\s+moment)\b", re.I
+)
 _WHEN_LAST = re.compile(
     r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
     r"(?P<word>(?<!\bthe)\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
@@ -135,6 +139,7 @@ class Operators:
             self._shares,
             self._differences,
             self._last_time,
+            self._current,
             self._nth,
             self._groups,
             self._averages,
@@ -545,6 +550,44 @@ class Operators:
         if query.ask != "list" or not is_time:
             return None
         return replace(query, part=Extreme(part, (), False, latest))
+
+    def _current(self) -> Iterator[Operator]:
+        """*Who plays in Low Tide now*: by rows that have no end, where such rows may have one."""
+        match = _CURRENT.search(self.text)
+        if match is not None and not any("current" in label.split() for label in self.vocabulary.relations):
+            ends = self._ends_of_rows()
+            if ends:
+                yield Operator(*match.span(), partial(self._still, ends))
+            elif " " in match[0] and not self.edge_keys.of_relations:
+                yield Operator(*match.span(), as_it_is)
+
+    def _ends_of_rows(self) -> dict[int, Step]:
+        """By declared types, the relation that says until when what it is of was so."""
+        vocabulary, ends = self.vocabulary, dict[int, Step]()
+        for relation, label in enumerate(vocabulary.relations):
+            type_ = vocabulary.end_types[head_end(relation)]
+            if (
+                type_ >= 0
+                and vocabulary.is_of_time(tail_end(relation))
+                and not ENDS.isdisjoint(label.split())
+            ):
+                ends[type_] = forward(relation)
+        return ends
+
+    def _still(self, ends: Mapping[int, Step], query: Query) -> Query | None:
+        def still(part: Part) -> Part:
+            end = ends.get(final_type(part.source, self.vocabulary)) if isinstance(part, Walk) else None
+            if (
+                end is None
+                or not isinstance(part, Walk)
+                or isinstance(part.source, Anchor)
+                or part.step == end
+            ):
+                return part
+            return replace(part, source=Counted(part.source, end, "=", 0))
+
+        changed = replace(query, part=mapped(query.part, still))
+        return None if changed == query else changed
 
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""
