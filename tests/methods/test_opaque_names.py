@@ -28,7 +28,7 @@ SETS = {
 """Prompts and code were worked on with the first set in sight; the second came later, and was only asked."""
 RIGHT = {
     "first": {
-        "auto": (37, 0), "kg-rag": (37, 0), "simgrag": (37, 1), "synaptiqa": (40, 0),
+        "auto": (38, 0), "kg-rag": (37, 0), "simgrag": (37, 1), "synaptiqa": (40, 0),
         "walk-retrieve": (26, 0),
     },
     "second": {
@@ -41,7 +41,7 @@ LEAST_REPLAYED = 6
 """Questions that have replies of a small model."""
 RIGHT_CLAIMS, NOT_ASKED = (
     {"first": 17, "second": 15},
-    {("walk-retrieve", "courtarch-6"), ("auto", "liftsvc-1"), ("claims", "apiary-c3")},
+    {("walk-retrieve", "courtarch-6"), ("claims", "apiary-c3")},
 )
 """Claims of 20; no other verdict decides the other way. What was not replied to in time."""
 
