@@ -16,9 +16,16 @@ from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, header_words, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
-from clew.graph.readers.survey import SAMPLED_ROWS, NumberedRow, Survey, Table, look_through, unclear
+from clew.graph.readers.survey import (
+    SAMPLED_ROWS,
+    NumberedRow,
+    Survey,
+    Table,
+    look_through,
+    singular,
+    unclear,
+)
 from clew.graph.readers.table import read_tables
-from clew.text.inflection import singular
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
