@@ -39,7 +39,7 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import ORDINALS
-from clew.query.vocabulary import LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
+from clew.query.vocabulary import DATE, LEAF, MOST_READ, NUMBER, THING, UNEXPLAINED, Vocabulary
 from clew.query.words import NEARLY_ALL
 from clew.reading import english
 from clew.reading.asked_for import (
@@ -48,6 +48,7 @@ from clew.reading.asked_for import (
     asks_when,
     final_type,
     living_asked_for,
+    names_a_thing,
     reached_by,
 )
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
@@ -94,6 +95,7 @@ _OPENING = re.compile(
 """Words with which a question opens that say of what kind its answer is."""
 _WHO = re.compile(r"\W*(?:and\s+|so\s+)?(who)\b", re.I)
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
+_ASKED_THING = re.compile(r"\W*(?:and\s+)?(?:which|what)\s+(\w+)\s+(\w+)\b", re.I)
 _TIME_OF_DAY = re.compile(r"\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
@@ -738,6 +740,7 @@ class _Account:
         self._place_living()
         self._place_types()
         self._place_asked_type()
+        self._place_asked_thing()
         self._place_flags()
         self._place_pronouns()
         self._place_ranked_person()
@@ -950,6 +953,18 @@ class _Account:
                 is_said = self._is_used(token) or self._is_near(token) or is_anyone
                 if not is_said and not self._are_all_of(spelt):
                     self._put(token, "unplaced", "")
+
+    def _place_asked_thing(self) -> None:
+        """*Which shipyard* is no number and no year, unless the relation to it is called so."""
+        step = reached_by(self.query.part) if self.query.ask == "list" and not self.query.key else None
+        hit = _ASKED_THING.match(self.text)
+        if hit is None or step is None or self.vocabulary.kinds_reached[step] not in (NUMBER, DATE):
+            return
+        behind = hit[2].lower()
+        is_verb = behind in BEING | DOING | HAVING or Lexicon.load().verb(behind)
+        for token in self._inside(*hit.span(1)) if is_verb and names_a_thing(hit[1].lower()) else ():
+            if not (self._is_near(token) or self._is_label(token) or self._is_used(token)):
+                self._put(token, "unplaced", "")
 
     def _place_asked_type(self) -> None:
         """*Which interpreters* is answered with interpreters: where none is one, the word has no place."""

@@ -265,6 +265,7 @@ KINDS = ("kind_like", "kind_known")
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
 LEAST_LIKE, PEOPLE = 0.3, 0.9
+_THINGS = ("person", "group", "location", "artifact", "animal", "plant")
 _DOINGS = ("act", "event", "process")
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
 MOST_RELATIONS = 2_000
@@ -386,6 +387,12 @@ def _noun_kind(word: str) -> Float32:
     for name, share in (Lexicon.load().classes(word) if word else {}).items():
         vector[CLASSES.index(name)] = share
     return _unit(vector)
+
+
+def names_a_thing(noun: str) -> bool:
+    """Whether a noun surely means persons, groups, places or things that are made: no time and no amount."""
+    kind = _noun_kind(singular(noun))
+    return float(sum(kind[CLASSES.index(name)] ** 2 for name in _THINGS)) >= PEOPLE
 
 
 def _unit(vector: Float32) -> Float32:

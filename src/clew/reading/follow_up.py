@@ -825,7 +825,8 @@ class _FollowUps:
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
-            return [replace(self._put(f"{rest} is ", r, ""), is_whole=True) for r in referents[:1]]
+            # *On which machine?* is no question by itself.
+            return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in referents[:1]]
         if (the := _THE.fullmatch(rest)) and not EXTREME.search(rest):
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
             return [replace(way, is_whole=True, rank=int(r.is_set)) for way, r in ways]
