@@ -963,7 +963,8 @@ class _Account:
         behind = hit[2].lower()
         is_verb = behind in BEING | DOING | HAVING or Lexicon.load().verb(behind)
         for token in self._inside(*hit.span(1)) if is_verb and names_a_thing(hit[1].lower()) else ():
-            if not (self._is_near(token) or self._is_label(token) or self._is_used(token)):
+            is_said = self._best_label(token)[2] >= SPELT or self._is_label(token)
+            if not is_said and not self._is_used(token):
                 self._put(token, "unplaced", "")
 
     def _place_asked_type(self) -> None:
