@@ -318,6 +318,13 @@ def known_layout(header: Sequence[str], known: Sequence[TableForm], called: str)
     )
 
 
+def known_kind(known: Sequence[TableForm], called: str) -> str:
+    """The column of types of the known table that one is `called` as; "" for none."""
+    forms = (form for form in known if _are_called_alike(form.name, called))
+    types = ((form, form.layout.nodes.types) for form in forms if form.layout.nodes)
+    return next((form.header[at] for form, at in types if at is not None), "")
+
+
 def _are_called_alike(name: str, other: str) -> bool:
     """Whether one of two names of tables is in the other: *grants*, *new grants*."""
     first, second = (header_words(each).replace(" ", "") for each in (name, other))

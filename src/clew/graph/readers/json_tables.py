@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns, header_words, known_layout
+from clew.graph.readers.columns import EdgeColumns, header_words, known_kind, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import (
@@ -576,31 +576,35 @@ class _Rows:
     called: Mapping[str, str]
 
     @classmethod
-    def of(cls, records: Sequence[Object], things: _Things, kind: str, noun: str) -> _Rows:
-        """The fields of lists that hold nothing but such objects, where the outer objects have ids."""
-        id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in records)), "")
-        fields: dict[str, list[Object]] = {}
-        for record in records if id_ else ():
-            for name, value in record.items():
-                if isinstance(value, list) and value and name not in things.ids:
-                    fields.setdefault(name, []).append(record)
-        called: dict[str, str] = {}
-        for name, outer in fields.items():
-            if all(_are_objects(record[name]) for record in outer):
-                kinds = {record.get(kind) for record in outer}
-                one = kinds.pop() if len(kinds) == 1 else None
-                called[name] = one if isinstance(one, str) else noun
-        return cls(id_, called)
+    def of(cls, records: Sequence[Object], things: _Things, id_: str, kind: str, noun: str) -> _Rows:
+        """The fields that hold nothing but lists of such objects, where the outer objects have ids."""
+        filled = [(name, record) for record in records for name, value in record.items() if value]
+        if not id_:
+            return cls("", {})
+        others = {name for name, record in filled if not _are_objects(record[name])} | things.ids.keys()
+        kinds: dict[str, set[object]] = {}
+        for name, record in filled:
+            if name not in others:
+                kinds.setdefault(name, set()).add(record.get(kind, noun))
+        return cls(id_, {name: str(*of) if len(of) == 1 else noun for name, of in kinds.items()})
 
     def outer(self, record: Object) -> Object:
         """An object without them."""
-        return _without(record, *self.called)
+        return _without(record, *self._fields(record))
 
-    def inner(self, records: Iterable[Object], name: str, things: _Things) -> Iterator[Object]:
-        """The rows of a field, each with the id of the object that it stands in."""
-        for record in records:
-            for row in cast(list[Object], record.get(name) or ()):
-                yield {self.called[name]: record.get(self.id), **things.outer(row)}
+    def inner(self, records: Iterable[Object], things: _Things) -> dict[str, list[Object]]:
+        """The rows of each field, each with the id of the object that it stands in."""
+        rows: dict[str, list[Object]] = {name: [] for name in self.called}
+        for record in records if rows else ():
+            for name in self._fields(record):
+                of = {self.called[name]: record[self.id]}
+                rows[name] += [{**of, **things.outer(row)} for row in cast(list[Object], record[name])]
+        return rows
+
+    def _fields(self, record: Object) -> list[str]:
+        """The fields of an object that hold such lists: not what comes otherwise behind the first objects."""
+        has_id = _is_text(record.get(self.id))
+        return [name for name in self.called if has_id and _are_objects(record.get(name))]
 
 
 def _tables_of(
@@ -608,8 +612,11 @@ def _tables_of(
 ) -> list[Table]:
     """Look through objects as rows of a table, and through what is within them before."""
     first = list(islice(objects(), SAMPLED_ROWS))
-    things, kind = _Things.of(first), "" if hints.columns else _kind_of(first)
-    within = _Rows.of(first, things, kind, singular(header_words(path.name.split(".")[0]) or "row"))
+    things, called = _Things.of(first), path.name.split(".")[0]
+    kind = "" if hints.columns else known_kind(hints.known, called) or _kind_of(first)
+    keys = () if hints.columns else (hints.id,) if hints.id else _ID_KEYS  # edges have no rows
+    id_ = next((key for key in keys if all(_is_text(one.get(key)) for one in first)), "")
+    within = _Rows.of(first, things, id_, kind, singular(header_words(called) or "row"))
 
     def outer(record: Object) -> Object:
         return things.outer(within.outer(record))
@@ -618,23 +625,29 @@ def _tables_of(
     if not columns.at:
         return []
     tables: list[Table] = []
-    for name in within.called:
-        inner = _Columns.of(within.inner(objects(), name, things))
-        cells = list(map(inner.row, within.inner(objects(), name, things)))
-        tables.append(_look_at(path / name, inner, lambda _, cells=cells: cells, replace(hints, id=None)))
+    plain = replace(hints, id=None, columns={})
+    for name, found in within.inner(objects(), things).items():
+        tables.append(_look_at_objects(path / name, found, plain))
     for name, found in things.found.items():
-        inner = _Columns.of(found.values())
-        is_known = known_layout(list(inner.at), hints.known, name) is not None
-        said = hints if is_known else replace(hints, id=things.ids[name], columns={})
-        cells = list(map(inner.row, found.values()))
-        tables.append(_look_at(path / name, inner, lambda _, cells=cells: cells, said))
+        inner = list(found.values())
+        is_known = known_layout(list(_Columns.of(inner).at), hints.known, name) is not None
+        said = hints if is_known else replace(plain, id=things.ids[name])
+        tables.append(_look_at_objects(path / name, inner, said))
 
     def rows(tally: Tally) -> Iterable[list[str]]:
         # A document is parsed again when it is its turn: not all of a folder are kept until then.
         return (columns.row(outer(each)) for each in _objects_in(path, tally))
 
     table = _look_at(path, columns, rows, hints, alone=alone)
-    return [*tables, _with_types(table, kind) if kind in columns.at else table]
+    is_told = kind in columns.at and not table.layout.known
+    return [*tables, _with_types(table, kind) if is_told else table]
+
+
+def _look_at_objects(path: Path, objects: Sequence[Object], hints: Hints) -> Table:
+    """Look through the table of objects that stand within others."""
+    columns = _Columns.of(objects)
+    cells = list(map(columns.row, objects))
+    return _look_at(path, columns, lambda _: cells, hints)
 
 
 def _kind_of(records: Sequence[Object]) -> str:
