@@ -614,10 +614,9 @@ class _Account:
                     self._place_value(value.mention)
                 case Counted(_, _, _, _, mention) if mention >= 0:
                     at = self.mentions[mention]
+                    # *The two members* are not those of two things.
                     if self.text[: at.start].lower().endswith("the "):
-                        self._place_inside(
-                            at, "unplaced", ""
-                        )  # *the two members* are not those of two things
+                        self._place_inside(at, "unplaced", "")
                     self._place_value(mention)
                 case _:
                     pass

@@ -265,9 +265,10 @@ KINDS = ("kind_like", "kind_known")
 LEAST_SHARED = 0.3
 """Ends that a smaller share of an end's nodes have say nothing of its sort."""
 LEAST_LIKE, PEOPLE = 0.3, 0.9
-_THINGS = ("person", "group", "location", "artifact", "animal", "plant")
-_DOINGS = ("act", "event", "process")
 """A type that is less like persons, groups and animals is nobody; a noun as like persons asks for people."""
+_DOINGS = ("act", "event", "process")
+_SOLID = ("person", "group", "location", "artifact", "animal", "plant")
+"""Classes of what is done; and of what is no time and no amount."""
 MOST_RELATIONS = 2_000
 """Relations of a graph up to which other ends tell the kind of an end too: each takes a row of all ends."""
 _ASKED_KIND = re.compile(
@@ -392,7 +393,7 @@ def _noun_kind(word: str) -> Float32:
 def names_a_thing(noun: str) -> bool:
     """Whether a noun surely means persons, groups, places or things that are made: no time and no amount."""
     kind = _noun_kind(singular(noun))
-    return float(sum(kind[CLASSES.index(name)] ** 2 for name in _THINGS)) >= PEOPLE
+    return float(sum(kind[CLASSES.index(name)] ** 2 for name in _SOLID)) >= PEOPLE
 
 
 def _unit(vector: Float32) -> Float32:

@@ -156,7 +156,7 @@ def symbol_before(before: str) -> Sign | None:
     return None if match is None else _SYMBOLS[match[1]]
 
 
-_OF_ONE = re.compile(
+_SINCE_OF_ONE = re.compile(
     r"\W*(?:has|have|had)\b"
     r"|(?!.*\b(?:who|what|which|that|whose|how)\b).*[a-z] (?:has|have|had) been\b",
     re.I,
@@ -177,7 +177,7 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
     for pattern, sign in _BEFORE:
         hit = re.search(rf"\b({pattern})\b{_FILLER}$", before)
         if hit is not None and (is_date or hit[1] not in _OF_TIME):
-            return "=" if hit[1] == "since" and _OF_ONE.match(before) else sign
+            return "=" if hit[1] == "since" and _SINCE_OF_ONE.match(before) else sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign

@@ -98,6 +98,10 @@ JUST_SO_MANY = re.compile(
     r"\b(?:just|only)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten)\b",
     re.I,
 )
+NOW = re.compile(
+    r"\b(?:now|currently|(?P<aside>right now|nowadays|at present|at the moment|these days))\b", re.I
+)
+"""What says that something is so to this day; `aside`: where all is, it says nothing."""
 HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
 """Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
 HOW_MANY_OF = re.compile(r"\W*\bhow\s+many\s+(\w+)", re.I)

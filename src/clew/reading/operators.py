@@ -70,7 +70,6 @@ _NTH = re.compile(
     rf"\b(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th))[-\s]+(?=(?:most|least|best|worst|\w{{2,}}est)\b)",
     re.I,
 )
-_RANKED = re.compile(r"\b(?:\w{3,}est|most|least|top|bottom|best|worst)\b", re.I)
 _GROUP = re.compile(
     r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on|over|to|with|under)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
@@ -82,9 +81,7 @@ _MORE = re.compile(
 )
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
-_CURRENT = re.compile(
-    r"\b(?:current(?:ly)?|nowadays|(?:right\s+)?now|these\s+days|at\s+present|at\s+the\s+moment)\b", re.I
-)
+_CURRENT = re.compile(rf"{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)", re.I)
 _WHEN_LAST = re.compile(
     r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
     r"(?P<word>(?<!\bthe)\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
@@ -355,7 +352,7 @@ class Operators:
                 if not self._is_noun(noun):
                     continue
                 stop = match.start(name) + len(" ".join(words[:length]))
-                if match["by"] and _RANKED.search(self.text, 0, match.start()):
+                if match["by"] and english.SUPERLATIVE.search(self.text, 0, match.start()):
                     yield Operator(match.start(), stop, partial(self._ranked_by, noun))
                     break
                 stop = match.end() if name == "subject" else stop
@@ -558,7 +555,7 @@ class Operators:
             ends = self._ends_of_rows()
             if ends:
                 yield Operator(*match.span(), partial(self._still, ends))
-            elif " " in match[0] and not self.edge_keys.of_relations:
+            elif match["aside"] and not self.edge_keys.of_relations:
                 yield Operator(*match.span(), as_it_is)
 
     def _ends_of_rows(self) -> dict[int, Step]:
@@ -566,28 +563,27 @@ class Operators:
         vocabulary, ends = self.vocabulary, dict[int, Step]()
         for relation, label in enumerate(vocabulary.relations):
             type_ = vocabulary.end_types[head_end(relation)]
-            if (
-                type_ >= 0
-                and vocabulary.is_of_time(tail_end(relation))
-                and not ENDS.isdisjoint(label.split())
-            ):
+            is_end = vocabulary.is_of_time(tail_end(relation)) and not ENDS.isdisjoint(label.split())
+            if is_end and type_ >= 0:
                 ends[type_] = forward(relation)
         return ends
 
-    def _still(self, ends: Mapping[int, Step], query: Query) -> Query | None:
-        def still(part: Part) -> Part:
-            end = ends.get(final_type(part.source, self.vocabulary)) if isinstance(part, Walk) else None
-            if (
-                end is None
-                or not isinstance(part, Walk)
-                or isinstance(part.source, Anchor)
-                or part.step == end
-            ):
-                return part
-            return replace(part, source=Counted(part.source, end, "=", 0))
+    def _still(self, ends: Mapping[int, Step], query: Query) -> Query:
+        """What a query asks of rows that have no end; other relations hold as they are recorded."""
 
-        changed = replace(query, part=mapped(query.part, still))
-        return None if changed == query else changed
+        def open_rows(part: Part) -> Part:
+            end = None if isinstance(part, Anchor) else ends.get(final_type(part, self.vocabulary))
+            return part if end is None else Counted(part, end, "=", 0)
+
+        def still(part: Part) -> Part:
+            is_end = isinstance(part, Walk) and part.step in ends.values()
+            return (
+                replace(part, source=open_rows(part.source))
+                if isinstance(part, Walk) and not is_end
+                else part
+            )
+
+        return replace(query, part=open_rows(mapped(query.part, still)))
 
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""

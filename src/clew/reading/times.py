@@ -14,6 +14,7 @@ from clew.query.tree import OnEdge, Query, Sign, Value
 from clew.query.values import NUMBER_WORDS, day_number, days_from, today
 from clew.reading.comparisons import sign_beside
 from clew.reading.edge_words import EdgeKeys
+from clew.reading.english import NOW
 from clew.reading.mentions import Mention
 from clew.reading.operator import Operator, as_it_is
 
@@ -25,7 +26,7 @@ _WITHIN = re.compile(
     rf"\b(?:in|within|during|over)\s+the\s+(?:last|past)\s+(?P<number>\d+|\w+)\s+{_PERIOD}\b", re.I
 )
 _LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
-_NOW = re.compile(r"\b(?:now|currently|today|at present|at the moment|these days)\b", re.I)
+_NOW = re.compile(rf"{NOW.pattern}|\btoday\b", re.I)
 _BEFORE = re.compile(
     r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
     r"(?:the\s+)?(?:year\s+)?$",

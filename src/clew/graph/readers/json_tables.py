@@ -256,7 +256,7 @@ def _spdx(document: Object) -> Network:
 # the columns are is found as in other tables (`survey`).
 
 
-MOST_OF_KIND = 0.5
+LEAST_OF_KIND = 0.5
 """The share of the objects of a kind that have a field which others never have."""
 ITEM = "\x1f"
 """What stands between the values of a list within a cell."""
@@ -678,7 +678,7 @@ def _is_word(text: str) -> bool:
 def _is_of_some(name: str, groups: Sequence[Sequence[Object]]) -> bool:
     """Whether a field is in most objects of some groups, and in none of the others."""
     shares = [sum(name in record for record in group) / len(group) for group in groups]
-    return not all(shares) and all(share == 0 or share >= MOST_OF_KIND for share in shares)
+    return not all(shares) and all(share == 0 or share >= LEAST_OF_KIND for share in shares)
 
 
 def _look_at(
