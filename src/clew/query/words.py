@@ -579,6 +579,9 @@ class _Words:
         """*With at least two directors*, *that treat no disease*."""
         single = number == 1 and sign in ("=", ">=", ">")
         if number == 0 and sign == "=":
+            has_no_noun = not self._own_noun(step) and self._noun(opposite(step)) == "thing"
+            if among is None and has_no_noun and not is_backward(step):
+                return _alike("with", f'with no "{self._label(step)}"')
             many_text = "no "
         elif sign == ">=" and number == 1:
             many_text = "a "

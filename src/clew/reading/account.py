@@ -445,6 +445,9 @@ class _Account:
         for token in (t for start, stop in self.query.said for t in self._inside(start, stop)):
             self._put(token, "operator", "")
             self.carried_words.add(token.start)
+        for token in (t for t in self.tokens if t.norm in english.HAPPENING and not self._is_near(t)):
+            self._put(token, "frame", "")
+            self.carried_words.add(token.start)
         self._place_restrictions()
         self._place_written_as_names()
         self._place_content()

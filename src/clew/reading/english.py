@@ -21,9 +21,12 @@ FUNCTION = frozenset(
 )
 """Words that are never a name of their own, unless they are written as one."""
 
-LIGHT = frozenset(
+HAPPENING = frozenset("happen happens happened happening occur occurs occurred occurring".split())
+"""Verbs that say of an event that it was one."""
+LIGHT = HAPPENING.union(
     """located situated found lies lie lying based stands stand standing sits come comes came goes go get gets
-    got find finds use uses used keep keeps put placed one people known considered ll ve re""".split()
+    got find finds use uses used keep keeps put placed one people known considered ll ve re
+    contain contains containing contained consist consists consisting comprise comprises comprising""".split()
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 GOING = frozenset(("go", "goes"))
@@ -59,6 +62,16 @@ EACH_PERIOD = {
     "quarter": ("quarterly",), "week": ("weekly",), "year": ("yearly", "annual"),
 }  # fmt: skip
 """Periods, and what is said of what each of them has: *paid per hour* is the `hourly rate`."""
+SHORT_DAYS = {
+    day: (day[:3].title(), day[:2].title())
+    for day in "monday tuesday wednesday thursday friday saturday sunday".split()
+}
+"""Days of the week, and what tables call them."""
+SHORT_MONTHS = {
+    month: (month[:3],)
+    for month in "January February March April June July August September October November December".split()
+}
+"""Months, likewise; they are written with a capital."""
 MUTUAL = frozenset(
     "border bordering adjacent adjoin adjoining neighbor neighbour neighboring neighbouring sibling"
     " sister brother twin cousin spouse wife husband married marry partner friend rival colleague peer"
@@ -90,7 +103,8 @@ DIFFERENT = re.compile(r"\b(different|distinct|unique|various|kinds?|types?|valu
 """Words by which also values that are equal for several are counted once."""
 ONLY = re.compile(
     r"\b(?:only|solely|exclusively|purely|nothing\s+(?:but|other\s+than|except)"
-    r"|(?:,\s*)?(?:and\s+|with\s+)?(?:nothing|nobody|no\s+one|nowhere)\s+else|and\s+no\s+others?)\b",
+    r"|(?:,\s*)?(?:and\s+|with\s+)?(?:nothing|nobody|no\s+one|nowhere)\s+else|and\s+no\s+others?)\b"
+    r"|(?:,\s*)?\b(?:(?:and|but|with)\s+)?no\s+other(?:\s+\w+)?(?=\W*$)",
     re.I,
 )
 """Words that shut out all else."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -16,7 +16,7 @@ from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.vocabulary import Vocabulary
 from clew.reading.countries import places_named
-from clew.reading.english import FUNCTION
+from clew.reading.english import FUNCTION, SHORT_DAYS, SHORT_MONTHS
 from clew.reading.mentions import (
     ALIAS,
     EXACT,
@@ -165,6 +165,14 @@ class _Spans:
         return self.question[span[0] : span[1]]
 
 
+def _short_named(words: Sequence[Token]) -> Iterator[tuple[CharacterSpan, tuple[str, ...]]]:
+    """Days of the week and months, and what they are called in short: *on Mondays* of a value `Mon`."""
+    for word in words:
+        short = SHORT_DAYS.get(singular(word.norm)) or SHORT_MONTHS.get(word.text)
+        if short:
+            yield (word.start, word.stop), short
+
+
 @dataclass(frozen=True, eq=False)
 class MentionFinder:
     """Finds mentions by the names index of a graph."""
@@ -269,8 +277,9 @@ class MentionFinder:
             for name in hits[:MOST_CANDIDATES]:
                 how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
                 spans.add((words[0].start, words[-1].stop), Candidate(name.entity, how, QUALITY[how]))
-        for span, places in places_named(spans.tokens, self.typing, frozenset(spans.candidates)):
-            for name in (hit for place in places for hit in self.names.exact(place)):
+        places = places_named(spans.tokens, self.typing, frozenset(spans.candidates))
+        for span, others in (*places, *_short_named(spans.tokens)):
+            for name in (hit for other in others for hit in self.names.exact(other)):
                 spans.add(span, Candidate(name.entity, ALIAS, QUALITY[PLURAL]))
 
     def _add_codes(self, spans: _Spans) -> None:

@@ -71,10 +71,17 @@ _NTH = re.compile(
     re.I,
 )
 _GROUP = re.compile(
-    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on|over|to|with|under)\s+(?:each|every)\s+(?:of\s+the\s+)?)(?P<group>[\w-]+(?:\s+[\w-]+)?)"
+    r"\s*\b(?:(?:per|(?P<by>by))\s+|(?:for|in|of|at|from|on|over|to|with|under)\s+(?:each|every)\s+(?:of\s+the\s+)?)"
+    r"(?:(?:kinds?|sorts?|types?)\s+of\s+)?(?P<group>[\w-]+(?:\s+[\w-]+)?)"
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
+_EACH_DOES = re.compile(
+    r"\s+(?:do|does|did|has|have|is|are|was|were|can)\s+(?P<each>(?:each|every)\s+)"
+    r"(?P<which>[\w-]+(?:\s+[\w-]+){1,4})",
+    re.I,
+)
+"""*How many tickets did each venue sell*: each of what, before what it does."""
 _MORE = re.compile(
     r"\b(?:how\s+(?:much|many)\s+(?:(?!number)(?P<unit>\w+)\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
     re.I,
@@ -82,6 +89,11 @@ _MORE = re.compile(
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
 _CURRENT = re.compile(rf"{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)", re.I)
+_UNKNOWN = re.compile(
+    r"\b(?:with|of|has|have|having)\s+(?:an?\s+)?(?:unknown|missing|unrecorded|unspecified)\s+(?=\w)"
+    r"|\b(?P<whose>whose)\s+(?:\w+\s+){1,3}?(?P<is>(?:is|are)\s+(?:unknown|missing|unrecorded|not\s+(?:known|recorded)))\b",
+    re.I,
+)
 _WHEN_LAST = re.compile(
     r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
     r"(?P<word>(?<!\bthe)\s+(?:(?P<last>last|most\s+recently|latest)|first))\b(?=\s+\w)",
@@ -112,6 +124,10 @@ _OF_WHOM = re.compile(r"\s+(?:of|do|does|did|has|have|had)\s+(?:the\s+)?", re.I)
 _WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?")
 
 
+def _is_head(noun: str, label: str) -> bool:
+    return label.endswith(f" {noun}")
+
+
 def _with_part(query: Query, old: Part, new: Part) -> Query:
     return replace(query, part=mapped(query.part, lambda p: new if p == old else p))
 
@@ -135,6 +151,7 @@ class Operators:
             self._equals,
             self._shares,
             self._differences,
+            self._unknown,
             self._last_time,
             self._current,
             self._nth,
@@ -347,7 +364,8 @@ class Operators:
                 continue  # "owned by people" groups nothing
             name = "group" if match["group"] else "subject"
             words = match[name].split()
-            for length in range(len(words), 0, -1):
+            fewest = len(words) if match["subject"] else 1  # no verb goes with it: *did each company send*
+            for length in range(len(words), fewest - 1, -1):
                 noun = singular_noun(" ".join(words[:length]).lower())
                 if not self._is_noun(noun):
                     continue
@@ -360,6 +378,24 @@ class Operators:
                     match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
                 )
                 break
+        for match in _EACH_DOES.finditer(self.text):
+            words = [m.span() for m in re.finditer(r"\S+", match["which"])]
+            runs = (
+                (first, last)
+                for first in range(len(words) - 1)
+                for last in range(len(words) - 2, first - 1, -1)
+            )
+            for first, last in runs:
+                noun = singular_noun(match["which"][words[first][0] : words[last][1]].lower())
+                if self._is_noun(noun):
+                    # What is no type is no subject by itself: *how many customers does each manager serve*.
+                    is_type = first > 0 or noun in map(singular_noun, self.vocabulary.types)
+                    whole = match.start(), match.start("which") + words[last][1]
+                    yield Operator(
+                        *(match.span("each") if is_type else whole),
+                        partial(self._grouped, noun=noun, by=False),
+                    )
+                    break
 
     def _ranked_by(self, noun: str, query: Query) -> Query | None:
         """*The smallest team by budget*: the query, if that is by what it ranks."""
@@ -369,7 +405,7 @@ class Operators:
 
     def _is_noun(self, noun: str) -> bool:
         """Whether a noun is what some type or relation of the graph is called."""
-        return noun in self.vocabulary.nouns
+        return noun in self.vocabulary.nouns or any(map(partial(_is_head, noun), self.vocabulary.nouns))
 
     def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
         if any(isinstance(p, Extreme) for p in query.contents.parts):
@@ -387,6 +423,9 @@ class Operators:
         steps = sorted(self.executor.steps(members))
         direct = [(step,) for step in steps if self._is_grouping(step, noun)]
         if not direct:
+            direct = [(step,) for step in steps if self._has_head(step, noun)]
+            direct = direct if len(direct) == 1 else []
+        if not direct:
             # *Bids per sale*, by the lots that they are for.
             direct = [
                 (step, further)
@@ -396,7 +435,9 @@ class Operators:
                 if not is_backward(further) and self._is_grouping(further, noun)
             ]
             direct = direct if len(direct) == 1 else []
-        return replace(query, by=direct[0]) if direct else None
+        said = set(steps_of(query))
+        direct = [by for by in direct if by[0] in said or opposite(by[0]) in said] or direct
+        return replace(query, by=direct[0]) if len(direct) == 1 else None
 
     def _is_grouping(self, step: Step, noun: str) -> bool:
         """Whether a noun is what a step leads to: its type, or its relation from the head."""
@@ -404,6 +445,11 @@ class Operators:
         if type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun:
             return True
         return not is_backward(step) and noun in nouns_of(self.vocabulary.relations[relation_of(step)])
+
+    def _has_head(self, step: Step, noun: str) -> bool:
+        """Whether a noun is the last of what the relation of a step is called: *type* of `wagon type`."""
+        labels = nouns_of(self.vocabulary.relations[relation_of(step)])
+        return not is_backward(step) and any(_is_head(noun, label) for label in labels)
 
     # two things
 
@@ -533,6 +579,18 @@ class Operators:
         return replace(query, part=reduce(Either, parts))
 
     # bounds
+
+    def _unknown(self) -> Iterator[Operator]:
+        """*Wagons of unknown age*, *whose age is not known*: without one."""
+        for match in _UNKNOWN.finditer(self.text):
+            start, stop = match.span("whose")
+            yield (
+                Operator(start, stop, as_it_is, "without a")
+                if stop > 0
+                else Operator(*match.span(), as_it_is, "without a ")
+            )
+            if stop > 0:
+                yield Operator(match.start("is") - 1, match.end("is"), as_it_is)
 
     def _last_time(self) -> Iterator[Operator]:
         """*When was it last serviced*: the latest of the dates of its services."""
@@ -668,8 +726,9 @@ class Operators:
         one = _ONLY_ONE.search(self.text)
         if one is not None and not re.match(r"\s+(?:\w+\s+)?\w+est\b", self.text[one.end() :]):
             yield Operator(*one.span(), self._only_one, "the")
-        elif one is None and (match := english.ONLY.search(self.text)) is not None:
-            yield Operator(*match.span(), self._only_related)
+        # Said twice it is no more: *Oslo only, and no other town*.
+        for number, match in enumerate(english.ONLY.finditer(self.text) if one is None else ()):
+            yield Operator(*match.span(), as_it_is if number else self._only_related)
 
     def _only_one(self, query: Query) -> Query | None:
         match query:
