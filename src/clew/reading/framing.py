@@ -49,8 +49,9 @@ _SOURCE = re.compile(
     re.I,
 )
 _LAST = re.compile(
-    r"[\s,]+(?:please|pls|plz|thanks|thank you|so far"
-    r"|as of now|at all|by the way)$",
+    r"[\s,;(-]+(?:please|pls|plz|thanks|thank you|so far|as of now|at all|by the way|inclusive"
+    r"|both\s+(?:\w+\s+)?(?:included|inclusive)"
+    r"|(?:rounded?\s+)?(?:to\s+)?(?:one|two|three|\d)\s+(?:decimals?|digits?)(?:\s+places?)?|rounded?)\)?$",
     re.I,
 )
 """What may end a question and asks for nothing more."""
@@ -125,7 +126,7 @@ def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
         return text[: mark.start()] + (mark[0].strip() if mark[0][0] in ".?!" else text[len(bare) :])
     polite = _LAST.search(bare)
     if polite and not any(is_of_graph(w.lower()) for w in _WORD.findall(polite[0])):
-        return bare[: polite.start()] + text[len(bare) :]
+        return _without_closing(bare[: polite.start()] + text[len(bare) :], is_of_graph)
     recorded = _RECORDED.search(bare)
     if recorded and not any(is_of_graph(w.lower()) for w in _WORD.findall(recorded[1])):
         return bare[: recorded.start(1)] + text[len(bare) :]

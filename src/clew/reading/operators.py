@@ -25,6 +25,7 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
     Qualified,
     Query,
@@ -40,7 +41,7 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.values import ORDINALS
-from clew.query.vocabulary import NUMBER, Vocabulary
+from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
 from clew.reading import english
 from clew.reading.asked_for import final_type
 from clew.reading.comparisons import EARLIER
@@ -76,6 +77,14 @@ _GROUP = re.compile(
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
+_IN_PLACE = re.compile(
+    rf"\s+(?:(?:in|at|on)\s+)?(?P<the>the\s+)?(?P<nth>{'|'.join(ORDINALS[:12])}|(?:[1-9]|1\d)(?:st|nd|rd|th))"
+    r"(?P<noun>[-\s]+(?:place|position|rank))?(?=\W*$|\s+(?:in|at|on|of|for|behind|with|during)\b)",
+    re.I,
+)
+_CAME = re.compile(r"\b(?:came|come|comes|finish\w*|placed|ranked|ended)$", re.I)
+_PLACES = frozenset("place position rank order standing placing".split())
+"""What a relation is called that numbers the rows of a list."""
 _EACH_DOES = re.compile(
     r"\s+(?:do|does|did|has|have|is|are|was|were|can)\s+(?P<each>(?:each|every)\s+)"
     r"(?P<which>[\w-]+(?:\s+[\w-]+){1,4})",
@@ -155,6 +164,7 @@ class Operators:
             self._last_time,
             self._current,
             self._nth,
+            self._in_place,
             self._groups,
             self._averages,
             self._bounds,
@@ -642,6 +652,49 @@ class Operators:
             )
 
         return replace(query, part=open_rows(mapped(query.part, still)))
+
+    def _in_place(self) -> Iterator[Operator]:
+        """*Who came third*: of rows, or by edges, that record which place."""
+        match = _IN_PLACE.search(self.text)
+        if match is None or not (
+            match["noun"] or (_CAME.search(self.text, 0, match.start()) or not match["the"])
+        ):
+            return
+        word = match["nth"].lower()
+        is_first = word == ORDINALS[0] and not match["noun"]
+        if is_first and not _CAME.search(self.text, 0, match.start()):
+            return  # the earliest
+        number = ORDINALS.index(word) + 1 if word in ORDINALS else int(word[:-2])
+        yield Operator(*match.span(), partial(self._at_place, Value(number)))
+
+    def _at_place(self, place: Value, query: Query) -> Query | None:
+        keys = sorted(
+            key for key in self.edge_keys.kinds if _PLACES.intersection(words_of_label(key).split())
+        )
+        for key in keys:
+            conditions = (OnEdge(key, "=", place),)
+            over = self.edge_keys.over(
+                self.executor,
+                query,
+                lambda step, key=key, of=conditions: of if self.edge_keys.has(step, key) else (),
+            )
+            if over is not None:
+                return over
+        relations = {
+            self.vocabulary.end_types[head_end(r)]: forward(r)
+            for r, label in enumerate(self.vocabulary.relations)
+            if _PLACES.intersection(label.split()) and self.vocabulary.ends[tail_end(r)] == NUMBER
+        }
+
+        def at_place(part: Part) -> Part:
+            step = None if isinstance(part, Anchor) else relations.get(final_type(part, self.vocabulary))
+            return part if step is None else Compared(part, (step,), "=", place)
+
+        def of_rows(part: Part) -> Part:
+            return replace(part, source=at_place(part.source)) if isinstance(part, Walk) else part
+
+        changed = replace(query, part=mapped(query.part, of_rows))
+        return None if changed == query else changed
 
     def _averages(self) -> Iterator[Operator]:
         """*More than average*: read as more than some number, in whose place the average is put."""
