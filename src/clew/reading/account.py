@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float32
-from clew.graph.steps import Step, is_backward, opposite, relation_of, tail_end
+from clew.graph.steps import Step, head_end, is_backward, opposite, relation_of, tail_end
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget, difference, union
 from clew.query.tree import (
@@ -448,6 +448,7 @@ class _Account:
         for token in (t for t in self.tokens if t.norm in english.HAPPENING and not self._is_near(t)):
             self._put(token, "frame", "")
             self.carried_words.add(token.start)
+        self._place_beginnings()
         self._place_restrictions()
         self._place_written_as_names()
         self._place_content()
@@ -732,6 +733,23 @@ class _Account:
         tails = self.vocabulary.some_tails(relation)[:MOST_READ].tolist()
         values = [labels[node] for node in tails]
         return bool(tails) and all(any(c.isdigit() for c in v) and not _WORD.search(v) for v in values)
+
+    def _place_beginnings(self) -> None:
+        """*When did she start* of the one date of hers that is a beginning: `hired`."""
+        vocabulary = self.vocabulary
+        of_query = {relation_of(step) for step in steps_of(self.query)}
+        types = {int(vocabulary.end_types[head_end(relation)]) for relation in of_query}
+        begin = [
+            relation
+            for relation, label in enumerate(vocabulary.relations)
+            if vocabulary.is_of_time(tail_end(relation)) and not english.BEGINNINGS.isdisjoint(label.split())
+        ]
+        said = [relation for relation in begin if relation in of_query]
+        rivals = [r for r in begin if int(vocabulary.end_types[head_end(r)]) in types]
+        if len(said) == 1 and rivals == said:
+            for token in (t for t in self.tokens if t.norm in english.STARTING):
+                self._put(token, "relation", vocabulary.relations[said[0]])
+                self.carried_words.add(token.start)
 
     def _place_restrictions(self) -> None:
         """Words that restrict: carried by an operator, or by a label that has them, or unplaced."""

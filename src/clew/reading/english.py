@@ -23,9 +23,18 @@ FUNCTION = frozenset(
 
 HAPPENING = frozenset("happen happens happened happening occur occurs occurred occurring".split())
 """Verbs that say of an event that it was one."""
+STARTING = frozenset(
+    "start starts started starting begin begins began begun beginning join joins joined".split()
+)
+"""Verbs of what has a beginning, whatever the beginning of it is called: `hired`, `member since`."""
+BEGINNINGS = STARTING | frozenset(
+    "since from hired appointed admitted enrolled registered signed employed founded opened launched".split()
+)
+"""Words of labels of beginnings."""
 LIGHT = HAPPENING.union(
     """located situated found lies lie lying based stands stand standing sits come comes came goes go get gets
     got find finds use uses used keep keeps put placed one people known considered ll ve re
+    belong belongs belonging belonged
     contain contains containing contained consist consists consisting comprise comprises comprising""".split()
 )
 """Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""

@@ -30,7 +30,7 @@ ASKING = frozenset(
 """Those of them that ask, of which one stands before the word that asks."""
 SOURCES = frozenset(
     """graph data database dataset kg knowledge base records record file files table list information source
-    sources log logs register catalogue catalog system spreadsheet""".split()
+    sources log logs register catalogue catalog archive system spreadsheet""".split()
 )
 """What a user may call the graph."""
 _OPENER = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
@@ -62,6 +62,12 @@ _RECORDED = re.compile(
     re.I,
 )
 """That the graph is asked: *clubs with no manager on record*."""
+_IS_THERE = re.compile(
+    r"\W*(?:(?:is|are|was|were)\s+there\s+(?:an?|any|some)\s+|(?:has|have|does|did)\s+any(?P<who>body|one)\s+)(?P<what>[^?]+)\?"
+    r"\s*(?:(?:and\s+)?(?:if\s+so,?\s+)?(?:which|who|what)(?:\s+ones?)?|(?:name|list)\s+(?:it|them|him|her))\W*",
+    re.I,
+)
+"""*Is there a town that has none? Which one?* asks which."""
 _ELSE = re.compile(
     r"\b(?:else|(?<=which )other|(?<=what )other)\s+(?=[^,;?]*\b(?:besides|except|(?:apart|aside)\s+from)\b)",
     re.I,
@@ -77,6 +83,8 @@ def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
     """
     text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
     text = _ELSE.sub("", _NUMBER_OF.sub("number of", text))
+    if there := _IS_THERE.fullmatch(text):
+        text = f"{'Who' if there['who'] else 'Which'} {there['what']}?"
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text

@@ -91,6 +91,8 @@ _EACH_DOES = re.compile(
     re.I,
 )
 """*How many tickets did each venue sell*: each of what, before what it does."""
+_EACH = re.compile(r"(?<=\w)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+){0,2})(?=\W*$)", re.I)
+"""*How many players hold each title*."""
 _MORE = re.compile(
     r"\b(?:how\s+(?:much|many)\s+(?:(?!number)(?P<unit>\w+)\s+)??(?P<more>\w+er|more|less)\b|(?P<of>difference)\b)",
     re.I,
@@ -102,6 +104,16 @@ _UNKNOWN = re.compile(
     r"\b(?:with|of|has|have|having)\s+(?:an?\s+)?(?:unknown|missing|unrecorded|unspecified)\s+(?=\w)"
     r"|\b(?P<whose>whose)\s+(?:\w+\s+){1,3}?(?P<is>(?:is|are)\s+(?:unknown|missing|unrecorded|not\s+(?:known|recorded)))\b",
     re.I,
+)
+_HERE_LONGEST = re.compile(
+    r"\b(?:has|have)\s+(?:been\s+)?(?!been\b)\w+\s+(?P<here>here|with\s+us|for\s+us)\s+(?:the\s+)?(?P<end>longest|shortest)\b",
+    re.I,
+)
+_START_HERE = re.compile(
+    r"(?<=\bstart|\bbegan|\bbegin)(?:ed|s)?(?P<doing>\s+\w+ing)(?:\s+(?:here|with\s+us|for\s+us))?\b", re.I
+)
+_SOME = re.compile(
+    r"\b(?:at\s+least\s+(?:one|an?)|one\s+or\s+more)(?=\s+(?!other|more|of\b|and\b|or\b)[a-z])", re.I
 )
 _WHEN_LAST = re.compile(
     r"^\W*(?:when|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|year|month))\b.*?"
@@ -161,6 +173,7 @@ class Operators:
             self._shares,
             self._differences,
             self._unknown,
+            self._otherwise,
             self._last_time,
             self._current,
             self._nth,
@@ -388,6 +401,10 @@ class Operators:
                     match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
                 )
                 break
+        each = _EACH.search(self.text) if english.HOW_MANY.search(self.text) else None
+        noun = "" if each is None else singular_noun(each["which"].lower())
+        if each is not None and self._is_noun(noun):
+            yield Operator(*each.span(), partial(self._grouped, noun=noun, by=False))
         for match in _EACH_DOES.finditer(self.text):
             words = [m.span() for m in re.finditer(r"\S+", match["which"])]
             runs = (
@@ -601,6 +618,25 @@ class Operators:
             )
             if stop > 0:
                 yield Operator(match.start("is") - 1, match.end("is"), as_it_is)
+
+    def _otherwise(self) -> Iterator[Operator]:
+        """*Who has worked here the longest*, *at least one*: what is read as it is said more often."""
+        for match in _HERE_LONGEST.finditer(self.text):
+            yield Operator(*match.span(), self._of_workers, f"has been here the {match['end']}")
+        for match in _SOME.finditer(self.text):  # any
+            yield Operator(*match.span(), as_it_is, "a")
+        for match in _START_HERE.finditer(self.text):
+            yield Operator(match.start("doing"), match.end(), as_it_is)
+
+    def _of_workers(self, query: Query) -> Query | None:
+        """A query of people: what they do here is their work, and an animal has none."""
+        type_ = final_type(query.part, self.vocabulary)
+        kinds = (
+            Lexicon.load().classes(singular_noun(self.vocabulary.types[type_]).split()[-1])
+            if type_ >= 0
+            else {}
+        )
+        return query if kinds.get("person", 0.0) + kinds.get("group", 0.0) > 0.5 else None
 
     def _last_time(self) -> Iterator[Operator]:
         """*When was it last serviced*: the latest of the dates of its services."""
