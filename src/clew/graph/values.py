@@ -50,6 +50,14 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("pound", "pounds", "lb", "lbs"), ("mass", 0.45359237)),
     **dict.fromkeys(("millilitre", "millilitres", "milliliter", "milliliters", "ml"), ("volume", 0.001)),
     **dict.fromkeys(("litre", "litres", "liter", "liters", "l"), ("volume", 1.0)),
+    **dict.fromkeys(("kmh", "kph"), ("speed", 1 / 3.6)),
+    **dict.fromkeys(("mph",), ("speed", 0.44704)),
+    **dict.fromkeys(("knot", "knots"), ("speed", 1.852 / 3.6)),
+    **dict.fromkeys(("kw", "kilowatt", "kilowatts"), ("power", 1000.0)),
+    **dict.fromkeys(("mw", "megawatt", "megawatts"), ("power", 1e6)),
+    **dict.fromkeys(("ha", "hectare", "hectares"), ("area", 10_000.0)),
+    **dict.fromkeys(("m2", "sqm"), ("area", 1.0)),
+    **dict.fromkeys(("km2",), ("area", 1e6)),
 }
 """What a unit measures, and how much of the measure's base unit it is."""
 CURRENCIES = {

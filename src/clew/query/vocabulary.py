@@ -523,8 +523,10 @@ def _end_types(schema: Schema, left_out: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(b) if s >= MOSTLY else -1 for b, s in zip(best, share, strict=True))
 
 
-_NO_MEASURE = PREPOSITIONS | frozenset("of per the a an and or is are was has have many every".split())
-"""Words after which a unit measures nothing: *open every day*."""
+_NO_MEASURE = PREPOSITIONS | frozenset(
+    "of per the a an and or is are was has have many every maximum minimum max min average avg mean".split()
+)
+"""Words after which a unit measures nothing, or is what is measured: *open every day*, *maximum kmh*."""
 
 
 def measure_of(label: str) -> tuple[str, str]:

@@ -132,7 +132,7 @@ PERSON = 0.8
 """The share of a noun's senses that are persons, from which it means one."""
 _UNIT_ASKED = (
     re.compile(r"\bhow\s+many\s+([a-z]{2,})\b", re.I),
-    re.compile(r"\bin\s+([a-z]{2,})\W*$", re.I),
+    re.compile(r"\bin\s+([a-z]{2,}\d?)\b", re.I),
 )
 _THEY = re.compile(r"['’]s?\s.*\b(?:did|do|does|has|have|had|is|are|was|were)\s+(?:they|he|she|it)\s+$", re.I)
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
@@ -574,7 +574,10 @@ class _Account:
 
     def _is_of_name(self, token: Token) -> bool:
         """Whether a word is written as one of a name: a capital, or the first one and no verb."""
-        if token.norm in FUNCTION or token.norm in HONORIFICS or not token.text[:1].isupper():
+        is_letter = len(token.text) == 1 and token.text not in "AI"  # *S waves* are no *P waves*
+        if (token.norm in FUNCTION and not is_letter) or token.norm in HONORIFICS:
+            return False
+        if not token.text[:1].isupper():
             return False
         if any(start <= token.start < stop for start, stop in self._denials):
             return False
@@ -785,15 +788,17 @@ class _Account:
     def _place_units(self) -> None:
         """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""
         steps = {s for s in steps_of(self.query) if self.vocabulary.kinds_reached[s] == NUMBER}
-        asked = [hit for pattern in _UNIT_ASKED if (hit := pattern.search(self.text)) is not None]
-        if len(steps) != 1 or not asked:
-            return
-        own = self.vocabulary.unit_of(relation_of(steps.pop()))
-        for hit in asked if own else ():
+        listed = reached_by(self.query.part) if self.query.ask == "list" and not self.query.key else None
+        is_text = listed is not None and self.vocabulary.kinds_reached[listed] in (THING, LEAF)
+        own = self.vocabulary.unit_of(relation_of(steps.pop())) if len(steps) == 1 else ""
+        for hit in (h for pattern in _UNIT_ASKED for h in pattern.finditer(self.text) if own or is_text):
             inside = self._inside(*hit.span(1))
-            is_own = UNITS.get(hit[1].lower()) == UNITS[own]
+            is_own = bool(own) and UNITS.get(hit[1].lower()) == UNITS[own]
             for token in inside if hit[1].lower() in UNITS and not any(map(self._is_used, inside)) else ():
                 self._put(token, *(("relation", own) if is_own else ("unplaced", "")))
+        for token in (t for t in self.tokens if own and t.norm == UNITS[own][0]):
+            self._put(token, "relation", own)  # the *speed* of `max kmh`
+            self.carried_words.add(token.start)
 
     def _place_compared_times(self) -> None:
         """Who came later has not been there for longer; what is valid until a day did not end before it."""

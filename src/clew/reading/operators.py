@@ -110,7 +110,9 @@ _HERE_LONGEST = re.compile(
     re.I,
 )
 _START_HERE = re.compile(
-    r"(?<=\bstart|\bbegan|\bbegin)(?:ed|s)?(?P<doing>\s+\w+ing)(?:\s+(?:here|with\s+us|for\s+us))?\b", re.I
+    r"(?<=\bstart|\bbegan|\bbegin)(?:ed|s)?(?P<doing>\s+(?:working\b|\w+ing(?=\s+(?:here|with\s+us|for\s+us)\b))"
+    r"(?:\s+(?:here|with\s+us|for\s+us)\b)?)",
+    re.I,
 )
 _SOME = re.compile(
     r"\b(?:at\s+least\s+(?:one|an?)|one\s+or\s+more)(?=\s+(?!other|more|of\b|and\b|or\b)[a-z])", re.I
@@ -626,7 +628,7 @@ class Operators:
         for match in _SOME.finditer(self.text):  # any
             yield Operator(*match.span(), as_it_is, "a")
         for match in _START_HERE.finditer(self.text):
-            yield Operator(match.start("doing"), match.end(), as_it_is)
+            yield Operator(*match.span("doing"), as_it_is)
 
     def _of_workers(self, query: Query) -> Query | None:
         """A query of people: what they do here is their work, and an animal has none."""
