@@ -431,6 +431,7 @@ class _Account:
 
     def words(self) -> Iterator[PlacedWord]:
         """Each word with its place, in their order."""
+        self._place_beginnings()
         for anchor, mention in self.names.items():
             if mention >= 0:
                 self._place_name(anchor.node, self.mentions[mention])
@@ -448,7 +449,6 @@ class _Account:
         for token in (t for t in self.tokens if t.norm in english.HAPPENING and not self._is_near(t)):
             self._put(token, "frame", "")
             self.carried_words.add(token.start)
-        self._place_beginnings()
         self._place_restrictions()
         self._place_written_as_names()
         self._place_content()
@@ -750,7 +750,7 @@ class _Account:
         said = [relation for relation in begin if relation in of_query]
         rivals = [r for r in begin if int(vocabulary.end_types[head_end(r)]) in types]
         if len(said) == 1 and rivals == said:
-            for token in (t for t in self.tokens if t.norm in english.STARTING):
+            for token in (t for t in self.tokens if t.norm in english.STARTING and not self._is_used(t)):
                 self._put(token, "relation", vocabulary.relations[said[0]])
                 self.carried_words.add(token.start)
 
@@ -980,16 +980,18 @@ class _Account:
                     self._put(token, "unplaced", "")
 
     def _place_asked_thing(self) -> None:
-        """*Which shipyard* is no number and no year, unless the relation to it is called so."""
+        """*Which shipyard* is no number, no year and no text, unless the relation to it is called so."""
         step = reached_by(self.query.part) if self.query.ask == "list" and not self.query.key else None
         hit = _ASKED_THING.match(self.text)
-        if hit is None or step is None or self.vocabulary.kinds_reached[step] not in (NUMBER, DATE):
+        kind = None if step is None else self.vocabulary.kinds_reached[step]
+        if hit is None or kind not in (NUMBER, DATE, LEAF):
             return
         behind = hit[2].lower()
         is_verb = behind in BEING | DOING | HAVING or Lexicon.load().verb(behind)
-        for token in self._inside(*hit.span(1)) if is_verb and names_a_thing(hit[1].lower()) else ():
-            is_said = self._best_label(token)[2] >= SPELT or self._is_label(token)
-            if not is_said and not self._is_used(token):
+        for token in self._inside(*hit.span(1)) if is_verb else ():
+            is_of_others = len(self._spelt(token)[0]) > 0 if kind == LEAF else names_a_thing(hit[1].lower())
+            is_said = self._best_label(token)[2] >= SPELT or self._is_label(token) or self._is_used(token)
+            if is_of_others and not is_said:
                 self._put(token, "unplaced", "")
 
     def _place_asked_type(self) -> None:

@@ -12,7 +12,7 @@ from clew.foundation.arrays import Float32
 from clew.graph.steps import is_backward, opposite, relation_of
 from clew.query.execute import Nodes
 from clew.query.tree import Anchor, Both, Counted, OfType, Part, Query, Walk, key_of
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import NUMBER, Vocabulary
 from clew.reading import english
 from clew.reading.candidates import Option
 from clew.reading.which_way import LEAST_SCORE
@@ -33,11 +33,19 @@ def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
 def as_asked(vocabulary: Vocabulary, question: str, query: Query) -> Query:
     """A query for the value itself, which says yes or no, as one whether it is so, where that is asked.
 
-    So too one for things of which it is asked whether there are any: *did we buy any pumps*.
+    So too one for things of which it is asked whether there are any: *did we buy any pumps*. How many there
+    are of what several have numbers of are those of all: *how many tickets were sold on the tour*.
     """
     is_value = leads_to_flag(vocabulary, query) and english.YES_NO.search(question)
     if query.ask == "list" and (is_value or _ANY.match(question)):
         return replace(query, ask="yes")
+    match query:
+        case Query("list", Walk(source, step), key="") if not isinstance(source, Anchor):
+            is_number = not is_backward(step) and vocabulary.kinds_reached[step] == NUMBER
+            if is_number and english.HOW_MANY_OF.match(question):
+                return replace(query, ask="sum")
+        case _:
+            pass
     return query
 
 
