@@ -694,7 +694,7 @@ class _Words:
             return replace(chosen, before=ranked.strip())
         chosen = replace(chosen, before=f"{count}{of.before}".strip())
         if self._is_time(step, shape) and shape.form != "noun":
-            last = f"the {rank}" * bool(rank) + ("last" if largest else "first")
+            last = f"{rank}last" if largest else rank.strip() or "first"
             said = f"{_without_preposition(shape.one)} {last}"
             return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
         noun = " of the ".join(self._shape(s).one for s in reversed(steps))

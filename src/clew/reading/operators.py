@@ -41,7 +41,7 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.values import ORDINALS
-from clew.query.vocabulary import NUMBER, Vocabulary, words_of_label
+from clew.query.vocabulary import DATE, NUMBER, Vocabulary, words_of_label
 from clew.reading import english
 from clew.reading.asked_for import final_type
 from clew.reading.comparisons import EARLIER
@@ -100,6 +100,16 @@ _MORE = re.compile(
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
 _CURRENT = re.compile(rf"{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)", re.I)
+_HOW_MANY_DAYS = re.compile(
+    r"\bhow\s+many\s+days\b(?=\s+(?:was|were|did|passed|elapsed|are\s+there|were\s+there|lay)\b)"
+    r"(?:\s+(?:passed|elapsed|lay|(?:are|were)\s+there)\s+(?:between|from)\b(?:\s+(?:when|the))*)?",
+    re.I,
+)
+_NTH_IN_TIME = re.compile(
+    rf"\b(?P<first>the\s+(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th)))"
+    r"(?=\s+(?!most\b|least\b|best\b|worst\b|half\b|quarter\b|century\b|time\b|\w{2,}est\b)[a-z])",
+    re.I,
+)
 _UNKNOWN = re.compile(
     r"\b(?:with|of|has|have|having)\s+(?:an?\s+)?(?:unknown|missing|unrecorded|unspecified)\s+(?=\w)"
     r"|\b(?P<whose>whose)\s+(?:\w+\s+){1,3}?(?P<is>(?:is|are)\s+(?:unknown|missing|unrecorded|not\s+(?:known|recorded)))\b",
@@ -147,6 +157,11 @@ _OF_WHOM = re.compile(r"\s+(?:of|do|does|did|has|have|had)\s+(?:the\s+)?", re.I)
 _WHOSE = re.compile(r"['’]s?\s+(?:\w+\s+)?")
 
 
+def _ordinal(word: str) -> int:
+    """The number of *third* or *3rd*."""
+    return ORDINALS.index(word.lower()) + 1 if word.lower() in ORDINALS else int(word[:-2])
+
+
 def _is_head(noun: str, label: str) -> bool:
     return label.endswith(f" {noun}")
 
@@ -174,6 +189,7 @@ class Operators:
             self._equals,
             self._shares,
             self._differences,
+            self._days,
             self._unknown,
             self._otherwise,
             self._last_time,
@@ -284,18 +300,24 @@ class Operators:
 
     def _nth(self) -> Iterator[Operator]:
         for match in _NTH.finditer(self.text):
-            word = match["nth"].lower()
-            number = ORDINALS.index(word) + 1 if word in ORDINALS else int(word[:-2])
+            yield Operator(*match.span(), partial(self._at_rank, _ordinal(match["nth"])))
+        for match in _NTH_IN_TIME.finditer(self.text):  # *the second race*, by its date
+            of_time = partial(self._at_rank, _ordinal(match["nth"]), in_time=True)
+            yield Operator(*match.span("first"), of_time, "the first")
 
-            def apply(query: Query, number: int = number) -> Query | None:
-                def nth(part: Part) -> Part:
-                    is_first = isinstance(part, Extreme) and part.number == 1 and not part.nth
-                    return replace(part, number=number, nth=True) if is_first else part
+    def _at_rank(self, number: int, query: Query, *, in_time: bool = False) -> Query | None:
+        def nth(part: Part) -> Part:
+            match part:
+                case Extreme(_, (*_, step), False, largest, 1, False) if in_time:
+                    is_meant = not largest and self.vocabulary.is_of_time(opposite(step))
+                case Extreme(_, _, _, _, 1, False):
+                    is_meant = not in_time
+                case _:
+                    return part
+            return replace(part, number=number, nth=True) if is_meant else part
 
-                changed = replace(query, part=mapped(query.part, nth))
-                return None if changed == query else changed
-
-            yield Operator(*match.span(), apply)
+        changed = replace(query, part=mapped(query.part, nth))
+        return None if changed == query else changed
 
     def _equals(self) -> Iterator[Operator]:
         """*As old as Bob*: read as *older than Bob*, and equal is put in the place of more."""
@@ -609,6 +631,40 @@ class Operators:
 
     # bounds
 
+    def _days(self) -> Iterator[Operator]:
+        """*How many days did the job take*: between the two dates of it, or those that are named."""
+        match = _HOW_MANY_DAYS.search(self.text)
+        if match is not None:
+            yield Operator(*match.span(), self._between_dates, "When")
+
+    def _between_dates(self, query: Query) -> Query | None:
+        match query:
+            case Query("list", Walk(Anchor() as thing, step), key="") if not is_backward(step):
+                dated = [
+                    s for s in sorted(self.executor.steps(self.executor.members(thing))) if self._is_day(s)
+                ]
+            case _:
+                return None
+        said = [s for s in dated if self._is_named(s)]
+        days = said if len(said) == 2 else dated
+        if len(days) != 2 or step not in days:
+            return None
+        first, second = (Walk(thing, s) for s in days)
+        found = Query("difference", first, second)
+        number = self.executor.number(found)
+        return Query("difference", second, first) if number is not None and number < 0 else found
+
+    def _is_day(self, step: Step) -> bool:
+        return not is_backward(step) and self.vocabulary.kinds_reached[step] == DATE
+
+    def _is_named(self, step: Step) -> bool:
+        """Whether the question has a word of the name of a relation: *from opening to closing*."""
+        lexicon = Lexicon.load()
+        stems = {lexicon.stem(token.norm) for token in tokens(self.text)}
+        return any(
+            lexicon.stem(word) in stems for word in self.vocabulary.relations[relation_of(step)].split()
+        )
+
     def _unknown(self) -> Iterator[Operator]:
         """*Wagons of unknown age*, *whose age is not known*: without one."""
         for match in _UNKNOWN.finditer(self.text):
@@ -698,11 +754,9 @@ class Operators:
             match["noun"] or (_CAME.search(self.text, 0, match.start()) or not match["the"])
         ):
             return
-        word = match["nth"].lower()
-        is_first = word == ORDINALS[0] and not match["noun"]
-        if is_first and not _CAME.search(self.text, 0, match.start()):
+        number = _ordinal(match["nth"])
+        if number == 1 and not match["noun"] and not _CAME.search(self.text, 0, match.start()):
             return  # the earliest
-        number = ORDINALS.index(word) + 1 if word in ORDINALS else int(word[:-2])
         yield Operator(*match.span(), partial(self._at_place, Value(number)))
 
     def _at_place(self, place: Value, query: Query) -> Query | None:
