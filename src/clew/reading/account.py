@@ -1163,7 +1163,7 @@ class _Account:
         """Whether a word is one of a label of the query by its spelling; *last* in *last serviced on*."""
         if self._best_label(token)[3] >= SPELT:
             return True
-        said = {token.norm, *english.EACH_PERIOD.get(token.norm, ())}
+        said = {token.norm, *english.EACH_PERIOD.get(token.norm, ()), *english.IN_FULL.get(token.norm, ())}
         return any(not said.isdisjoint(label.split()) for _, label, _, _ in self.own)
 
     def _is_near(self, token: Token) -> bool:

@@ -71,6 +71,7 @@ EACH_PERIOD = {
     "quarter": ("quarterly",), "week": ("weekly",), "year": ("yearly", "annual"),
 }  # fmt: skip
 """Periods, and what is said of what each of them has: *paid per hour* is the `hourly rate`."""
+IN_FULL = {"max": ("maximum",), "min": ("minimum",), "avg": ("average",)}
 SHORT_DAYS = {
     day: (day[:3].title(), day[:2].title())
     for day in "monday tuesday wednesday thursday friday saturday sunday".split()

@@ -105,6 +105,7 @@ _HOW_MANY_DAYS = re.compile(
     r"(?:\s+(?:passed|elapsed|lay|(?:are|were)\s+there)\s+(?:between|from)\b(?:\s+(?:when|the))*)?",
     re.I,
 )
+_TAKE = re.compile(r"\s+(?:take|last)\b(?=\W*$|\s+from\b)", re.I)
 _NTH_IN_TIME = re.compile(
     rf"\b(?P<first>the\s+(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th)))"
     r"(?=\s+(?!most\b|least\b|best\b|worst\b|half\b|quarter\b|century\b|time\b|\w{2,}est\b)[a-z])",
@@ -636,6 +637,8 @@ class Operators:
         match = _HOW_MANY_DAYS.search(self.text)
         if match is not None:
             yield Operator(*match.span(), self._between_dates, "When")
+            if take := _TAKE.search(self.text, match.end()):
+                yield Operator(*take.span(), as_it_is)
 
     def _between_dates(self, query: Query) -> Query | None:
         match query:
@@ -750,14 +753,14 @@ class Operators:
     def _in_place(self) -> Iterator[Operator]:
         """*Who came third*: of rows, or by edges, that record which place."""
         match = _IN_PLACE.search(self.text)
-        if match is None or not (
-            match["noun"] or (_CAME.search(self.text, 0, match.start()) or not match["the"])
-        ):
+        came = None if match is None else _CAME.search(self.text, 0, match.start())
+        if match is None or (came is None and match["the"] and not match["noun"]):
             return
         number = _ordinal(match["nth"])
-        if number == 1 and not match["noun"] and not _CAME.search(self.text, 0, match.start()):
+        if number == 1 and not match["noun"] and came is None:
             return  # the earliest
-        yield Operator(*match.span(), partial(self._at_place, Value(number)))
+        start, instead = (match.start(), "") if came is None else (came.start(), "was")
+        yield Operator(start, match.end(), partial(self._at_place, Value(number)), instead)
 
     def _at_place(self, place: Value, query: Query) -> Query | None:
         keys = sorted(

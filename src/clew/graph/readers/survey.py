@@ -77,6 +77,8 @@ GENERIC = frozenset(
     "csv list tbl tab lkp lookup dim grid view sheet1 current final copy".split()
 )
 """Names of files that say nothing of what is in them."""
+ROWS_OF_OTHERS = frozenset("item items record records result results".split())
+"""Those of them that say what rows are which refer to other tables: of a race, of a library."""
 NumberedRow = tuple[int, list[str]]
 
 
@@ -915,7 +917,8 @@ def _type_of(table: Table, *, alone: bool) -> str:
     """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
     words, nodes = table.noun, table.layout.nodes
     observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
-    unsaid = len(" ".join(words)) < 2 or GENERIC.issuperset(words)
+    generic = GENERIC - ROWS_OF_OTHERS if nodes is not None and nodes.references else GENERIC
+    unsaid = len(" ".join(words)) < 2 or generic.issuperset(words)
     if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])
