@@ -62,7 +62,8 @@ from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
-from clew.text.inflection import singular
+from clew.text.inflection import is_person, singular
+from clew.text.lexicon import NOUN, Lexicon
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
@@ -667,7 +668,7 @@ class _FollowUps:
         if match is None or things is None or len(things.members) < 2:
             return []
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
-        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM})?\s+{_BE}\s+", before_it, re.I):
+        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I):
             return []
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
@@ -753,9 +754,12 @@ class _FollowUps:
         mentions = self._mentions(rest)
         names = [m for m in mentions if m.strong and m.candidates]
         said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
-        match = next((m for m in said if self._is_reference(rest, m)), None)
-        if match is None:
+        found = [m for m in said if self._is_reference(rest, m)]
+        if len(found) > 1 and found[0][0].lower() == "they" and not any(r.is_set for r in self.last.referents):
+            found = found[1:]  # people in general: *where do they make it*
+        if not found:
             return [] if mentions else self._of_last(rest)
+        match = found[0]
         own = _HAVE.fullmatch(rest[: match.start()])
         is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
         if own and is_far and match["thing" if own["one"] else "many"]:
@@ -768,8 +772,9 @@ class _FollowUps:
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
             told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
-        if match["person"] and answer and answer in meant and not answer.is_value:
-            meant = [answer]
+        is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
+        if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
+            meant = [r for r in meant if r == answer and not r.is_value] or meant
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["place"]:
@@ -853,8 +858,19 @@ class _FollowUps:
             return not any(m.start() <= match.start() < m.end() for m in _EXISTS.finditer(rest))
         if match["that"]:
             noun = match["noun"].lower()
-            return noun == "one" or bool(self.last.called(singular(noun)))
+            return noun == "one" or bool(self.last.called(singular(noun))) or self._calls_answer(match)
         return True
+
+    def _calls_answer(self, match: re.Match[str]) -> bool:
+        """Whether *that company* can only be the last answer: a noun that the graph has for nothing."""
+        answer, noun = self._answered(), match["noun"].lower()
+        is_noun = Lexicon.load().uses(noun, NOUN) > 0 and singular(noun) == noun
+        return (
+            is_noun
+            and answer is not None
+            and answer.is_person in (None, is_person(noun))
+            and noun not in self.last.reader.vocabulary.nouns
+        )
 
     def _answered(self) -> Referent | None:
         """The only answer to the last question, if it is a thing that has a type or is told of."""
@@ -875,9 +891,9 @@ class _FollowUps:
             return not referent.is_set and referent.is_person is not True
         if match["that"] and match["noun"].lower() != "one":
             is_many = match["that"].lower() in ("those", "these")
-            return referent.is_set == is_many and referent in self.last.called(
-                singular(match["noun"].lower())
-            )
+            called = self.last.called(singular(match["noun"].lower()))
+            meant = called or ([self._answered()] if self._calls_answer(match) else [])
+            return referent.is_set == is_many and referent in meant
         return bool(match["many"]) or not referent.is_set
 
     def _put(self, before: str, referent: Referent, behind: str) -> FollowUp:

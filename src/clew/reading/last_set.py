@@ -35,6 +35,7 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import NUMBER_WORDS
+from clew.query.words import say
 from clew.reading.certainty import Around
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
@@ -142,6 +143,7 @@ _OTHER_ONES = re.compile(
     rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$|by\b|in\b))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
     re.I,
 )
+_OF_THE = re.compile(r"\b(?P<of>of|among|from)\s+(?P<the>the)\s+(?P<said>\w.*)", re.I)
 _BOTH = re.compile(
     r"(?:(?<=^is)|(?<=^are)|(?<=^was)|(?<=^were)|(?<=^do)|(?<=^did)|(?<=^have)|(?<=^had)|(?<=^can)|(?<=they)|(?<=those)|(?<=these))"
     r"\s+both\b(?:\s+of\s+(?:them|those|these))?",
@@ -256,6 +258,8 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
+    if meant := _said_before(last, rest):
+        return [meant]
     is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
         r"which\s+ones?\b", rest, re.I
     )
@@ -268,6 +272,25 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
     if is_of_one and last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
         return [(replace(last, focus=t), rest) for t in last.of_run() if len(t.members) > 1]
     return []
+
+
+def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
+    """*Which of the sold ones*, *who of the LPs*: the set of the last turn that was asked for by these words."""
+    match = _OF_THE.search(rest)
+    if match is None or not _PARTITIVE.search(rest[: match.start()].strip()):
+        return None
+    for query in filter(None, (last.query, *last.earlier)):
+        text = f"{say(query, last.reader.vocabulary)} {last.thread.question if query is last.query else ''}"
+        known = {singular(t.norm) for t in tokens(text)} - FUNCTION
+        run = list(takewhile(lambda t: singular(t.norm) in known, tokens(match["said"])))
+        stop = match.start("said") + (run[-1].stop if run else 0)
+        ones = re.match(r"\s+ones\b", rest[stop:], re.I)
+        meant = last if query is last.query else last.of_query(query)
+        is_many = run and (ones or singular(run[-1].norm) != run[-1].norm)
+        if is_many and meant.things is not None and len(meant.things.members) > 1:
+            text = f"{rest[: match.start('the')]}them{rest[stop + (ones.end() if ones else 0) :]}"
+            return meant, re.sub(r"^(\w+ them),\s*(which|who|what|how many)\b", r"\2 \1", text, flags=re.I)
+    return None
 
 
 def _so_many(last: LastAnswer, rest: str, match: re.Match[str]) -> list[tuple[LastAnswer, str]] | Abstention:
@@ -509,7 +532,6 @@ class OfSet:
         query, noun = self.last.query, self.noun
         if self.whole is None or not rest:
             return []
-        rest = re.sub(rf"(?<=of )the {re.escape(noun)}(?=\s+{AUX}\b)", "them", rest, flags=re.I)
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
             largest = _comparative(most["word"].lower()) not in FEWER
