@@ -116,7 +116,8 @@ _IN_TURN = re.compile(
     re.I,
 )
 _BOTH = re.compile(
-    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)",
+    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)"
+    r"|\b(?P<other>they|these|those)\b(?=.*\beach\s+other\b)",
     re.I,
 )
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
@@ -658,7 +659,8 @@ class _FollowUps:
         found: list[FollowUp] = []
         for nodes in [*(t for t in topics if len(t) == 2), *(t.members for t in self.last.of_number(2))]:
             names = tuple(map(self.last.reader.graph.label, nodes))
-            text = f"{rest[: match.start()]}both {' and '.join(names)}{rest[match.end() :]}"
+            both = "" if match["other"] else "both "
+            text = f"{rest[: match.start()]}{both}{' and '.join(names)}{rest[match.end() :]}"
             found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
         return found
 
@@ -668,7 +670,9 @@ class _FollowUps:
         if match is None or things is None or len(things.members) < 2:
             return []
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
-        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I):
+        if re.fullmatch(
+            rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I
+        ):
             return []
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
@@ -755,7 +759,11 @@ class _FollowUps:
         names = [m for m in mentions if m.strong and m.candidates]
         said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
         found = [m for m in said if self._is_reference(rest, m)]
-        if len(found) > 1 and found[0][0].lower() == "they" and not any(r.is_set for r in self.last.referents):
+        if (
+            len(found) > 1
+            and found[0][0].lower() == "they"
+            and not any(r.is_set for r in self.last.referents)
+        ):
             found = found[1:]  # people in general: *where do they make it*
         if not found:
             return [] if mentions else self._of_last(rest)

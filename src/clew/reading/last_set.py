@@ -40,7 +40,7 @@ from clew.reading.certainty import Around
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
 from clew.reading.thread import LastAnswer
-from clew.text.inflection import singular, singular_noun
+from clew.text.inflection import singular, singular_noun, singular_of
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
@@ -143,7 +143,9 @@ _OTHER_ONES = re.compile(
     rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$|by\b|in\b))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
     re.I,
 )
-_OF_THE = re.compile(r"\b(?P<of>of|among|from)\s+(?P<the>the)\s+(?P<said>\w.*)", re.I)
+_OF_THE = re.compile(
+    r"\b(?:of|among|from)\s+(?P<the>the)\s+(?P<said>(?P<whole>(?:whole|entire)\s+\w+)?.+)", re.I
+)
 _BOTH = re.compile(
     r"(?:(?<=^is)|(?<=^are)|(?<=^was)|(?<=^were)|(?<=^do)|(?<=^did)|(?<=^have)|(?<=^had)|(?<=^can)|(?<=they)|(?<=those)|(?<=these))"
     r"\s+both\b(?:\s+of\s+(?:them|those|these))?",
@@ -275,27 +277,35 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
 
 
 def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
-    """*Which of the sold ones*, *who of the LPs*: the set of the last turn that was asked for by these words."""
-    match = _OF_THE.search(rest)
+    """*Which of the sold ones*: the last set asked for so; *of the whole group*: what was narrowed."""
+    match, vocabulary = _OF_THE.search(rest), last.reader.vocabulary
     if match is None or not _PARTITIVE.search(rest[: match.start()].strip()):
         return None
+    said, found = tokens(match["said"]), list[tuple[LastAnswer, int]]()
     for query in filter(None, (last.query, *last.earlier)):
-        text = f"{say(query, last.reader.vocabulary)} {last.thread.question if query is last.query else ''}"
-        known = {singular(t.norm) for t in tokens(text)} - FUNCTION
-        run = list(takewhile(lambda t: singular(t.norm) in known, tokens(match["said"])))
+        meant = last if query is last.query else last.of_query(query)
+        members = set(meant.things.members if meant.things else ())
+        text = f"{say(query, vocabulary)} {last.thread.question if query is last.query else ''}"
+        known = set(map(singular_of, tokens(text))) - FUNCTION
+        run = list(takewhile(lambda t, known=known: singular_of(t) in known, said))
         stop = match.start("said") + (run[-1].stop if run else 0)
         ones = re.match(r"\s+ones\b", rest[stop:], re.I)
-        meant = last if query is last.query else last.of_query(query)
-        is_many = run and (ones or singular(run[-1].norm) != run[-1].norm)
-        if is_many and meant.things is not None and len(meant.things.members) > 1:
-            text = f"{rest[: match.start('the')]}them{rest[stop + (ones.end() if ones else 0) :]}"
-            return meant, re.sub(r"^(\w+ them),\s*(which|who|what|how many)\b", r"\2 \1", text, flags=re.I)
-    return None
+        if len(members) > 1 and run and (ones or singular_of(run[-1]) != run[-1].norm):
+            found = [(meant, stop + (ones.end() if ones else 0))]
+            break
+        if match["whole"] and last.things is not None and members > set(last.things.members):
+            found = [(meant, match.end("whole"))]
+    if not found:
+        return None
+    text = f"{rest[: match.start('the')]}them{rest[found[0][1] :]}"
+    return found[0][0], re.sub(r"^(\w+ them),\s*(which|who|what|how many)\b", r"\2 \1", text, flags=re.I)
 
 
 def _so_many(last: LastAnswer, rest: str, match: re.Match[str]) -> list[tuple[LastAnswer, str]] | Abstention:
     number = _number(match["number"])
     noun, stop = (match["noun"] or "").lower(), match.end()
+    if singular(noun) == noun and Lexicon.load().mostly_verb(noun):
+        noun, stop = "", match.end("number")  # *do the two interact*
     behind = rest[match.end("noun") :].split() if noun else []
     called = last.of_number(number, singular(noun))
     if noun and not called:
