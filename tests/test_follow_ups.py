@@ -249,3 +249,21 @@ def test_what_was_counted_by_one_group_is_counted_by_another(opened: dict[str, C
     answer = opened["club"].ask(first).ask("And per country?")
     assert answer.rows is not None
     assert dict(answer.rows.rows) == {"Norway": 3, "Portugal": 4, "Scotland": 3}
+
+
+UNITS = """Device,Kind,Portable (yes/no),In/out,Maker
+Alto,PC,no,in,Ada Ltd
+Brio,PC,yes,out,Ada Ltd
+Cosy,TV,yes,out,Ada Ltd
+Duet,PC,no,out,Bo Ltd
+"""
+
+
+def test_capitals_have_plurals_and_names_of_columns_slashes(tmp_path: Path) -> None:
+    (tmp_path / "devices.csv").write_text(UNITS)
+    devices = Clew.open(tmp_path / "devices.csv", cache_dir=tmp_path / "cache")
+    first = devices.ask("Which devices have the maker Ada Ltd?")
+    assert sorted(labels(first.as_json())) == ["Alto", "Brio", "Cosy"]
+    computers = first.ask("Which of them are PCs?")
+    assert sorted(labels(computers.as_json())) == ["Alto", "Brio"]
+    assert labels(computers.ask("Which of the PCs are portable?").as_json()) == ["Brio"]
