@@ -152,6 +152,8 @@ MOST_READ = 200
 TRUTH = {word: word in TRUE for word in (*TRUE, *FALSE)}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_YES_OR_NO = re.compile(r"\s*\((?:yes|y|true)\s*/\s*(?:no|n|false)\)", re.I)
+"""What says of a column how its values are written: *Portable (yes/no)*."""
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
 _HAVING = frozenset(("has", "is", "was", "have"))
@@ -164,8 +166,13 @@ _DEEPEST = 2
 
 
 def words_of_label(label: str) -> str:
-    """A label as words: *film.film.directed_by* → *film directed by*, *inCountry* → *in country*."""
-    last = re.split(r"[/#]", label.rstrip("/#"))[-1] or label
+    """A label as words: *film.film.directed_by* → *film directed by*, *inCountry* → *in country*.
+
+    Of an address the last part: *http://a.org/in#country* → *country*, but *in/out* → *in out*.
+    """
+    label = _YES_OR_NO.sub("", label) or label
+    is_path = label.startswith("/") or "://" in label
+    last = re.split(r"[/#]", label.rstrip("/#"))[-1] if is_path else label
     parts = [p for p in last.split(".") if p]
     text = " ".join(dict.fromkeys(parts[-_DEEPEST:])) if len(parts) > 1 else last
     text = re.sub(r"[_\W]+", " ", _CAMEL.sub(" ", text))

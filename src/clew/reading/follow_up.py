@@ -62,7 +62,8 @@ from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
-from clew.text.inflection import singular
+from clew.text.inflection import is_person, singular
+from clew.text.lexicon import NOUN, Lexicon
 from clew.text.normalise import Token, tokens
 from clew.types import Abstention
 
@@ -115,7 +116,8 @@ _IN_TURN = re.compile(
     re.I,
 )
 _BOTH = re.compile(
-    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)",
+    r"\bboth(?:\s+of\s+(?:them|these|those))?(?=$|\s+(?:have|has|do|does|did|are|is|was|were)\b|\s+\w+$)"
+    r"|\b(?P<other>they|these|those)\b(?=.*\beach\s+other\b)",
     re.I,
 )
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
@@ -146,6 +148,12 @@ _SAME_TIME = re.compile(
 """What says that a condition of the last question stays: *and Ann that same year*."""
 _DID_SO = re.compile(r"\b(?:did|does|do|done)\s+so\b", re.I)
 _DOES = re.compile(rf"(?:who|which\s+\w+)\s+(?!{AUX}\b)(?P<does>.+)", re.I)
+_MORE = r"(?:more|less|fewer|earlier|later|\w+er)"
+_IS_MORE = re.compile(
+    rf"{_BE}\s+(?:that|this|it|they|those|these)\s+(?:still\s+)?(?P<more>{_MORE}(?:\s+\w+)?)\s+than\s+(?P<of>.+)"
+    rf"|\w+\s+(?P<name>.+?)\s+(?P<does>\w+\s+)?(?P<sign>before|after|{_MORE}\s+than)\s+(?:that|this|it|then)",
+    re.I,
+)
 _THAT = re.compile(r"\b(?:than|before|after|as|is|was|by|of)\s+(?P<that>that|this|it)$", re.I)
 _POINTS = re.compile(
     r"\b(?:of|among|from|are|were|do|did|have)\s+(?:those|these|them|they)\b(?!\s+(?:who|that|which|with|in|of)\b)"
@@ -158,6 +166,7 @@ _RESTRICTS = frozenset(
     " other others another".split()
 )
 _IDLE = (FUNCTION | TALK | PREPOSITIONS | {"one", "ones"}) - _RESTRICTS
+_FRAME = FUNCTION | LIGHT
 _MOST_WAYS = 4
 
 
@@ -476,80 +485,33 @@ class _FollowUps:
     # relations
 
     def others(self, rest: str) -> list[FollowUp]:
-        """*What else did he found?*: what the last relation leads back to, without what was told."""
-        match = _ELSE.fullmatch(rest)
+        """*What else did he found?*: what a relation of the last turns leads back to but what was told."""
+        is_said, vocabulary = bool(_ELSE.fullmatch(rest)), self.last.reader.vocabulary
         pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
-        if match is None:
-            return []
-        for query in filter(None, (self.last.query, *self.last.earlier)):
-            found = self._others_of(query, rest, pronoun)
-            if found is not None:
-                return [FollowUp(self.question, query=found)]
+        executor = Executor(self.last.reader.graph)
+        for query in filter(None, (self.last.query, *self.last.earlier)) if is_said and pronoun else ():
+            reached = executor.members(query.part).tolist()
+            match query.part:
+                case Walk(Anchor(source), step) if len(reached) == 1 and reached[0] in self.last.told:
+                    part: Part = Without(Walk(Anchor(reached[0]), vocabulary.back_over(step)), Anchor(source))
+                case _:
+                    continue
+            if pronoun is None or not self._may_mean(pronoun, self.last.one(reached[0])):
+                continue
+            text = _OTHER.sub("", f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}")
+            for token in (t for t in tokens(text) if t.norm.isalnum() and t.norm not in _FRAME):
+                types = [
+                    OfType(t)
+                    for t, label in enumerate(vocabulary.types)
+                    if label.split()[-1] == singular(token.norm)
+                ]
+                if types:
+                    part = Both(part, either(types))
+                elif not self._is_of(token, step):
+                    return []
+            if len(executor.members(part)):
+                return [FollowUp(self.question, query=Query("list", part))]
         return []
-
-    def _others_of(self, query: Query, rest: str, pronoun: re.Match[str] | None) -> Query | None:
-        vocabulary, executor = self.last.reader.vocabulary, Executor(self.last.reader.graph)
-        walks = last_walks(query.part)
-        if (
-            len(walks) != 1
-            or not isinstance(walks[0], Walk)
-            or query.ask not in ("list", "yes")
-            or pronoun is None
-        ):
-            return None
-        walk = walks[0]
-        source = walk.source
-        reached = executor.members(query.part).tolist()
-        if not isinstance(source, Anchor) or len(reached) != 1:
-            return None
-        meant = [r for r in self.last.referents if self._may_mean(pronoun, r)]
-        referent = next((r for r in meant if r.node == reached[0]), None)
-        if referent is None:
-            one = replace(
-                self.last,
-                query=query,
-                thread=replace(self.last.thread, ids=(self.last.reader.graph.entities[reached[0]],), total=1),
-            )
-            referent = next(
-                (r for r in one.referents if r.node == reached[0] and self._may_mean(pronoun, r)), None
-            )
-            if referent is None or not any(reached[0] == n for n in self.last.told):
-                return None
-        back = Walk(Anchor(reached[0]), vocabulary.back_over(walk.step))
-        others = Without(back, Anchor(source.node))
-        words = [
-            t
-            for t in tokens(rest)
-            if t.norm not in FUNCTION | LIGHT | {"else"}
-            and any(map(str.isalnum, t.norm))
-            and not (pronoun.start() <= t.start < pronoun.end())
-        ]
-        part: Part = others
-        for token in words:
-            word = singular(token.norm)
-            types = self._types_called(word)
-            if types:
-                members = executor.members(part).tolist()
-                inside = set(executor.members(either([OfType(t) for t in types])).tolist())
-                if not set(members) <= inside:
-                    part = Both(part, either([OfType(t) for t in types]))
-            elif not self._is_of(token, walk.step):
-                return None
-        return Query("list", part) if len(executor.members(part)) else None
-
-    def _types_called(self, noun: str) -> list[int]:
-        """The types with a noun as their head: *steam locomotive*."""
-        return [
-            t for t, label in enumerate(self.last.reader.vocabulary.types) if label.split()[-1:] == [noun]
-        ]
-
-    def _is_of(self, token: Token, step: Step) -> bool:
-        """Whether a word is like a relation, or was said in the last question."""
-        said = {t.norm[:4] for t in tokens(self.last.thread.question) if t.norm not in FUNCTION}
-        like = self.last.reader.compare(token.text)
-        return token.norm[:4] in said or bool(
-            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
-        )
 
     def one_more(self, rest: str) -> list[FollowUp]:
         """*Which other station has got one?*: what the last question called *a* or *an*."""
@@ -590,38 +552,26 @@ class _FollowUps:
 
     def compared(self, rest: str) -> list[FollowUp] | Abstention:
         """*Was that more than in 2020?*, *did Coldharbour close before that?*: values of one relation."""
-        query = self.last.query
-        if query is None or not YES_NO.match(rest) or query.ask not in ("list", "count"):
+        query, match = self.last.query, _IS_MORE.fullmatch(rest)
+        if query is None or match is None or query.ask not in ("list", "count"):
             return []
-        behind = re.match(
-            r"(?:is|was|were|are)\s+(?:that|this|it|they|those|these)\s+(?:still\s+)?(?P<more>\w+(?:\s+\w+)?)\s+than\s+(?P<of>.+)",
-            rest,
-            re.I,
+        more = (match["more"] or match["sign"]).split()[0].lower()
+        said = re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", match["of"] or match["name"])
+        words = tokens(match["does"] or "")
+        other, walks = self.named(said), last_walks(query.part)
+        is_known = match["of"] or (len(walks) == 1 and all(self._is_of(t, walks[0].step) for t in words))
+        if not is_known or not isinstance(other, list) or len(other) != 1 or other[0].query is None:
+            return []
+        pair = (query, other[0].query) if match["of"] else (other[0].query, query)
+        return self._compared_with(*pair, more)
+
+    def _is_of(self, token: Token, step: Step) -> bool:
+        """Whether a word is like a relation, or was said in the last question."""
+        said = {t.norm[:4] for t in tokens(self.last.thread.question) if t.norm not in FUNCTION}
+        like = self.last.reader.compare(token.text)
+        return token.norm[:4] in said or bool(
+            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
         )
-        if behind and behind["more"].split()[0].lower() in _COMPARING | {"more", "less"}:
-            other = self.named(
-                re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", behind["of"], flags=re.I)
-            )
-            if isinstance(other, list) and len(other) == 1 and other[0].query:
-                return self._compared_with(query, other[0].query, behind["more"].split()[0].lower())
-            return []
-        before = re.fullmatch(
-            r"\w+\s+(?P<name>.+?)\s+(?P<word>\w+\s+)?(?P<more>before|after|earlier\s+than|later\s+than|(?:more|less)\s+than|\w+er\s+than)\s+(?:that|this|it|then)",
-            rest,
-            re.I,
-        )
-        if not before or before["more"].split()[0].lower() not in _COMPARING | {"more", "less"}:
-            return []
-        words = (before["word"] or "").split()
-        other = self.named(before["name"])
-        if not isinstance(other, list) or len(other) != 1 or other[0].query is None:
-            return []
-        walks = last_walks(query.part)
-        if len(walks) != 1 or not all(
-            self._is_of(t, walks[0].step) or t.norm in LIGHT for t in tokens(" ".join(words))
-        ):
-            return []
-        return self._compared_with(other[0].query, query, before["more"].split()[0].lower())
 
     def _compared_with(self, query: Query, other: Query, more: str) -> list[FollowUp]:
         """Whether the value of one query stands so to that of another."""
@@ -657,7 +607,8 @@ class _FollowUps:
         found: list[FollowUp] = []
         for nodes in [*(t for t in topics if len(t) == 2), *(t.members for t in self.last.of_number(2))]:
             names = tuple(map(self.last.reader.graph.label, nodes))
-            text = f"{rest[: match.start()]}both {' and '.join(names)}{rest[match.end() :]}"
+            both = "" if match["other"] else "both "
+            text = f"{rest[: match.start()]}{both}{' and '.join(names)}{rest[match.end() :]}"
             found.append(FollowUp(f"{text}?", names=names, is_said=True, rank=len(found)))
         return found
 
@@ -667,7 +618,9 @@ class _FollowUps:
         if match is None or things is None or len(things.members) < 2:
             return []
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
-        if re.fullmatch(rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM})?\s+{_BE}\s+", before_it, re.I):
+        if re.fullmatch(
+            rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I
+        ):
             return []
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
@@ -753,9 +706,16 @@ class _FollowUps:
         mentions = self._mentions(rest)
         names = [m for m in mentions if m.strong and m.candidates]
         said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
-        match = next((m for m in said if self._is_reference(rest, m)), None)
-        if match is None:
+        found = [m for m in said if self._is_reference(rest, m)]
+        if (
+            len(found) > 1
+            and found[0][0].lower() == "they"
+            and not any(r.is_set for r in self.last.referents)
+        ):
+            found = found[1:]  # people in general: *where do they make it*
+        if not found:
             return [] if mentions else self._of_last(rest)
+        match = found[0]
         own = _HAVE.fullmatch(rest[: match.start()])
         is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
         if own and is_far and match["thing" if own["one"] else "many"]:
@@ -768,8 +728,9 @@ class _FollowUps:
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
             told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
             meant = told or [answer]
-        if match["person"] and answer and answer in meant and not answer.is_value:
-            meant = [answer]
+        is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
+        if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
+            meant = [r for r in meant if r == answer and not r.is_value] or meant
         if match["many"] and any(r.is_set for r in meant):
             meant = [r for r in meant if r.is_set]
         if match["place"]:
@@ -853,8 +814,19 @@ class _FollowUps:
             return not any(m.start() <= match.start() < m.end() for m in _EXISTS.finditer(rest))
         if match["that"]:
             noun = match["noun"].lower()
-            return noun == "one" or bool(self.last.called(singular(noun)))
+            return noun == "one" or bool(self.last.called(singular(noun))) or self._calls_answer(match)
         return True
+
+    def _calls_answer(self, match: re.Match[str]) -> bool:
+        """Whether *that company* can only be the last answer: a noun that the graph has for nothing."""
+        answer, noun = self._answered(), match["noun"].lower()
+        is_noun = Lexicon.load().uses(noun, NOUN) > 0 and singular(noun) == noun
+        return (
+            is_noun
+            and answer is not None
+            and answer.is_person in (None, is_person(noun))
+            and noun not in self.last.reader.vocabulary.nouns
+        )
 
     def _answered(self) -> Referent | None:
         """The only answer to the last question, if it is a thing that has a type or is told of."""
@@ -875,9 +847,9 @@ class _FollowUps:
             return not referent.is_set and referent.is_person is not True
         if match["that"] and match["noun"].lower() != "one":
             is_many = match["that"].lower() in ("those", "these")
-            return referent.is_set == is_many and referent in self.last.called(
-                singular(match["noun"].lower())
-            )
+            called = self.last.called(singular(match["noun"].lower()))
+            meant = called or ([self._answered()] if self._calls_answer(match) else [])
+            return referent.is_set == is_many and referent in meant
         return bool(match["many"]) or not referent.is_set
 
     def _put(self, before: str, referent: Referent, behind: str) -> FollowUp:

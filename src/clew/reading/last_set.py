@@ -35,11 +35,12 @@ from clew.query.tree import (
     steps_of,
 )
 from clew.query.values import NUMBER_WORDS
+from clew.query.words import say
 from clew.reading.certainty import Around
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
 from clew.reading.thread import LastAnswer
-from clew.text.inflection import singular, singular_noun
+from clew.text.inflection import singular, singular_noun, singular_of
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
@@ -141,6 +142,9 @@ _SO_MANY = re.compile(
 _OTHER_ONES = re.compile(
     rf"\bthe\s+(?:rest(?:\s+of\s+{THEM})?(?=\s*(?:,|$|by\b|in\b))|(?:other|remaining)(?:s\b|\s+(?:(?P<number>{_NUMBERS})|(?P<one>one)|ones)\b))",
     re.I,
+)
+_OF_THE = re.compile(
+    r"\b(?:of|among|from)\s+(?P<the>the)\s+(?P<said>(?P<whole>(?:whole|entire)\s+\w+)?.+)", re.I
 )
 _BOTH = re.compile(
     r"(?:(?<=^is)|(?<=^are)|(?<=^was)|(?<=^were)|(?<=^do)|(?<=^did)|(?<=^have)|(?<=^had)|(?<=^can)|(?<=they)|(?<=those)|(?<=these))"
@@ -256,6 +260,8 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return [(replace(last, focus=things), text) for things in called] or _not_told(match[0].strip())
     if match := next((m for m in _SO_MANY.finditer(rest) if m["the"].lower() != "them" or m["of"]), None):
         return _so_many(last, rest, match)
+    if meant := _said_before(last, rest):
+        return [meant]
     is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
         r"which\s+ones?\b", rest, re.I
     )
@@ -270,9 +276,36 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
     return []
 
 
+def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
+    """*Which of the sold ones*: the last set asked for so; *of the whole group*: what was narrowed."""
+    match, vocabulary = _OF_THE.search(rest), last.reader.vocabulary
+    if match is None or not _PARTITIVE.search(rest[: match.start()].strip()):
+        return None
+    said, found = tokens(match["said"]), list[tuple[LastAnswer, int]]()
+    for query in filter(None, (last.query, *last.earlier)):
+        meant = last if query is last.query else last.of_query(query)
+        members = set(meant.things.members if meant.things else ())
+        text = f"{say(query, vocabulary)} {last.thread.question if query is last.query else ''}"
+        known = set(map(singular_of, tokens(text))) - FUNCTION
+        run = list(takewhile(lambda t, known=known: singular_of(t) in known, said))
+        stop = match.start("said") + (run[-1].stop if run else 0)
+        ones = re.match(r"\s+ones\b", rest[stop:], re.I)
+        if len(members) > 1 and run and (ones or singular_of(run[-1]) != run[-1].norm):
+            found = [(meant, stop + (ones.end() if ones else 0))]
+            break
+        if match["whole"] and last.things is not None and members > set(last.things.members):
+            found = [(meant, match.end("whole"))]
+    if not found:
+        return None
+    text = f"{rest[: match.start('the')]}them{rest[found[0][1] :]}"
+    return found[0][0], re.sub(r"^(\w+ them),\s*(which|who|what|how many)\b", r"\2 \1", text, flags=re.I)
+
+
 def _so_many(last: LastAnswer, rest: str, match: re.Match[str]) -> list[tuple[LastAnswer, str]] | Abstention:
     number = _number(match["number"])
     noun, stop = (match["noun"] or "").lower(), match.end()
+    if singular(noun) == noun and Lexicon.load().mostly_verb(noun):
+        noun, stop = "", match.end("number")  # *do the two interact*
     behind = rest[match.end("noun") :].split() if noun else []
     called = last.of_number(number, singular(noun))
     if noun and not called:
@@ -509,7 +542,6 @@ class OfSet:
         query, noun = self.last.query, self.noun
         if self.whole is None or not rest:
             return []
-        rest = re.sub(rf"(?<=of )the {re.escape(noun)}(?=\s+{AUX}\b)", "them", rest, flags=re.I)
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
             largest = _comparative(most["word"].lower()) not in FEWER

@@ -59,7 +59,7 @@ _TOGETHER = re.compile(
 _DIFFERENCE = re.compile(
     r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>(?!is|was|are|were|does)\w+))?(?:\s+(?:is|was|are|were)\s+\w+(?:\s+\w+)?)?"
     r"|how\s+(?:many|much)(?:\s+(?P<of>\w+))??\s+(?:more|less|fewer|\w+er)\s+(?:is|was|are|were)\s+(?:that|this|it|s?he|they)"
-    r"|(?:what\s+(?:is|was)|what['’]s)\s+the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
+    r"|(?:(?:what|how\s+\w+)\s+(?:is|was)|what['’]s)\s+the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
@@ -236,9 +236,8 @@ class OfTurns:
         """The dates on the edges that led to the answer; else those of the head of the relation."""
         reader, executor = self.last.reader, Executor(self.last.reader.graph)
         walks, labelled = last_walks(query.part), list[tuple[str, Query]]()
-        for key in dict.fromkeys(reader.graph.edge_properties.keys) if walks else ():
-            kinds = reader.graph.edge_properties.kind[executor.on_edges(query.part, key).places]
-            if len(kinds) and (kinds == ValueKind.DATE).all():
+        for key in filter(None, reader.edge_keys.dated(relation_of(walks[0].step)) if walks else ()):
+            if len(executor.on_edges(query.part, key).places):
                 labelled.append((key, Query("list", query.part, key=key)))
         if not labelled and len(walks) == 1:
             head = query.part if is_backward(walks[0].step) else walks[0].source

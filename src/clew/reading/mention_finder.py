@@ -50,7 +50,7 @@ from clew.reading.name_runs import (
     may_be_said_by,
     written_like_names,
 )
-from clew.text.inflection import singular
+from clew.text.inflection import singular, singular_of
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens, words_of
 
@@ -296,7 +296,7 @@ class MentionFinder:
                     spans.put(written.span(), Candidate(hit.entity, EXACT, QUALITY[EXACT]))
 
     def _add_plural(self, spans: _Spans) -> None:
-        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in spans.tokens]
+        base = [replace(t, norm=singular_of(t)) if t.norm not in FUNCTION else t for t in spans.tokens]
         if all(a.norm == b.norm for a, b in zip(base, spans.tokens, strict=True)):
             return
         for hit in self.names.spans(spans.question, base):

@@ -158,9 +158,10 @@ class Things:
 
     @cached_property
     def noun(self) -> str:
-        """What the members are called, in the plural."""
+        """What the members are called, in the plural if that is read as one: not *wos* of *wo*."""
         if self.type >= 0:
-            return plural(self.reader.vocabulary.types[self.type])
+            label = self.reader.vocabulary.types[self.type]
+            return many if singular(many := plural(label)) == label else label
         said = _NOUN.search(self.question)
         words = list(takewhile(lambda w: w.lower() not in FUNCTION, said[1].split() if said else ()))
         return next((w for w in reversed(words) if singular(w) != w), next(iter(words), "things"))
@@ -274,6 +275,10 @@ class LastAnswer:
                 case _:
                     break
         return found
+
+    def of_query(self, query: Query) -> LastAnswer:
+        """With the set of a turn before in focus."""
+        return replace(self, focus=self._things(self._of_values(query.part)))
 
     def before_count(self) -> LastAnswer:
         """With the set of the turn before in focus, of which the last one only counted some."""

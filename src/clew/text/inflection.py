@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
+from clew.text.normalise import Token
 
 Form = Literal["noun", "role", "post", "verb"]
 
@@ -57,6 +58,8 @@ _UNCHANGED = frozenset(
     "series species staff equipment software hardware firmware aircraft spacecraft sheep fish deer"
     " information data news furniture music police personnel headquarters barracks crossroads works".split()
 )
+_CAPITALS = re.compile(r"[A-Z]{2,}s")
+"""Several of what capitals name: *LPs*."""
 _CODES = re.compile(r"[a-z]+\d+s")
 """Several of what a code names: *P1s*."""
 _SINGULAR = {"people": "person", "lives": "live"}
@@ -334,3 +337,8 @@ def singular(word: str) -> str:
         return word[:-2]
     is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
     return word[:-1] if is_plural or _CODES.fullmatch(word) else word
+
+
+def singular_of(token: Token) -> str:
+    """The singular of a word of a text, in lower case."""
+    return token.norm[:-1] if _CAPITALS.fullmatch(token.text) else singular(token.norm)

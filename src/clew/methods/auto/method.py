@@ -189,7 +189,7 @@ def _by_rules(
         query = unmentioned(plain.read(thread.question).query)
     ways = follow_ups(LastAnswer(plain.reader, thread, query, plain.read_surely), question)
     if isinstance(ways, Abstention):
-        return replace(_abstaining(question, ways, plain, id), thread=thread)
+        return _abstaining(question, ways, plain, id)
     left_open: list[Answer] = []
     for _, alike in groupby(sorted(ways, key=lambda way: way.rank), key=lambda way: way.rank):
         answers = [_answer_of(plain, question, way, id, entities) for way in alike]
