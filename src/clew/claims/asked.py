@@ -11,16 +11,16 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.claim_readings import COUNTING, LEAST_OF_ROLE, TIMED
+from clew.claims.claim_readings import COUNTING, LEAST_OF_ROLE, TIMED, says_ways
 from clew.claims.claim_text import ClaimedValue, ClaimText, Item, negations
 from clew.graph.values import currencies_beside
-from clew.query.tree import Anchor, Both, Compared, Counted, Extreme, Part, Query, Walk, mentions_of
+from clew.query.tree import Anchor, Both, Compared, Counted, Extreme, Part, Query, Walk, mentions_of, steps_of
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import ambiguous
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import than_words
 from clew.reading.english import BEING, DOING, FUNCTION, HAVING, SUPERLATIVE
-from clew.reading.mentions import PARTIAL
+from clew.reading.mentions import PARTIAL, WORDS
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.inflection import is_participle
 from clew.text.lexicon import Lexicon
@@ -110,11 +110,17 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
             continue
         used = [reading.mentions[m] for m in mentions_of(query)]
         parts_of_names = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
-        is_by_part = any(len(m.candidates) > 1 or m.candidates[0].how != PARTIAL for m in parts_of_names)
+        is_by_part = bool(parts_of_names) and likeliest.likelihood < LEAST_SURE_OF_ONE
+        is_by_part = is_by_part or any(
+            len(m.candidates) > 1 or m.candidates[0].how not in (PARTIAL, WORDS) for m in parts_of_names
+        )
+        if any(m.text[:1].isdigit() and asked.question[: m.start].endswith(("-", "−")) for m in used):
+            continue  # a number without its sign
         if asked.answer is not None:
             query = _of_answer(query, asked.answer)
             return None if query is None else AskedReading(query, True, not is_by_part)
-        return AskedReading(query, not is_of_one or asked.is_of_being, not is_by_part)
+        refutes = not is_by_part and says_ways(reader.vocabulary, steps_of(query), asked.question)
+        return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
     return None
 
 

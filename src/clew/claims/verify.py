@@ -20,7 +20,7 @@ import numpy as np
 
 from clew.claims.asked import asked_by, read_asked
 from clew.claims.claim_parts import Alternatives, pieces
-from clew.claims.claim_readings import PieceReading, Statement, read_piece, walk
+from clew.claims.claim_readings import PieceReading, Statement, read_piece, says_ways, walk
 from clew.claims.claim_text import (
     JOINT,
     ONLY,
@@ -261,6 +261,8 @@ class Checker:
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the statements together that are not so."""
         if read.statement.kind == "path" and read.none > MOST_NONE:
+            return False
+        if not says_ways(self.vocabulary, read.statement.relation_steps, read.piece.text):
             return False
         probability = read.probability
         for statement, share in read.others:
