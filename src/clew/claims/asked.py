@@ -20,7 +20,7 @@ from clew.reading.answer import ambiguous
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import than_words
 from clew.reading.english import BEING, DOING, FUNCTION, HAVING, SUPERLATIVE
-from clew.reading.mentions import PARTIAL, WORDS
+from clew.reading.mentions import PARTIAL
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.inflection import is_participle
 from clew.text.lexicon import Lexicon
@@ -71,6 +71,7 @@ class Asked:
     """What a claim says is the answer of a question which."""
     is_of_being: bool = False
     """Whether it asks by *is* or *has* and no verb behind it."""
+    is_of_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +110,16 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
         if not is_whole and not is_of_one:
             continue
         used = [reading.mentions[m] for m in mentions_of(query)]
-        parts_of_names = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
-        is_by_part = bool(parts_of_names) and likeliest.likelihood < LEAST_SURE_OF_ONE
-        is_by_part = is_by_part or any(
-            len(m.candidates) > 1 or m.candidates[0].how not in (PARTIAL, WORDS) for m in parts_of_names
-        )
-        if any(m.text[:1].isdigit() and asked.question[: m.start].endswith(("-", "−")) for m in used):
-            continue  # a number without its sign
+        if is_of_one and asked.is_of_value:
+            continue  # of what unit and column it is is not said
+        by_part = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
+        # A part of what is no name of its own (*aluminium*) is surely of one thing, if of one alone.
+        refutes = likeliest.likelihood >= LEAST_SURE_OF_ONE or not by_part
+        refutes = refutes and all(len(m.candidates) == 1 and m.text.islower() for m in by_part)
+        refutes = refutes and says_ways(reader.vocabulary, steps_of(query), asked.question)
         if asked.answer is not None:
             query = _of_answer(query, asked.answer)
-            return None if query is None else AskedReading(query, True, not is_by_part)
-        refutes = not is_by_part and says_ways(reader.vocabulary, steps_of(query), asked.question)
+            return None if query is None else AskedReading(query, True, refutes)
         return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
     return None
 
@@ -212,7 +212,11 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
             after and is_participle(after[0]) and not any(i.start == after.start() for i in claim.items)
         )
         is_of_being = is_of_being or base_of(text[start:stop].lower()) in HOLDS
-        yield Asked(_inverted(text, begin, start, stop, text[stop:]) + "?", is_of_being=is_of_being)
+        asking, is_of_value = (
+            _inverted(text, begin, start, stop, text[stop:]),
+            any(i.value for i in claim.items),
+        )
+        yield Asked(f"{asking}?", is_of_being=is_of_being, is_of_value=is_of_value)
 
 
 def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> str:

@@ -92,6 +92,7 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:an?|the|its|his|her|their)\s+$", re.IGNORECASE)
 _TAKES_PLACE = re.compile(r"\b(?:took|takes?|taken)\s+place\b", re.IGNORECASE)
+_FOR_LONGER = re.compile(r"\bfor\s+longer\s+than\b", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
 _MORE_THAN = re.compile(r"\b(?:more|less|fewer|\w{2,}er)\s+than\s+$", re.IGNORECASE)
 _BEGINS_OR_ENDS = re.compile(r"\b(?:since|from|until|till) $", re.IGNORECASE)
@@ -281,7 +282,7 @@ class _Reading:
             if codes and recorded.isdisjoint(codes.split()):
                 return (self.piece.text[start:stop],)
         query = next(query for query, said in self.statements.items() if said == statement)
-        patterns = [_TAKES_PLACE, *([TOGETHER, BESIDE] if statement.is_there_and_back else [])]
+        patterns = [TOGETHER, BESIDE] if statement.is_there_and_back else []
         patterns += [_COMPARING] if statement.kind in ("value", "edge", "count", "compare") else []
         patterns += [ONLY] if statement.kind == "path" and len(self.piece.items) == 2 else []
         spans = self._of_property(statement) if statement.kind == "edge" else []
@@ -297,7 +298,10 @@ class _Reading:
         weak |= self._of_other_edges(statement, account.words)
         words = [self._if_carried(word, statement) for word in account.words]
         words = [replace(w, as_="unplaced") if w.begin in weak and w.as_ != "operator" else w for w in words]
+        patterns = [_TAKES_PLACE, *([_FOR_LONGER] if statement.kind == "compare" else [])]
+        happens = [hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)]
         words = [replace(w, as_="type") if self._is_kind(w, statement) else w for w in words]
+        words = [replace(w, as_="frame") if any(a <= w.begin < b for a, b in happens) else w for w in words]
         return tuple(unplaced_phrases(self.piece.text, words))
 
     def _currency(self, start: int, stop: int, *, is_recorded: bool) -> tuple[str, tuple[int, int]]:
@@ -723,7 +727,8 @@ class _Reading:
         for step in dict.fromkeys(step for steps in ends for step, _ in steps):
             timed = self.vocabulary.is_of_time(opposite(step))
             if word not in TIMED or timed:
-                sign = "<" if word in (EARLIER if timed else FEWER) else ">"
+                is_longer = timed and word == "longer" and _FOR_LONGER.search(self.piece.text) is not None
+                sign = "<" if is_longer or word in (EARLIER if timed else FEWER) else ">"
                 query = Query("yes", Compared(first, (step,), sign, Walk(second, step)))
                 yield query, Statement("compare", first.node, (step,), second.node, sign=sign)
 

@@ -9,6 +9,7 @@ something unnamed, negation, numbers, dates, counts and comparisons.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -70,6 +71,7 @@ from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import both_ways, either_way
+from clew.reading.operators import Operators
 from clew.reading.reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
@@ -106,6 +108,8 @@ _DECLARING = frozenset(
 """Relations of which both ends are types or relations, not things."""
 _WITHIN = frozenset("in within inside part contains located".split())
 """Words of relations by which one thing lies within another."""
+_STILL = re.compile(r"\bstill\b", re.IGNORECASE)
+"""Says as *now* does that something is so to this day."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
@@ -169,8 +173,19 @@ class Checker:
         if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
             return "unknown", ()
         if finding == "there" and statement.kind == "path":
-            return self._only(read, statement, triples)
+            finding, triples = self._only(read, statement, triples)
+            return self._to_this_day(read, statement, triples) if finding == "there" else (finding, triples)
         return finding, triples
+
+    def _to_this_day(
+        self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
+    ) -> tuple[Finding, tuple[int, ...]]:
+        """Otherwise where what is said to be so *now* or *still* has ended."""
+        text = _STILL.sub("now", read.piece.text)
+        query = either_way(self.vocabulary, self.executor, Query("yes", statement.said))
+        for operator in Operators(self.vocabulary, self.executor, text, (), self.edge_keys).to_this_day():
+            query = operator.apply(query) or query
+        return ("there" if len(self.executor.members(query.part)) else "otherwise"), triples
 
     def named_in(self, statements: Sequence[Statement], nodes: set[int]) -> set[int]:
         """Of which of some things a statement is so."""
@@ -746,7 +761,9 @@ class Verify:
         elif finding == "unknown":
             kind = say(Query("list", read.kind), self.reader.vocabulary)
             missing = f"The graph does not tell it of each of {kind}"
-        return Checked(text.frame, len(text.text), finding, triples, said.denied, missing=missing, names=names)
+        return Checked(
+            text.frame, len(text.text), finding, triples, said.denied, missing=missing, names=names
+        )
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""
