@@ -8,7 +8,7 @@ So a claim is read by the reader of questions, whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.claims.claim_readings import COUNTING, LEAST_OF_ROLE, TIMED, says_ways
@@ -125,7 +125,7 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
 
 
 def _of_answer(query: Query, answer: Item) -> Query | None:
-    """Whether what is claimed to be the answer of a question is one; None where that may be several things."""
+    """Whether what is claimed to be an answer is one; None where its name is that of several things."""
     best = [c.node for c in answer.candidates if c.how == answer.candidates[0].how]
     is_ranked = any(isinstance(p, Extreme) and p.number == 1 for p in query.contents.parts)
     return Query("yes", Both(query.part, Anchor(best[0]))) if is_ranked and len(best) == 1 else None
@@ -175,12 +175,8 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
     if negations(text[begin:]):
         return
-    for said in dict.fromkeys((text, text := without_whole(claim.items, text, words))):
-        for start, stop in verbs_of(claim.items, said, begin)[:MOST_VERBS]:
-            subject = [i for i in claim.items if i.candidates and said[i.stop : start] == " "]
-            if subject and said[begin : subject[0].start].lower() in ("", "the "):
-                if asking := _which(claim, said, start, stop):
-                    yield Asked(asking, answer=subject[0])
+    whole, text = text, without_whole(claim.items, text, words)
+    yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)))
     verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
         noun = _NOUN.match(text, item.stop)
@@ -217,6 +213,16 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
             any(i.value for i in claim.items),
         )
         yield Asked(f"{asking}?", is_of_being=is_of_being, is_of_value=is_of_value)
+
+
+def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str]) -> Iterator[Asked]:
+    """The questions which thing stands above all others, of which a claim says that it is its subject."""
+    for text in texts:
+        for start, stop in verbs_of(claim.items, text, begin)[:MOST_VERBS]:
+            subject = [i for i in claim.items if i.candidates and text[i.stop : start] == " "]
+            is_alone = subject and text[begin : subject[0].start].lower() in ("", "the ")
+            if is_alone and (asking := _which(claim, text, start, stop)):
+                yield Asked(asking, answer=subject[0])
 
 
 def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> str:

@@ -360,7 +360,7 @@ class _Reading:
         }
 
     def _verbs_of_other_words(self, statement: Statement) -> set[int]:
-        """Where verbs begin that a label has no form of: *did not sell* does not say that it is in no sale."""
+        """Where verbs begin that a label has no form of: *did not sell* is of no place in a sale."""
         like, lexicon = self.exploration.likeness, Lexicon.load()
         labels = " ".join(self.vocabulary.relations[relation_of(s)] for s in statement.relation_steps)
         forms = {lemma for word in labels.split() for lemma in (word, *lexicon.lemmas(word))}
