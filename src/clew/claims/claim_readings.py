@@ -45,7 +45,7 @@ from clew.query.tree import (
     Value,
     Walk,
 )
-from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, words_of_label
+from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED, Vocabulary, words_of_label
 from clew.reading.account import unplaced_phrases
 from clew.reading.candidates import Option
 from clew.reading.comparisons import EARLIER, FEWER, is_comparative, than_words
@@ -91,6 +91,8 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 """Words that compare times and nothing else."""
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:an?|the|its|his|her|their)\s+$", re.IGNORECASE)
+_TAKES_PLACE = re.compile(r"\b(?:took|takes?|taken)\s+place\b", re.IGNORECASE)
+_FOR_LONGER = re.compile(r"\bfor\s+longer\s+than\b", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
 _MORE_THAN = re.compile(r"\b(?:more|less|fewer|\w{2,}er)\s+than\s+$", re.IGNORECASE)
 _BEGINS_OR_ENDS = re.compile(r"\b(?:since|from|until|till) $", re.IGNORECASE)
@@ -193,6 +195,12 @@ def walk(part: Part, steps: Sequence[Step]) -> Part:
     return part
 
 
+def says_ways(vocabulary: Vocabulary, steps: Sequence[Step], text: str) -> bool:
+    """Whether a text says the *from* and *to* of relations: *is a stop on* does not say `to stop`."""
+    words = set(text.lower().split())
+    return all(vocabulary.ways[r][0] in words for r in map(relation_of, steps) if r in vocabulary.ways)
+
+
 def read_piece(reader: QuestionReader, piece: Piece) -> PieceReading | None:
     """The likeliest statement of a piece; None where there is none."""
     reading = _Reading(reader, piece)
@@ -290,6 +298,10 @@ class _Reading:
         weak |= self._of_other_edges(statement, account.words)
         words = [self._if_carried(word, statement) for word in account.words]
         words = [replace(w, as_="unplaced") if w.begin in weak and w.as_ != "operator" else w for w in words]
+        patterns = [_TAKES_PLACE, *([_FOR_LONGER] if statement.kind == "compare" else [])]
+        happens = [hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)]
+        words = [replace(w, as_="type") if self._is_kind(w, statement) else w for w in words]
+        words = [replace(w, as_="frame") if any(a <= w.begin < b for a, b in happens) else w for w in words]
         return tuple(unplaced_phrases(self.piece.text, words))
 
     def _currency(self, start: int, stop: int, *, is_recorded: bool) -> tuple[str, tuple[int, int]]:
@@ -318,8 +330,10 @@ class _Reading:
 
     def _weak_heads(self, statement: Statement, query: Query) -> set[int]:
         """Where verbs and roles of the piece begin that surely say no relation of a statement: *fired*."""
-        if statement.kind in ("more", "type", "exists"):
+        if statement.kind in ("more", "type"):
             return set()
+        if statement.kind == "exists":
+            return self._verbs_of_other_words(statement)
         like, relations = self.exploration.likeness, [relation_of(s) for s in statement.relation_steps]
         known = self.reader.accountant.rows(
             self.piece.text, self.mentions, like, query, range(len(self.mentions))
@@ -343,6 +357,18 @@ class _Reading:
                     )
                 )
             )
+        }
+
+    def _verbs_of_other_words(self, statement: Statement) -> set[int]:
+        """Where verbs begin that a label has no form of: *did not sell* is of no place in a sale."""
+        like, lexicon = self.exploration.likeness, Lexicon.load()
+        labels = " ".join(self.vocabulary.relations[relation_of(s)] for s in statement.relation_steps)
+        forms = {lemma for word in labels.split() for lemma in (word, *lexicon.lemmas(word))}
+        verbs = (like.words[row] for row in self._heads if not self._heads[row])
+        return {
+            start
+            for start, _, word in verbs
+            if lexicon.mostly_verb(word) and forms.isdisjoint((word, *lexicon.lemmas(word)))
         }
 
     def _says_opposite(self, row: int, relations: Sequence[int]) -> bool:
@@ -394,8 +420,9 @@ class _Reading:
 
     def _of_other_edges(self, statement: Statement, words: Sequence[PlacedWord]) -> set[int]:
         """Where words begin that say of an edge what a statement does not: another text, or *people*."""
-        if statement.kind not in ("path", "edge"):
+        if statement.kind not in ("path", "edge", "value"):
             return set()
+        is_said = statement.kind == "value" and self._says(statement.steps[-1])
         said = self._of_property(statement) if statement.kind == "edge" else []
         texts = [hit.span() for _, hit in self.reader.edge_keys.texts_in(self.piece.text)]
         other = [(a, b) for a, b in texts if not any(a < stop and start < b for start, stop in said)]
@@ -406,8 +433,17 @@ class _Reading:
             w.begin
             for w in words
             if (w.as_ == "type" and any(a <= w.begin < b for a, b in other))
-            or (w.as_ == "frame" and w.begin in values and w.text.lower() in ANY_PEOPLE)
+            or (w.as_ == "frame" and w.begin in values and w.text.lower() in ANY_PEOPLE and not is_said)
         }
+
+    def _is_kind(self, word: PlacedWord, statement: Statement) -> bool:
+        """Whether a word behind *is a* is the declared type of what it is said of: *is a trench at …*."""
+        is_a = _IS_A.match(self.piece.text, self.piece.places[0][1])
+        if word.as_ != "unplaced" or is_a is None or is_a.end() != word.begin or statement.kind == "type":
+            return False
+        types = self.vocabulary.types_of(statement.node).tolist()
+        is_of = self.piece.text.startswith(" of ", word.end)
+        return not is_of and singular(word.text.lower()) in (self.vocabulary.types[t].lower() for t in types)
 
     def _is_other_way(self, statement: Statement) -> bool:
         """Whether the words say that the things stand at the other ends of the step between them."""
@@ -691,7 +727,8 @@ class _Reading:
         for step in dict.fromkeys(step for steps in ends for step, _ in steps):
             timed = self.vocabulary.is_of_time(opposite(step))
             if word not in TIMED or timed:
-                sign = "<" if word in (EARLIER if timed else FEWER) else ">"
+                is_longer = timed and word == "longer" and _FOR_LONGER.search(self.piece.text) is not None
+                sign = "<" if is_longer or word in (EARLIER if timed else FEWER) else ">"
                 query = Query("yes", Compared(first, (step,), sign, Walk(second, step)))
                 yield query, Statement("compare", first.node, (step,), second.node, sign=sign)
 

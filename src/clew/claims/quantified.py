@@ -8,18 +8,20 @@ how many are, is looked up.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
+from functools import reduce
 
-from clew.claims.asked import SO_MANY, verbs_of
+from clew.claims.asked import HERE, HOLDS, SO_MANY, base_of, verbs_of, without_whole
 from clew.claims.claim_readings import LEAST_OF_ROLE
-from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, negations, positive
+from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
 from clew.query.execute import Executor, difference
-from clew.query.tree import OfType, Part, Sign
+from clew.query.tree import Anchor, Either, OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING, HAVING
-from clew.reading.mentions import Mention
+from clew.reading.mentions import NORMAL, Mention
 from clew.reading.mutual import both_ways
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import singular_noun
@@ -30,13 +32,19 @@ LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
 least share of each of its words that a label carries it."""
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
-_ALL = re.compile(rf"(?P<not>not\s+)?\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
+_ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
 _NONE = re.compile(r"(?:no|none\s+of\s+the|not\s+one|not\s+a\s+single)\s+(?=[a-z])", re.IGNORECASE)
 _ONE = re.compile(
     r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
+_SO_CALLED = re.compile(
+    r"\s+(?:different\s+)?(?P<kind>[a-z][^,;]*?)\s+(?:(?:(?:who|that|which)\s+)?(?:are|is|were)\s+)?"
+    r"(?:called|named)\s+(?:the\s+)?[\"'“‘]?",
+    re.IGNORECASE,
+)
+_THERE_ARE = re.compile(r"there\s+(?:are|is|were|was)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,8 @@ class Quantified:
     number: int | None = None
     sign: Sign = "="
     denied: bool = False
+    called: Item | None = None
+    """The name that so many of the kind have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,12 @@ class KindReading:
     unplaced: tuple[str, ...] = ()
 
 
-def quantified(claim: ClaimText) -> Quantified | None:
-    """How a claim speaks of a kind; None where it does not."""
+def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
+    """How a claim speaks of a kind; None where it does not. `words` are those of the graph."""
     text = claim.text.rstrip(" .!?\"'")
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
+    if (called := _so_called(claim, text, begin, words)) is not None:
+        return called
     if NOBODY.match(text, begin) and not _NONE.match(text, begin):
         return None
     for item in claim.items[:1]:
@@ -88,6 +100,25 @@ def quantified(claim: ClaimText) -> Quantified | None:
                 return Quantified(hit.end(), _ways(claim, text, hit.end()), denied=bool(hit["not"]))
             return _of_object(claim, text, begin, hit)
     return None
+
+
+def _so_called(claim: ClaimText, text: str, begin: int, words: Container[str]) -> Quantified | None:
+    """*Two players are called X*, *we have three parts called X*: how many of a kind have one name."""
+    number, name = (claim.items[0], claim.items[-1]) if len(claim.items) > 1 else (None, None)
+    if number is None or name is None or name.stop != len(text) or not name.candidates:
+        return None
+    said = _SO_CALLED.fullmatch(text, number.stop, name.start)
+    here, there = HERE.match(text[: number.start], begin), _THERE_ARE.match(text, begin)
+    start = there.end() if there else begin
+    for verb, stop in verbs_of(claim.items, text[: number.start], begin):
+        here = HERE.match(text[:verb], begin)
+        is_whole = here is not None and not (here["noun"] and here["noun"].lower() in words)
+        start = stop + 1 if is_whole and base_of(text[verb:stop]) in HOLDS else start
+    count = number.value.count if number.value else None
+    if said is None or count is None or not number.value or not SO_MANY.fullmatch(text, start, number.start):
+        return None
+    kind = without_whole((), said["kind"], words)
+    return Quantified(said.start("kind"), ((kind, ""),), count, number.value.sign, called=name)
 
 
 def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:
@@ -118,6 +149,10 @@ def read_kind(reader: QuestionReader, said: Quantified) -> KindReading:
     """The sets that a claim speaks of, by the first way that is read surely. Raises EmbedderError."""
     unplaced: tuple[str, ...] = ()
     executor = Executor(reader.graph)
+    if said.called is not None:
+        named = [Anchor(c.node) for c in said.called.candidates if c.how <= NORMAL]
+        kind = kind_of(reader, said.ways[0][0])
+        return KindReading(kind, reduce(Either, named)) if named else KindReading()
     for kind_words, question in said.ways:
         told, kind = _set_of(reader, question), kind_of(reader, kind_words)
         unplaced = unplaced or told.unplaced

@@ -9,6 +9,7 @@ something unnamed, negation, numbers, dates, counts and comparisons.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -20,7 +21,7 @@ import numpy as np
 
 from clew.claims.asked import asked_by, read_asked
 from clew.claims.claim_parts import Alternatives, pieces
-from clew.claims.claim_readings import PieceReading, Statement, read_piece, walk
+from clew.claims.claim_readings import PieceReading, Statement, read_piece, says_ways, walk
 from clew.claims.claim_text import (
     JOINT,
     ONLY,
@@ -37,6 +38,7 @@ from clew.claims.claim_text import (
 from clew.claims.quantified import KindReading, Quantified, kind_of, quantified, read_kind
 from clew.graph import OWL, RDFS
 from clew.graph.graph import triple_text
+from clew.graph.naming import names_of
 from clew.graph.steps import Step as RelationStep
 from clew.graph.steps import is_backward, opposite, relation_of, step_of, way_back
 from clew.grounding import cite
@@ -69,11 +71,13 @@ from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import both_ways, either_way
+from clew.reading.operators import Operators
 from clew.reading.reader import reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular, singular_noun
-from clew.types import Citation, ClaimPart, Step, Verdict, Verification
+from clew.text.normalise import normalise
+from clew.types import Citation, ClaimPart, Step, TripleText, Verdict, Verification
 
 # What a graph says of each part of a claim, and of the whole.
 #
@@ -104,6 +108,8 @@ _DECLARING = frozenset(
 """Relations of which both ends are types or relations, not things."""
 _WITHIN = frozenset("in within inside part contains located".split())
 """Words of relations by which one thing lies within another."""
+_STILL = re.compile(r"\bstill\b", re.IGNORECASE)
+"""Says as *now* does that something is so to this day."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 SPARE = 0.02
@@ -129,6 +135,8 @@ class Checked:
     read: PieceReading | None = None
     asked: Query | None = None
     """As what question the whole claim was read."""
+    names: tuple[TripleText, ...] = ()
+    """What sources say of names, which may be no triples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +173,19 @@ class Checker:
         if finding == "otherwise" and (doubtful or not self._surely_otherwise(read)):
             return "unknown", ()
         if finding == "there" and statement.kind == "path":
-            return self._only(read, statement, triples)
+            finding, triples = self._only(read, statement, triples)
+            return self._to_this_day(read, statement, triples) if finding == "there" else (finding, triples)
         return finding, triples
+
+    def _to_this_day(
+        self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
+    ) -> tuple[Finding, tuple[int, ...]]:
+        """Otherwise where what is said to be so *now* or *still* has ended."""
+        text = _STILL.sub("now", read.piece.text)
+        query = either_way(self.vocabulary, self.executor, Query("yes", statement.said))
+        for operator in Operators(self.vocabulary, self.executor, text, (), self.edge_keys).to_this_day():
+            query = operator.apply(query) or query
+        return ("there" if len(self.executor.members(query.part)) else "otherwise"), triples
 
     def named_in(self, statements: Sequence[Statement], nodes: set[int]) -> set[int]:
         """Of which of some things a statement is so."""
@@ -204,7 +223,8 @@ class Checker:
             members, others = self.executor.members(query.part), self.executor.members(query.other)
             rivals = difference(members, others)[:MOST_SHOWN].tolist()
             shown = rivals or members[:MOST_SHOWN].tolist()
-            proof = tuple(dict.fromkeys(t for n in shown for t in prove(self.executor, query.part, n)))
+            told = (query.part,) if rivals else (query.part, query.other)
+            proof = tuple(dict.fromkeys(t for n in shown for p in told for t in prove(self.executor, p, n)))
             return ("otherwise" if rivals else "there" if proof else "unknown"), proof
         query = either_way(self.vocabulary, self.executor, query)
         members = self.executor.members(query.part)
@@ -256,6 +276,8 @@ class Checker:
     def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the statements together that are not so."""
         if read.statement.kind == "path" and read.none > MOST_NONE:
+            return False
+        if not says_ways(self.vocabulary, read.statement.relation_steps, read.piece.text):
             return False
         probability = read.probability
         for statement, share in read.others:
@@ -354,7 +376,8 @@ class Checker:
         """Triples of what is recorded in the place of a set that is empty; none where it may well be so."""
         match part:
             case Both(Extreme() as best, Anchor(node)):
-                is_ranked = not best.key and bool(np.isin(node, self.executor.ranked(best)[0]))
+                ranked = self.executor.ranked(replace(best, number=0, nth=False))[0] if not best.key else ()
+                is_ranked = bool(np.isin(node, ranked))
                 return (*self._proved(best), *self._complete(Anchor(node), best.steps)) if is_ranked else ()
             case Both(Walk() as way, Anchor(other)):
                 start, steps = _way(way)
@@ -406,9 +429,10 @@ class Checker:
         back = way_back(steps)
         if self._lies_within(walk(Anchor(node), steps), other):
             return ()
-        is_value = bool(self.vocabulary.graph.values.kind[other])
-        for end, way in ((node, steps), *([] if is_value else [(other, back)])):
-            if self._tells(way[-1:] if len(way) > 1 else way) and (found := self._complete(Anchor(end), way)):
+        for end, way in ((node, steps), (other, back)):
+            is_value = bool(self.vocabulary.graph.values.kind[end])
+            is_told = not is_value and self._tells(way[-1:] if len(way) > 1 else way)
+            if is_told and (found := self._complete(Anchor(end), way)):
                 return found
         if len(steps) > 1 and self._tells((steps[0], back[0])):
             mine = self._complete(Anchor(node), steps[:1])
@@ -481,8 +505,8 @@ def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, cl
     if finding in ("there", "otherwise"):
         verdict = "supported" if (finding == "there") != negated else "refuted"
     text = claim.text[max(checked.start, claim.frame) : checked.stop].strip(" ,.;:!?")
-    named = tuple(triple_text(vocabulary.graph, t) for t in checked.triples)
-    return ClaimPart(text, verdict, named, checked.triples)
+    triples = (*checked.names, *(triple_text(vocabulary.graph, t) for t in checked.triples))
+    return ClaimPart(text, verdict, triples, checked.triples)
 
 
 def judge_claim(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
@@ -580,7 +604,9 @@ class Verify:
         notes = tuple(dict.fromkeys(missing)) if verdict == "not_enough_info" else ()
         ended = perf_counter()
         timings = {"link": link_ended - began, "check": ended - link_ended, "total": ended - began}
-        citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        citations = tuple(
+            replace(cite(self.graph, p.verdict, p.triple_ids), triples=p.triples) for p in parts if p.triples
+        )
         times = {stage: round(1000 * s, 3) for stage, s in timings.items()}
         spelt = {"respelt": [list(pair) for pair in respelt]} if respelt else {}
         steps = (Step.taken("link", {"mentions": linked, **spelt}), self._parts_step(checked))
@@ -630,7 +656,7 @@ class Verify:
     def _by_parts(self, checker: Checker) -> list[Checked]:
         """The parts of a claim as the graph has them; words in none of them are parts of their own."""
         text = checker.claim
-        said = quantified(text)
+        said = quantified(text, self.reader.vocabulary.words)
         if said is not None:
             kind = read_kind(self.reader, said)
             kind = self._kind(text, said) if kind.told is None and said.ways else kind
@@ -679,7 +705,7 @@ class Verify:
             except OverBudget:
                 checker.over_budget.append(read.query)
                 return None
-            if finding == "there" or (finding == "otherwise" and not read.is_by_part):
+            if (finding == "there" and read.supports) or (finding == "otherwise" and read.refutes):
                 return Checked(claim.frame, len(claim.text), finding, triples, asked=read.query)
         return None
 
@@ -702,6 +728,9 @@ class Verify:
             return KindReading(unplaced=likeliest.unplaced if likeliest else ())
         statement = likeliest.statement
         match statement.kind, statement.steps:
+            case "path", steps if kind_words.lower() == likeliest.piece.items[0].text.lower():
+                named = [Anchor(c.node) for c in likeliest.piece.items[0].candidates]
+                return KindReading(reduce(Either, named), walk(Anchor(statement.other), way_back(steps)))
             case "path", (first, second):
                 kind = Walk(Anchor(statement.node), first)
                 return KindReading(kind, Walk(Anchor(statement.other), opposite(second)))
@@ -722,13 +751,19 @@ class Verify:
         except OverBudget:
             checker.over_budget.append(said)
             finding, triples = "unknown", ()
-        missing = ""
+        missing, names = "", ()
+        if said.called is not None and finding in ("there", "otherwise"):
+            called = ((c.node, n) for c in said.called.candidates for n in names_of(self.graph, c.node))
+            same = normalise(said.called.text)
+            names = tuple(n.said_of(self.graph, node) for node, n in called if normalise(n.text) == same)
         if read.kind is None:
             missing = f"I cannot place {quoted(read.unplaced or [text.text[text.frame :].strip()])}"
         elif finding == "unknown":
             kind = say(Query("list", read.kind), self.reader.vocabulary)
             missing = f"The graph does not tell it of each of {kind}"
-        return Checked(text.frame, len(text.text), finding, triples, said.denied, missing=missing)
+        return Checked(
+            text.frame, len(text.text), finding, triples, said.denied, missing=missing, names=names
+        )
 
     def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""

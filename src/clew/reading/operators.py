@@ -216,6 +216,11 @@ class Operators:
                 operators.append(operator)
         return sorted(operators, key=lambda o: o.start)
 
+    def to_this_day(self) -> Iterator[Operator]:
+        """What says that something is so to this day, of edges and of rows: *works at Nord now*."""
+        times = Times(self.executor, self.text, self.mentions, self.edge_keys)
+        yield from (*self._current(), *times.to_this_day())
+
     def prefers(self, ranked: Sequence[Ranked], ranking: Ranking, operators: Sequence[Operator]) -> bool:
         """Whether readings with operators are taken before those of the whole question.
 

@@ -48,12 +48,16 @@ class Times:
         if not len(self.keys.graph.edge_properties):
             yield from self._relative_dates()
             return
-        for start, stop, sign, value in (*self._told_from_today(), *self._told()):
+        yield from map(self._over_edges, (*self._told_from_today(), *self._told()))
 
-            def apply(query: Query, sign: Sign = sign, value: Value = value) -> Query | None:
-                return self._at_time(query, sign, value)
+    def to_this_day(self) -> Iterator[Operator]:
+        """*Now*, of edges."""
+        yield from map(self._over_edges, self._told_now())
 
-            yield Operator(start, stop, apply, certain=False)
+    def _over_edges(self, told: tuple[int, int, Sign, Value]) -> Operator:
+        """What puts a time on the edges of a query."""
+        start, stop, sign, value = told
+        return Operator(start, stop, lambda query: self._at_time(query, sign, value), certain=False)
 
     def _relative_dates(self) -> Iterator[Operator]:
         """*Last year*, *more than ten years ago*, as the dates that they are."""
@@ -89,6 +93,9 @@ class Times:
             day = _ago("1", unit) if which == "last" else today()
             if day is not None:
                 yield *match.span(), "=", _span_of(day, unit)
+        yield from self._told_now()
+
+    def _told_now(self) -> Iterator[tuple[int, int, Sign, Value]]:
         if len(self.keys.graph.edge_properties):
             for match in _NOW.finditer(self.text):
                 yield *match.span(), "=", _span(today(), today())
