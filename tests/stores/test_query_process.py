@@ -52,7 +52,7 @@ def test_a_bomb_ends_in_its_limits_and_alone(clew, counted, statement):
     start = time.monotonic()
     with suppress(QueryError):
         clew.query(statement, seconds=SECONDS)
-    assert time.monotonic() - start < SECONDS + 5  # whole, minutes; the rest is for starting a process on a busy machine
+    assert time.monotonic() - start < SECONDS + 5  # whole, minutes: the rest is for a busy machine
     assert [clew.query(count).rows for count in COUNTS] == counted
 
 
