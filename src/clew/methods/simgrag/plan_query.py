@@ -13,13 +13,14 @@ person*), two values of one thing compared, and what is counted for each thing m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
+from clew.claims.verify import Stated
 from clew.graph.graph import ValueKind
 from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 from clew.grounding import cite
@@ -54,6 +55,8 @@ from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
+T = TypeVar("T")
+_ASKING = ("count", "sum", "average", "difference", "exists")
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
 SILENCE = "what the graph does not record is taken not to be so"
@@ -174,6 +177,17 @@ class _Sets:
         return list(roots) or [(0,)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A plan whose operations are carried out: its sets, the roots of its pattern, and what these were."""
+
+    plan: PatternPlan
+    sets: _Sets
+    answer: int
+    roots: list[tuple[int, ...]]
+    before: list[Part]
+
+
 @dataclass
 class PlanQuery:
     """Makes the query graph of a plan, and answers by it."""
@@ -187,23 +201,58 @@ class PlanQuery:
 
     def answer(self, plan: PatternPlan) -> DraftAnswer | Misfit:
         """What a plan comes to, or why it comes to nothing: what the graph lacks, or what cannot be said."""
+        draft = self._within_budget(lambda: self._answer(plan))
+        abstained = None if isinstance(draft, Misfit) else draft.abstained
+        return draft if abstained is None else Misfit(abstained.reason, abstained.detail)
+
+    def stated(self, plan: PatternPlan) -> tuple[Stated, ...] | Misfit:
+        """What the plan of a claim says: that there is something, or how many or how much; or a misfit."""
+        return self._within_budget(lambda: self._stated(plan))
+
+    def _within_budget(self, work: Callable[[], T]) -> T | Misfit:
         try:
-            draft = self._answer(plan)
+            return work()
         except _Lacking as lacking:
             return lacking.misfit
         except OverBudget:
             return Misfit("budget", "the model's query follows more edges than may be followed")
-        abstained = draft.abstained
-        return draft if abstained is None else Misfit(abstained.reason, abstained.detail)
+
+    def _stated(self, plan: PatternPlan) -> tuple[Stated, ...]:
+        asks = _last_of(plan)
+        done = self._carried_out(plan, asks, nearest=True)
+        if asks is not None and asks.op != "exists":
+            than = value_of(str(asks.than), dates=False)
+            if than is None:
+                raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
+            query = self._number(done.plan, done.sets, asks)
+            return (Stated(query, plan.denied, asks.test or "=", than.number),)
+        operands = {plan.place(str(op.than)) for op in plan.operations if op.op == "keep"}
+        roots = [
+            root
+            for root in done.roots
+            if not (group := done.sets.group(root[0])) & operands or group & done.sets.narrowed.keys()
+        ]
+        if plan.denied and len(roots) > 1:
+            raise _cannot("of things that hang together by nothing it is not said which is denied")
+        return tuple(Stated(Query("yes", done.sets.at(root[0])), plan.denied) for root in roots)
 
     def _answer(self, plan: PatternPlan) -> DraftAnswer:
+        asks = _last_of(plan)
+        truth = asks is not None and asks.op == "exists"
+        done = self._carried_out(plan, asks, nearest=truth)
+        if asks is None:
+            return answer_of(self.graph, self.vocabulary, Query("list", done.sets.at(done.answer)))
+        if truth:
+            return self._truth(done.sets, done.roots, done.before)
+        return answer_of(self.graph, self.vocabulary, self._number(done.plan, done.sets, asks))
+
+    def _carried_out(self, plan: PatternPlan, asks: Operation | None, *, nearest: bool) -> _Done:
+        """The sets of a plan after its operations, up to what it asks."""
         if not plan.pattern.nodes:
             raise _Lacking(Misfit("no_relation", "the graph records nothing of what is asked for"))
-        asks = next((op for op in plan.operations if op.op in ("count", "sum", "average", "exists")), None)
-        truth = asks is not None and asks.op == "exists"
-        sets = self._sets(plan.pattern, nearest=truth)
+        sets = self._sets(plan.pattern, nearest=nearest)
         roots = sets.roots()
-        before = [sets.at(root[0]) for root in roots] if truth else []
+        before = [sets.at(root[0]) for root in roots] if nearest else []
         unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
         answer = plan.answer if plan.answer >= 0 or not unknown else unknown[-1]
         for at, op in enumerate(plan.operations):
@@ -219,21 +268,22 @@ class PlanQuery:
                 self._leave_out(plan, sets, plan.operation_patterns[at])
             else:
                 self._narrow(plan, sets, op, answer)
-        if asks is None:
-            return answer_of(self.graph, self.vocabulary, Query("list", sets.at(answer)))
-        if truth:
-            return self._truth(sets, roots, before)
-        return answer_of(self.graph, self.vocabulary, self._number(plan, sets, asks))
+        return _Done(plan, sets, answer, roots, before)
 
     def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
-        place = plan.place(op.node)
         if op.op == "count":
-            return Query("count", sets.at(place))
-        owned = sets.owned(place)
+            return Query("count", sets.at(plan.place(op.node)))
+        if op.op == "difference":
+            return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
+        return Query("sum" if op.op == "sum" else "average", self._value(plan, sets, op.node))
+
+    def _value(self, plan: PatternPlan, sets: _Sets, node: str) -> Part:
+        """The values that a node stands for."""
+        place = plan.place(node)
+        owned = sets.owned(place) if place >= 0 else None
         if owned is None:
-            raise _cannot(f'"{op.node}" is no value of one thing')
-        _, part, step = owned
-        return Query("sum" if op.op == "sum" else "average", Walk(part, step))
+            raise _cannot(f'"{node}" is no value of one thing')
+        return Walk(owned[1], owned[2])
 
     def _truth(self, sets: _Sets, roots: list[tuple[int, ...]], before: list[Part]) -> DraftAnswer:
         """Yes where each part of the pattern holds; *no* rests on what holds without the operations."""
@@ -267,6 +317,7 @@ class PlanQuery:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
             owner, part, steps = (place, sets.at(place), ()) if owned is None else (*owned[:2], owned[2:])
+            _require_several(plan, sets, owner)
             sets.narrow(owner, Extreme(part, steps, False, op.op == "max", max(op.first, 1)))
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
@@ -281,6 +332,7 @@ class PlanQuery:
         if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
         if op.op != "keep":
+            _require_several(plan, sets, answer)
             return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
         number = value_of(str(op.than), dates=False)
         if number is None or not number.number.is_integer():
@@ -427,6 +479,18 @@ class PlanQuery:
         return (
             len(reached) if ends[1] is None else int(np.isin(reached, self.executor.members(ends[1])).sum())
         )
+
+
+def _require_several(plan: PatternPlan, sets: _Sets, place: int) -> None:
+    """Refuse to rank one named thing, which would be the first whatever it is."""
+    if place in sets.entities:
+        name = plan.pattern.nodes[place].name
+        raise _cannot(f'"{name}" alone is not ranked: rank an unknown, and keep those that are "{name}"')
+
+
+def _last_of(plan: PatternPlan) -> Operation | None:
+    """The operation that says what a plan asks."""
+    return next((op for op in plan.operations if op.op in _ASKING), None)
 
 
 def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:
