@@ -203,7 +203,7 @@ class Checker:
     def check_asked(self, query: Query, number: ClaimedValue | None) -> tuple[Finding, tuple[int, ...]]:
         """Whether the answer to a question is yes, or the number that a claim says it is."""
         if number is not None:
-            return self._check_number(both_ways(self.vocabulary, query), number)
+            return self._check_number(query, number)
         if query.ask == "every" and query.other is not None:
             members, others = self.executor.members(query.part), self.executor.members(query.other)
             rivals = difference(members, others)[:MOST_SHOWN].tolist()
@@ -230,12 +230,10 @@ class Checker:
 
     def _check_number(self, query: Query, number: ClaimedValue) -> tuple[Finding, tuple[int, ...]]:
         """Whether there are so many of a set, or whether the numbers that it is are the one that is said."""
-        proof, count = self._proved(query.part), np.array([len(self.executor.members(query.part))])
-        if not count[0]:
+        if query.ask == "count" and number.count is not None:
+            return self.check_amount(query, number.sign, number.count)
+        if not (proof := self._proved(query.part)):
             return "unknown", ()
-        if query.ask == "count":
-            is_so = number.count is not None and bool(stands(count, number.sign, number.count)[0])
-            return ("there" if is_so else "otherwise"), proof
         labels = {self.vocabulary.relations[relation_of(w.step)] for w in last_walks(query.part)}
         values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
         is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
@@ -266,10 +264,13 @@ class Checker:
                 return next((proof for o in others if (proof := self._proved(Both(o, me)))), ())
             case Compared(_, steps, sign, value):
                 return self._proved(Compared(me, steps, NEGATED[sign], value))
-            case Counted(_, step) if self.vocabulary.kinds_reached[step] == THING:
-                return self._proved(Walk(me, step))
-            case Extreme(_, steps) if not part.key and np.isin(member, self.executor.ranked(part)[0]):
-                return (*self._proved(part), *self._complete(me, steps))
+            case Counted(_, step, _, number):
+                there = Walk(me, step)  # of values some may not be recorded, but not too many
+                is_told = self.vocabulary.kinds_reached[step] == THING
+                return self._proved(there) if is_told or len(self.executor.members(there)) > number else ()
+            case Extreme(_, steps) if not part.key:
+                is_ranked = np.isin(member, self.executor.members(replace(part, number=0, nth=False)))
+                return (*self._proved(part), *self._complete(me, steps)) if is_ranked else ()
             case Related(_, step):
                 return self._proved(Walk(me, step))
             case _:
@@ -277,12 +278,8 @@ class Checker:
 
     def _of_all(self, proofs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
         """The triples of all proofs; none if one is missing."""
-        found: list[tuple[int, ...]] = []
-        for proof in proofs:
-            if not proof:
-                return ()
-            found.append(proof)
-        return tuple(dict.fromkeys(t for proof in found[:MOST_SHOWN] for t in proof))
+        found = list(proofs)
+        return tuple(dict.fromkeys(t for p in found[:MOST_SHOWN] for t in p)) if all(found) else ()
 
     def _says_opposite(self, read: PieceReading) -> bool:
         """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
@@ -395,12 +392,10 @@ class Checker:
             is_empty = not len(self.executor.members(part.source))
             return self._contradicting(part.source) if is_empty else ()
         for within in _wider(part):
-            members = self.executor.members(within).tolist()
-            if not members and (instead := self._contradicting(within)):
-                return instead
-            if 0 < len(members) <= MOST_MIDDLES and (
-                instead := self._of_all(self._recorded_instead(part, node) for node in members)
-            ):
+            members = self.executor.members(within)[: MOST_MIDDLES + 1].tolist()
+            instead = self._of_all(self._recorded_instead(part, node) for node in members)
+            instead = instead if members else self._contradicting(within)
+            if instead and len(members) <= MOST_MIDDLES:
                 return instead
         return ()
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from zlib import crc32
 
 import numpy as np
@@ -83,12 +81,6 @@ Meant = tuple[object, ...]
 """Equal for queries that mean the same."""
 
 
-@cache
-def notation() -> str:
-    """The notation of queries, as prompts say it."""
-    return (files("clew.methods.auto") / "prompts" / "notation.txt").read_text("utf-8").strip()
-
-
 class Chooser:
     """Asks a model over one graph."""
 
@@ -138,9 +130,8 @@ class Chooser:
         return replace(choice, believed=believed)
 
     def shown(self, reading: Reading) -> dict[str, str]:
-        """What a prompt shows of the graph, and how queries are written."""
+        """What a prompt shows of the graph."""
         return {
-            "NOTATION": notation(),
             "SCHEMA": self.schema.text(reading),
             "NAMES": self.names.text(reading, "clew") or "(none)",
         }

@@ -22,10 +22,10 @@ from clew.llm.types import BudgetReached
 from clew.methods.auto.choose import SAMPLING, Chooser
 from clew.methods.base import Run
 from clew.query.notation import NameLookup, NotationError, read_query
-from clew.query.tree import Sign
+from clew.query.tree import Anchor, Extreme, Sign, Walk
 from clew.reading.reader import reader_of
 from clew.text.embedders import Embedder
-from clew.types import Abstention, Verification
+from clew.types import Abstention, ClaimPart, Verification
 
 _CLAIM = re.compile(r"^\W*claim\W*:\s*(.+?)[\s.`]*$", re.IGNORECASE | re.MULTILINE)
 _NOT = re.compile(r"`?\s*not\b\s*", re.IGNORECASE)
@@ -44,18 +44,20 @@ class VerifyByQuery:
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
-        run, abstained, stated = Run(self.name, id, self.model), None, ()
+        run, abstained = Run(self.name, id, self.model), None
+        parts: tuple[ClaimPart, ...] = (ClaimPart(claim, "not_enough_info"),)
         try:
             with run.stage("write"):
                 stated = self._write(run, claim)
+            with run.stage("execute"):
+                parts = judge_stated(self.reader, claim, stated, closed=closed_world)
+            run.note("execute", {"parts": [[p.text, p.verdict] for p in parts]})
         except BudgetReached as error:
             abstained = Abstention("budget", str(error))
         except NotationError as error:
             abstained = Abstention("empty_result", f"the model gave no usable reply: {error}")
-        with run.stage("check"):
-            parts = judge_stated(self.reader, claim, stated, closed=closed_world)
-        verdict = judge_claim(parts, denied=False) if parts else "not_enough_info"
         citations = tuple(cite(self.reader.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        verdict = judge_claim(parts, denied=False)
         return run.finish(Verification(claim, verdict, parts, citations, abstained=abstained))
 
     def _write(self, run: Run, claim: str) -> tuple[Stated, ...]:
@@ -88,5 +90,12 @@ def _stated(text: str, lookup: NameLookup) -> Stated:
         query = replace(query, ask="yes")
     if query.by or (compared is None) != (query.ask in ("yes", "every")) or query.ask in ("names", "called"):
         raise NotationError("a line is a set, every(A, B), or a number that is compared: count(A) >= 3")
+    start = query.part
+    while isinstance(start, Walk):
+        start = start.source
+    if query.ask == "yes" and (
+        isinstance(start, Extreme) or (start is query.part and isinstance(start, Anchor))
+    ):
+        raise NotationError("that is always so: join it by & with what the claim says that it is")
     sign, number = compared.groups() if compared else ("=", None)
     return Stated(query, denied is not None, cast("Sign", sign), None if number is None else float(number))

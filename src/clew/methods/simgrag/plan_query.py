@@ -56,6 +56,7 @@ from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
 T = TypeVar("T")
+_RANKING = ("max", "min", "most", "fewest")
 _ASKING = ("count", "sum", "average", "difference", "exists")
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
@@ -226,6 +227,9 @@ class PlanQuery:
                 raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
             query = self._number(done.plan, done.sets, asks)
             return (Stated(query, plan.denied, asks.test or "=", than.number),)
+        after = [op.op in _RANKING for op in plan.operations if op.op in _RANKING or op.op == "keep"]
+        if after and after[-1]:
+            raise _cannot("something is always the largest: keep what the claim says that it is")
         operands = {plan.place(str(op.than)) for op in plan.operations if op.op == "keep"}
         roots = [
             root
@@ -317,7 +321,6 @@ class PlanQuery:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
             owner, part, steps = (place, sets.at(place), ()) if owned is None else (*owned[:2], owned[2:])
-            _require_several(plan, sets, owner)
             sets.narrow(owner, Extreme(part, steps, False, op.op == "max", max(op.first, 1)))
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
@@ -332,7 +335,6 @@ class PlanQuery:
         if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
         if op.op != "keep":
-            _require_several(plan, sets, answer)
             return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
         number = value_of(str(op.than), dates=False)
         if number is None or not number.number.is_integer():
@@ -479,13 +481,6 @@ class PlanQuery:
         return (
             len(reached) if ends[1] is None else int(np.isin(reached, self.executor.members(ends[1])).sum())
         )
-
-
-def _require_several(plan: PatternPlan, sets: _Sets, place: int) -> None:
-    """Refuse to rank one named thing, which would be the first whatever it is."""
-    if place in sets.entities:
-        name = plan.pattern.nodes[place].name
-        raise _cannot(f'"{name}" alone is not ranked: rank an unknown, and keep those that are "{name}"')
 
 
 def _last_of(plan: PatternPlan) -> Operation | None:

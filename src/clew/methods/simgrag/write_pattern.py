@@ -257,11 +257,10 @@ FINDS_NOTHING = Misfit("no_relation", "the model finds nothing of the kind in wh
 class Found:
     """What a model wrote, and what came of it in the graph.
 
-    `version` of the prompt, the last `reply`, `segments` of the text, one for each edge where they fit, and
-    the `pattern`, or the `problem` for which the reply is none. `plan` is there where the pattern has
-    operations, or could not be searched without: with nothing known, or in parts; `executed` is what it comes
-    to, `stated` what it says of a claim. `result` has the best matches of a pattern without a plan; `misfit`
-    says why nothing fits.
+    `version` of the prompt, the last `reply`, `segments` of the text, and the `pattern`, or the `problem` for
+    which the reply is none. `plan` is there where the pattern has operations, or could not be searched
+    without: with nothing known, or in parts; `executed` is what it comes to, `stated` what it says of a
+    claim. `result` has the best matches of a pattern without a plan; `misfit` says why nothing fits.
     """
 
     version: str = ""
@@ -274,11 +273,6 @@ class Found:
     misfit: Misfit | None = None
     executed: DraftAnswer | None = None
     stated: tuple[Stated, ...] = ()
-
-    def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> Found:
-        """The same with its pattern; without the segments where they are not one for each edge."""
-        fits = len(self.segments) == len(pattern.edges)
-        return replace(self, segments=self.segments if fits else (), pattern=pattern, plan=plan)
 
 
 def write_pattern(
@@ -303,7 +297,7 @@ def write_pattern(
     try:
         if isinstance(reply, PlanReply):
             return _plan_pattern(written, reply)
-        return written.fitted(pattern_of(reply.triples))
+        return replace(written, pattern=pattern_of(reply.triples))
     except PatternError as error:
         misfit = Misfit("empty_result", f"the model wrote no pattern to search for ({error})")
         return replace(written, problem=str(error), misfit=misfit)
@@ -318,9 +312,9 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
     if is_plain and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
-        return written.fitted(replace(pattern, answer=places.get(normalise(reply.answer))))
+        return replace(written, pattern=replace(pattern, answer=places.get(normalise(reply.answer))))
     plan = plan_of(reply)
-    return written.fitted(plan.pattern, plan)
+    return replace(written, pattern=plan.pattern, plan=plan)
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
