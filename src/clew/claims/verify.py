@@ -222,9 +222,9 @@ class Checker:
         """Whether the number that a query asks for stands so to another; nothing is told of what has none."""
         query = both_ways(self.vocabulary, query)
         amount, parts = self.executor.number(query), (query.part, *([query.other] if query.other else ()))
-        proof = tuple(dict.fromkeys(t for part in parts for t in self._proved(part)))
-        if amount is None or not proof:
+        if amount is None or not any(len(self.executor.members(part)) for part in parts):
             return "unknown", ()
+        proof = tuple(dict.fromkeys(t for part in parts for t in self._proved(part)))
         is_so = bool(stands(np.array([amount]).round(6), sign, number)[0])
         return ("there" if is_so else "otherwise"), proof
 
@@ -531,12 +531,11 @@ class Stated:
 
 
 def judge_stated(
-    reader: QuestionReader, claim: str, stated: Iterable[Stated], *, closed: bool
+    reader: QuestionReader, claim: str, stated: Sequence[Stated], *, closed: bool
 ) -> tuple[ClaimPart, ...]:
     """The verdicts of the parts of a claim that somebody else read."""
-    text, vocabulary = ClaimText(claim, 0, denied=False), reader.vocabulary
+    text, vocabulary, parts = ClaimText(claim, 0, denied=False), reader.vocabulary, list[ClaimPart]()
     checker = Checker(vocabulary, reader.edge_keys, text, Executor(reader.graph))
-    parts: list[ClaimPart] = []
     for each in stated:
         found: tuple[Finding, tuple[int, ...]] = "unknown", ()
         with suppress(OverBudget):
@@ -545,7 +544,8 @@ def judge_stated(
             elif each.query is not None:
                 found = checker.check_asked(each.query, None)
         part = judge_part(text, vocabulary, Checked(0, len(claim), *found, each.denied), closed=closed)
-        parts.append(part if each.query is None else replace(part, text=say(each.query, vocabulary)))
+        said = claim if each.query is None or len(stated) == 1 else say(each.query, vocabulary)
+        parts.append(replace(part, text=said.removeprefix("whether ")))
     return tuple(parts)
 
 
