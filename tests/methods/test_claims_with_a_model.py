@@ -95,6 +95,8 @@ OWNERS = [["Rook", "owner", OWNER]]
     [
         ([["Wren", "owner", "Bo Lind"]], [], {}, YES),
         ([["Rook", "owner", "Bo Lind"]], [], {}, NO),
+        ([["Wren", "launched", "1950"]], [], {}, YES),
+        ([["Wren", "launched", "1951"]], [], {}, OPEN),  # no year of the graph, and near to one
         ([["Rook", "owner", "Bo Lind"]], [], {"denied": True}, YES),
         ([["Tern", "yard", "Dock One"]], [], {"denied": True}, OPEN),
         ([["Wren", "yard", "UNKNOWN yard 1"], ["UNKNOWN yard 1", "town", "Bergen"]], [], {}, NO),

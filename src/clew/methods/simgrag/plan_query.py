@@ -13,6 +13,7 @@ person*), two values of one thing compared, and what is counted for each thing m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -58,6 +59,7 @@ from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 T = TypeVar("T")
 _RANKING = ("max", "min", "most", "fewest")
 _ASKING = ("count", "sum", "average", "difference", "exists")
+_DIGITS = re.compile(r"\d+")
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
 SILENCE = "what the graph does not record is taken not to be so"
@@ -439,6 +441,8 @@ class PlanQuery:
     def _other_name(self, part: Pattern, best: Match) -> Misfit | None:
         """Refuse a match that puts another entity in the place of one that is there by its name."""
         for node, entity in zip(part.nodes, best.nodes, strict=True):
+            if node.known and self._has_other_digits(node.name, int(entity)):
+                return Misfit("empty_result", f'it records nothing here for "{node.name}"')
             sure = self._entities(node, SURE_NAME) if node.known else None
             if sure is not None and entity not in self.executor.members(sure):
                 return Misfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
@@ -459,8 +463,19 @@ class PlanQuery:
         least = near.distances.min(initial=np.inf)
         if least > most or not len(near.entities):
             return None
-        nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)]
-        return _either([Anchor(int(entity)) for entity in nearest])
+        nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)].tolist()
+        if all(self._has_other_digits(node.name, entity) for entity in nearest):
+            if most < np.inf:
+                return None
+            raise _Lacking(Misfit("empty_result", f'it records nothing here for "{node.name}"'))
+        return _either([Anchor(entity) for entity in nearest])
+
+    def _has_other_digits(self, name: str, entity: int) -> bool:
+        """Whether a number or a code is another one than that of an entity: 1375 is not nearly 1275."""
+        own, digits = (_DIGITS.findall(text.replace(",", "")) for text in (self.graph.labels[entity], name))
+        values, said = self.graph.values, value_of(name, dates=False)
+        is_equal = said is not None and values.kind[entity] > 0 and values.value[entity] == said.number
+        return not set(digits) <= set(own) and not is_equal
 
     def _nearest_step(self, sets: _Sets, edge: PatternEdge) -> Step:
         """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
