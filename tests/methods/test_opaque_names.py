@@ -39,11 +39,10 @@ RIGHT = {
 """Questions of 40 whose whole set of answers is right, and those that are answered otherwise."""
 LEAST_REPLAYED = 6
 """Questions that have replies of a small model."""
-RIGHT_CLAIMS, NOT_ASKED = (
-    {"first": 17, "second": 15},
-    {("walk-retrieve", "courtarch-6"), ("claims", "apiary-c3")},
-)
-"""Claims of 20; no other verdict decides the other way. What was not replied to in time."""
+NOT_ASKED = {("walk-retrieve", "courtarch-6")}
+"""What was not replied to in time."""
+LEAST_CLAIMS = 19
+"""Claims of 20 whose verdict is right; no other verdict decides the other way."""
 
 
 def reply_of(request: Request) -> str | LlmError:
@@ -125,14 +124,14 @@ def test_a_small_model_makes_auto_no_worse_than_none(graphs: dict[str, Clew]) ->
     assert right >= right_without
 
 
+@pytest.mark.parametrize("method", ["auto", "simgrag"])
 @pytest.mark.parametrize("chosen", [pytest.param("first", marks=pytest.mark.slow), "second"])
-def test_claims_are_checked(graphs: dict[str, Clew], chosen: str) -> None:
+def test_claims_are_checked(graphs: dict[str, Clew], chosen: str, method: str) -> None:
     model = ScriptedModel(reply_of)
     verdicts = [
-        (graphs[graph].verify(row["claim"], model=model).verdict.upper(), row["label"])
+        (graphs[graph].verify(row["claim"], method=method, model=model).verdict.upper(), row["label"])
         for graph in SETS[chosen]
         for row in rows_of(graph, "claims.jsonl")
-        if ("claims", row["id"]) not in NOT_ASKED
     ]
-    assert sum(verdict == label for verdict, label in verdicts) == RIGHT_CLAIMS[chosen]
     assert all(verdict in (label, "NOT_ENOUGH_INFO") for verdict, label in verdicts)
+    assert sum(verdict == label for verdict, label in verdicts) >= LEAST_CLAIMS

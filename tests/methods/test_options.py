@@ -40,10 +40,11 @@ def test_each_method_gets_the_settings_that_it_takes() -> None:
     assert (getattr(made["kg-rag"], "seed", None), made["kaping"]) == (0, None)
 
 
-def test_claims_have_settings_of_their_own() -> None:
-    assert isinstance(MethodOptions(["k=2"]).settings("auto", claims=True), SimgragSettings)
-    with pytest.raises(UsageError, match="auto has no such setting"):
-        MethodOptions(["k=2"]).settings("auto")
+def test_claims_have_the_settings_of_a_method_that_asks_a_model() -> None:
+    assert isinstance(MethodOptions(["k=2"]).settings("simgrag", claims=True), SimgragSettings)
+    for given in ("k=2", "confidence=0.7"):
+        with pytest.raises(UsageError, match="auto has no such setting"):
+            MethodOptions([given]).settings("auto", claims=True)
 
 
 @pytest.mark.parametrize(

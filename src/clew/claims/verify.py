@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -44,7 +45,7 @@ from clew.graph.steps import is_backward, opposite, relation_of, step_of, way_ba
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
-from clew.query.prove import prove, recorded_instead
+from clew.query.prove import prove
 from clew.query.tree import (
     Anchor,
     Both,
@@ -54,7 +55,10 @@ from clew.query.tree import (
     Extreme,
     OfType,
     Part,
+    Qualified,
     Query,
+    Related,
+    Sign,
     Value,
     Walk,
     Without,
@@ -72,7 +76,7 @@ from clew.reading.flags import leads_to_flag, that_decides
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import both_ways, either_way
 from clew.reading.operators import Operators
-from clew.reading.reader import reader_of
+from clew.reading.reader import QuestionReader, reader_of
 from clew.reading.spelling import spelling_notes
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular, singular_noun
@@ -112,6 +116,7 @@ _STILL = re.compile(r"\bstill\b", re.IGNORECASE)
 """Says as *now* does that something is so to this day."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
+NEGATED: dict[Sign, Sign] = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 SPARE = 0.02
 """Share of the nodes of an end that may have it several times, for what one has to be all."""
 CHANCE = 0.05
@@ -218,14 +223,16 @@ class Checker:
     def check_asked(self, query: Query, number: ClaimedValue | None) -> tuple[Finding, tuple[int, ...]]:
         """Whether the answer to a question is yes, or the number that a claim says it is."""
         if number is not None:
-            return self._check_number(both_ways(self.vocabulary, query), number)
+            return self._check_number(query, number)
         if query.ask == "every" and query.other is not None:
             members, others = self.executor.members(query.part), self.executor.members(query.other)
             rivals = difference(members, others)[:MOST_SHOWN].tolist()
-            shown = rivals or members[:MOST_SHOWN].tolist()
-            told = (query.part,) if rivals else (query.part, query.other)
+            if rivals:
+                proof = next(filter(None, (self._recorded_instead(query.other, n) for n in rivals)), ())
+                return ("otherwise" if proof else "unknown"), proof
+            shown, told = members[:MOST_SHOWN].tolist(), (query.part, query.other)
             proof = tuple(dict.fromkeys(t for n in shown for p in told for t in prove(self.executor, p, n)))
-            return ("otherwise" if rivals else "there" if proof else "unknown"), proof
+            return ("there" if proof else "unknown"), proof
         query = either_way(self.vocabulary, self.executor, query)
         members = self.executor.members(query.part)
         if len(members):
@@ -234,14 +241,22 @@ class Checker:
         recorded = self._contradicting(query.part)
         return ("otherwise" if recorded else "unknown"), recorded
 
+    def check_amount(self, query: Query, sign: Sign, number: float) -> tuple[Finding, tuple[int, ...]]:
+        """Whether the number that a query asks for stands so to another; nothing is told of what has none."""
+        query = both_ways(self.vocabulary, query)
+        amount, parts = self.executor.number(query), (query.part, *([query.other] if query.other else ()))
+        if amount is None or not any(len(self.executor.members(part)) for part in parts):
+            return "unknown", ()
+        proof = tuple(dict.fromkeys(t for part in parts for t in self._proved(part)))
+        is_so = bool(stands(np.array([amount]).round(6), sign, number)[0])
+        return ("there" if is_so else "otherwise"), proof
+
     def _check_number(self, query: Query, number: ClaimedValue) -> tuple[Finding, tuple[int, ...]]:
         """Whether there are so many of a set, or whether the numbers that it is are the one that is said."""
-        proof, count = self._proved(query.part), np.array([len(self.executor.members(query.part))])
-        if not count[0]:
+        if query.ask == "count" and number.count is not None:
+            return self.check_amount(query, number.sign, number.count)
+        if not (proof := self._proved(query.part)):
             return "unknown", ()
-        if query.ask == "count":
-            is_so = number.count is not None and bool(stands(count, number.sign, number.count)[0])
-            return ("there" if is_so else "otherwise"), proof
         labels = {self.vocabulary.relations[relation_of(w.step)] for w in last_walks(query.part)}
         values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
         is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
@@ -249,23 +264,46 @@ class Checker:
 
     def _recorded_instead(self, part: Part, member: int) -> tuple[int, ...]:
         """What is recorded of a thing that is not in a set, or of what the set starts from, in its place."""
+        within = next(iter(_wider(part)), part)
+        if within is not part and not np.isin(member, self.executor.members(within)):
+            return self._recorded_instead(within, member)
+        me = Anchor(member)
         match part:
-            case Both(left, right):
-                inside = bool(np.isin(member, self.executor.members(left)))
-                return self._recorded_instead(right if inside else left, member)
+            case Both(_, right):
+                return self._recorded_instead(right, member)
+            case Without(_, right):
+                return prove(self.executor, right, member)
             case Walk(source, step):
-                own = recorded_instead(self.executor, part, member)
-                is_own = own or is_backward(step) or isinstance(source, OfType)
-                return tuple(own) if is_own else self._proved(part)
-            case Compared(source, steps, _, _):
-                if not np.isin(member, self.executor.members(source)):
-                    return self._recorded_instead(source, member)
-                return self._proved(walk(Anchor(member), steps))
-            case Without(left, right):
-                inside = bool(np.isin(member, self.executor.members(left)))
-                return prove(self.executor, right, member) if inside else self._recorded_instead(left, member)
+                start, steps = _way(part)
+                if isinstance(start, Anchor):
+                    return self._other_ends(start.node, steps, member)
+                back = Walk(me, opposite(step))
+                if isinstance(source, OfType) or not self._tells((back.step,)):
+                    return self._proved(back) if isinstance(source, OfType) else ()
+                own = self.executor.members(back).tolist()
+                return self._of_all([self._proved(back), *(self._recorded_instead(source, n) for n in own)])
+            case Qualified(source, step, conditions):  # another text denies none: a note beside a status
+                valued = [c for c in conditions if isinstance(c.value, Value)]
+                others = [Qualified(source, step, (replace(c, sign=NEGATED[c.sign]),)) for c in valued]
+                return next((proof for o in others if (proof := self._proved(Both(o, me)))), ())
+            case Compared(_, steps, sign, value):
+                return self._proved(Compared(me, steps, NEGATED[sign], value))
+            case Counted(_, step, _, number):
+                there = Walk(me, step)  # of values some may not be recorded, but not too many
+                is_told = self.vocabulary.kinds_reached[step] == THING
+                return self._proved(there) if is_told or len(self.executor.members(there)) > number else ()
+            case Extreme(_, steps) if not part.key:
+                is_ranked = np.isin(member, self.executor.members(replace(part, number=0, nth=False)))
+                return (*self._proved(part), *self._complete(me, steps)) if is_ranked else ()
+            case Related(_, step):
+                return self._proved(Walk(me, step))
             case _:
                 return ()
+
+    def _of_all(self, proofs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        """The triples of all proofs; none if one is missing."""
+        found = list(proofs)
+        return tuple(dict.fromkeys(t for p in found[:MOST_SHOWN] for t in p)) if all(found) else ()
 
     def _says_opposite(self, read: PieceReading) -> bool:
         """Whether words say what the relation denies by its name: *causes* of `does_not_cause`."""
@@ -374,23 +412,18 @@ class Checker:
 
     def _contradicting(self, part: Part) -> tuple[int, ...]:
         """Triples of what is recorded in the place of a set that is empty; none where it may well be so."""
-        match part:
-            case Both(Extreme() as best, Anchor(node)):
-                ranked = self.executor.ranked(replace(best, number=0, nth=False))[0] if not best.key else ()
-                is_ranked = bool(np.isin(node, ranked))
-                return (*self._proved(best), *self._complete(Anchor(node), best.steps)) if is_ranked else ()
-            case Both(Walk() as way, Anchor(other)):
-                start, steps = _way(way)
-                return self._other_ends(start.node, steps, other) if isinstance(start, Anchor) else ()
-            case Compared(source, steps, _, Walk() as theirs):
-                both = self._complete(source, steps), self._proved(theirs)
-                return (*both[0], *both[1]) if all(both) else ()
-            case Compared(source, steps, _, Value()):
-                return self._complete(source, steps)
-            case Counted(source, step) if self.vocabulary.kinds_reached[step] == THING:
-                return self._proved(Walk(source, step))
-            case _:
-                return ()
+        if isinstance(part, Either):
+            return self._of_all([self._contradicting(part.left), self._contradicting(part.right)])
+        if isinstance(part, Walk):
+            is_empty = not len(self.executor.members(part.source))
+            return self._contradicting(part.source) if is_empty else ()
+        for within in _wider(part):
+            members = self.executor.members(within)[: MOST_MIDDLES + 1].tolist()
+            instead = self._of_all(self._recorded_instead(part, node) for node in members)
+            instead = instead if members else self._contradicting(within)
+            if instead and len(members) <= MOST_MIDDLES:
+                return instead
+        return ()
 
     def _other_edge(self, statement: Statement) -> tuple[int, ...]:
         """The triple of an edge whose property is another than is said; none where it has none."""
@@ -475,6 +508,21 @@ class Checker:
         return "there", triples
 
 
+def _wider(part: Part) -> tuple[Part, ...]:
+    """The sets that a set is narrowed from."""
+    match part:
+        case Both(left, right):
+            return left, right
+        case Without(left):
+            return (left,)
+        case Qualified(source, step):
+            return (Walk(source, step),)
+        case Compared(source) | Counted(source) | Extreme(source) | Related(source):
+            return (source,)
+        case _:
+            return ()
+
+
 def _way(part: Part) -> tuple[Part, tuple[RelationStep, ...]]:
     """Where steps start, and the steps from there."""
     steps: tuple[RelationStep, ...] = ()
@@ -494,6 +542,38 @@ def _is_part(item: Item) -> bool:
         return False
     code = any(c.isdigit() for c in item.text) and item.candidates[0].how == PARTIAL
     return not code or len(item.candidates) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A part of a claim: a query that finds something if it is so, or asks for a `number` that it names.
+
+    Without a query the graph has nothing of the kind.
+    """
+
+    query: Query | None
+    denied: bool = False
+    sign: Sign = "="
+    number: float | None = None
+
+
+def judge_stated(
+    reader: QuestionReader, claim: str, stated: Sequence[Stated], *, closed: bool
+) -> tuple[ClaimPart, ...]:
+    """The verdicts of the parts of a claim that somebody else read."""
+    text, vocabulary, parts = ClaimText(claim, 0, denied=False), reader.vocabulary, list[ClaimPart]()
+    checker = Checker(vocabulary, reader.edge_keys, text, Executor(reader.graph))
+    for each in stated:
+        found: tuple[Finding, tuple[int, ...]] = "unknown", ()
+        with suppress(OverBudget):
+            if each.query is not None and each.number is not None:
+                found = checker.check_amount(each.query, each.sign, each.number)
+            elif each.query is not None:
+                found = checker.check_asked(each.query, None)
+        part = judge_part(text, vocabulary, Checked(0, len(claim), *found, each.denied), closed=closed)
+        said = claim if each.query is None or len(stated) == 1 else say(each.query, vocabulary)
+        parts.append(replace(part, text=said.removeprefix("whether ")))
+    return tuple(parts)
 
 
 def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, closed: bool) -> ClaimPart:

@@ -318,6 +318,7 @@ def _asked_wait(state: RetryCallState) -> float | None:
 
 
 _SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
+_INCLUDED = re.compile(r"\{\{> (\w+)\}\}")
 _USER = "=== user ==="
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ud800-\udfff]+")
 _UNSEEN = re.compile(r"[\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]+")
@@ -355,8 +356,13 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 @cache
 def prompt_named(package: str, name: str) -> Prompt:
-    """Read `prompts/NAME.txt` of a package; that of `clew.methods.kg_rag` is called `kg_rag/NAME`."""
-    text = files(package).joinpath("prompts", f"{name}.txt").read_text("utf-8").replace("{{FORM}}", FORM)
+    """Read `prompts/NAME.txt` of a package; that of `clew.methods.kg_rag` is called `kg_rag/NAME`.
+
+    `{{> OTHER}}` stands for `prompts/OTHER.txt`.
+    """
+    folder = files(package).joinpath("prompts")
+    text = folder.joinpath(f"{name}.txt").read_text("utf-8").replace("{{FORM}}", FORM)
+    text = _INCLUDED.sub(lambda slot: folder.joinpath(f"{slot[1]}.txt").read_text("utf-8").strip(), text)
     system, _, user = text.partition(_USER)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Prompt(f"{package.rpartition('.')[2]}/{name}", system.strip(), user.strip(), version)

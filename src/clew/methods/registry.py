@@ -33,8 +33,7 @@ class MethodSpec:
         factory: Called with (index, embedder), and with `model` and `settings` where it has these parameters.
         settings: The dataclass whose fields are its options; None if it has none.
         needs_model: It answers nothing without a chat model.
-        verifier: Called like `factory`, with the settings of SimGRAG; makes what verifies claims. None if it
-            verifies none.
+        verifier: Called like `factory`, makes what verifies claims; None if it verifies none.
         store: Called with (graph, embedder, model, settings); asks a database, without an index.
         ranks_triples: It compares vectors of triples, which an index may lack until the first question.
 
@@ -48,8 +47,8 @@ class MethodSpec:
     ranks_triples: bool = False
 
     def settings_class(self, *, claims: bool = False) -> type | None:
-        """Import the dataclass of the settings, or of those for claims."""
-        place = self.verifier and CLAIM_SETTINGS if claims else self.settings
+        """Import the dataclass of the settings; without a model there are none for claims."""
+        place = None if claims and not (self.verifier and self.needs_model) else self.settings
         return cast(type, imported(place, "settings")) if place else None
 
 
@@ -59,7 +58,7 @@ def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec
     return MethodSpec(f"clew.methods.{folder}.{factory}", f"clew.methods.settings:{settings}", **fields)
 
 
-CLAIM_SETTINGS = "clew.methods.settings:SimgragSettings"
+_BY_QUERY = "clew.methods.auto.claim:VerifyByQuery"
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(
@@ -235,16 +234,11 @@ def make_verifier(
     expected = spec.settings_class(claims=True)
     if settings is not None and (expected is None or not isinstance(settings, expected)):
         raise UsageError(f"{settings!r} are no settings of {expected.__name__ if expected else name}")
-    if spec.needs_model or model is not None:
-        with_model = cast("Any", imported(str(METHODS["simgrag"].verifier), "verifier"))
-        asked = cast(Verifier, with_model(index, embedder, model=model, settings=settings))
-        if spec.needs_model:
-            return asked
-    elif settings is not None:
-        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    else:
-        asked = None
-    return cast("Any", imported(str(spec.verifier), "verifier"))(index, embedder, asked)
+    verifier = cast("Any", imported(str(spec.verifier), "verifier"))
+    if spec.needs_model:
+        return verifier(index, embedder, model=model, settings=settings)
+    by_query = None if model is None else cast("Any", imported(_BY_QUERY, "verifier"))(index, embedder, model)
+    return verifier(index, embedder, by_query)
 
 
 T = TypeVar("T")

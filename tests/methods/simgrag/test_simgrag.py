@@ -6,7 +6,7 @@ And replies that nobody would want.
 import json
 
 import pytest
-from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
+from film_scripts import answers_reply, evidence_of, pattern_reply, verdict_reply
 
 from clew import Clew, UsageError
 from clew.evaluate.metrics import triples_within
@@ -311,9 +311,12 @@ def test_instructions_in_names_of_the_graph_are_shown_as_data_and_do_no_harm(tmp
 
 @pytest.fixture
 def verify(films):
+    """Verify by the paper's letter: the model reads subgraphs, and gives the verdict."""
+
     def run(claim, *script, closed_world=False):
         model = ScriptedModel(list(script))
-        verifier = VerifyWithModel(films.opened, films.embedder, model=model)
+        letter = SimgragSettings(candidates=16)
+        verifier = VerifyWithModel(films.opened, films.embedder, model=model, settings=letter)
         return verifier.verify(claim, closed_world=closed_world)
 
     return run
@@ -323,7 +326,7 @@ def verify(films):
     ("year", "reply", "verdict"),
     [
         ("2000", verdict_reply("True"), "supported"),
-        ("2010", "It is False: graph [1] has 2000.", "refuted"),
+        ("2000", "It is False: graph [1] has no such thing.", "refuted"),
     ],
 )
 def test_a_claim_shows_what_is_so_or_is_so_instead(verify, year, reply, verdict):
@@ -331,16 +334,17 @@ def test_a_claim_shows_what_is_so_or_is_so_instead(verify, year, reply, verdict)
     pattern = pattern_reply(by_nolan, ("Memento", "release year", year))
     result = verify(f"Memento was directed by Christopher Nolan in {year}.", pattern, reply)
     assert (result.verdict, result.method, result.usage.calls) == (verdict, "simgrag", 2)
-    assert [p.verdict for p in result.parts] == ["supported", verdict]
-    assert result.parts[1].triples[0].as_json() == ["Memento", "release_year", "2000"]
+    (part,) = result.parts
+    assert part.triples[0].as_json() == ["Memento", "directed_by", "Christopher Nolan"]
 
 
-def test_a_verdict_without_evidence_does_not_stand(verify):
-    nothing = pattern_reply(("Zorblax", "directed", "Memento"))
-    assert verify("Zorblax directed Memento.", nothing, nothing).verdict == "not_enough_info"
-    for said, verdict in (("False", "refuted"), ("True", "supported"), ("Unknown", "refuted")):
-        told = verify("Of Zorblax.", nothing, nothing, verdict_reply(said), closed_world=True)
-        assert (told.verdict, told.citations) == (verdict, ())
+@pytest.mark.parametrize(
+    ("said", "verdict"), [("False", "refuted"), ("True", "supported"), ("Unknown", "refuted")]
+)
+def test_in_a_closed_world_the_model_says_what_silence_means(verify, said, verdict):
+    pattern = pattern_reply(("Zorblax", "directed", "Memento"))
+    told = verify("Of Zorblax.", pattern, verdict_reply(said), closed_world=True)
+    assert told.verdict == verdict
 
 
 @pytest.mark.parametrize("reply", ["", "maybe", '{"verdict": 1}', "x" * 100_000, '{"verdict": "Perhaps"}'])
@@ -377,7 +381,7 @@ def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):
 @pytest.mark.parametrize("verifier", ["simgrag", "auto"])
 @pytest.mark.parametrize(
     ("script", "calls", "reason", "detail"),
-    [(["", ""], 2, "empty_result", "usable"), ([pattern_reply(DIRECTOR)], 1, "budget", "budget")],
+    [(["", ""], 2, "empty_result", "usable"), (["no", "no"], 1, "budget", "budget")],
 )
 def test_a_verdict_that_the_model_could_not_give_says_why(
     films, verifier, script, calls, reason, detail, closed_world
@@ -391,12 +395,11 @@ def test_a_verdict_that_the_model_could_not_give_says_why(
 
 
 def test_auto_verifies_without_the_model_where_it_can(films):
-    pattern = pattern_reply(("Memento", "runtime_minutes", "113"))
-    model = good_model(pattern, lambda graphs: verdict_reply("True"))
+    model = ScriptedModel(["Claim: {Memento}[.runtime_minutes = 113]"])
     verifier = make_verifier("auto", films.opened, films.embedder, model, None)
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
-    assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)
+    assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 1)
 
 
 def test_no_alone_is_an_answer_to_a_yes_no_question(ask):

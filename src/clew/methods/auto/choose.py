@@ -20,12 +20,12 @@ from zlib import crc32
 import numpy as np
 
 from clew.graph.steps import relation_of
-from clew.llm.managed import Talk, as_data, data_line, prompt_named, query_text, short
+from clew.llm.managed import Prompt, Talk, as_data, data_line, prompt_named, query_text, short
 from clew.llm.types import Request
 from clew.methods.names_view import NamesView
 from clew.methods.schema_view import SchemaView
 from clew.query.execute import Executor
-from clew.query.notation import NotationError, lookup_of, read_query, write_query
+from clew.query.notation import NameLookup, NotationError, lookup_of, read_query, write_query
 from clew.query.tree import Query, entities_of, steps_of
 from clew.query.words import say
 from clew.reading.answer import LEAST_LIKELY, answers_of
@@ -45,8 +45,8 @@ EMPTY = (
     " things: leave out what the question does not need. If the query is right and its value is not recorded,"
     " reply `Query: missing` and the query."
 )
-SHOWN = "The graph records of that:\n<graph>\n{}\n</graph>\nNow reply with a last line `Query: …`."
-NOT_SHOWN = "There is no such type. Reply with a last line `Query: …`."
+SHOWN = "The graph records of that:\n<graph>\n{}\n</graph>\nNow reply"
+NOT_SHOWN = "There is no such type. Reply"
 SAMPLING = Request(temperature=0.0, max_tokens=400)
 
 
@@ -103,19 +103,12 @@ class Chooser:
         # In an order that only the question decides.
         order = np.random.default_rng(crc32(question.encode())).permutation(len(likeliest_first))
         offered = [likeliest_first[place] for place in order.tolist()]
-        values = {
-            "SCHEMA": self.schema.text(reading),
-            "NAMES": self.names.text(reading, "clew") or "(none)",
+        values = self.shown(reading) | {
             "READINGS": self._readings_text(offered) or "(none)",
             "QUESTION": as_data(question),
         }
         prompt = prompt_named("clew.methods.auto", "choose")
-        reply = talk.ask(prompt, SAMPLING, stop=(), **values)
-        asked_for = _SHOW.findall(reply)
-        if asked_for and not _QUERY.findall(reply):
-            more = self.schema.of_types(re.split(r"[,;]", asked_for[-1].strip("` .")), reading)
-            values["SCHEMA"] = f"{values['SCHEMA']}\n{more}" if more else values["SCHEMA"]
-            reply = talk.ask_again(prompt, SAMPLING, reply, SHOWN.format(more) if more else NOT_SHOWN, values)
+        reply = self.ask(talk, prompt, values, reading, "Query")
         choice = self.read(reply, offered, reading)
         complaint = f"That cannot be run: {choice.problem}. {ASK_FOR_LINE}" if choice.problem else ""
         query = choice.query
@@ -135,6 +128,32 @@ class Chooser:
         believed = self._chooses_again(choice, offered, reading, talk, values)
         talk.note("choose_again", {"same": believed})
         return replace(choice, believed=believed)
+
+    def shown(self, reading: Reading) -> dict[str, str]:
+        """What a prompt shows of the graph."""
+        return {
+            "SCHEMA": self.schema.text(reading),
+            "NAMES": self.names.text(reading, "clew") or "(none)",
+        }
+
+    def ask(self, talk: Talk, prompt: Prompt, values: dict[str, str], reading: Reading, line: str) -> str:
+        """Ask for a `line`; again where the model asks to see types, which go into `values`."""
+        reply = talk.ask(prompt, SAMPLING, stop=(), **values)
+        asked_for = _SHOW.findall(reply)
+        if asked_for and not re.search(rf"^\W*{line}\W*:", reply, re.IGNORECASE | re.MULTILINE):
+            more = self.schema.of_types(re.split(r"[,;]", asked_for[-1].strip("` .")), reading)
+            values["SCHEMA"] = f"{values['SCHEMA']}\n{more}" if more else values["SCHEMA"]
+            problem = (SHOWN.format(more) if more else NOT_SHOWN) + f" with a last line `{line}: …`."
+            reply = talk.ask_again(prompt, SAMPLING, reply, problem, values)
+        return reply
+
+    def lookup(self, reading: Reading) -> NameLookup:
+        """Names as a prompt showed them, before others of the graph."""
+        graph, linked = self.reader.graph, dict[str, int]()
+        for candidate in (c for m in reading.mentions for c in m.candidates):
+            for name in (graph.label(candidate.node), graph.labels[candidate.node]):
+                linked.setdefault(name.casefold(), candidate.node)
+        return lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
 
     def _is_likeliest(self, query: Query | None, offered: Sequence[Offered]) -> bool:
         """Whether a model chose the one reading that is likely, of which the prompt did not tell it."""
@@ -186,14 +205,8 @@ class Chooser:
             if chosen is None:
                 return Choice(None, f"there is no reading {short(number)}")
             return Choice(chosen.query, may_be_empty=not chosen.answers)
-        graph, linked = self.reader.graph, dict[str, int]()
-        for candidate in (c for m in reading.mentions for c in m.candidates):
-            for name in (graph.label(candidate.node), graph.labels[candidate.node]):
-                linked.setdefault(name.casefold(), candidate.node)
-        # Names as it was shown them go before others of the graph.
-        lookup = lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
         try:
-            return Choice(read_query(text, lookup), may_be_empty=missing is not None)
+            return Choice(read_query(text, self.lookup(reading)), may_be_empty=missing is not None)
         except NotationError as error:
             return Choice(None, str(error))
 

@@ -380,12 +380,6 @@ def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
     return tuple(rows)
 
 
-def named_entities(graph: Graph, pattern: Pattern, distances: Distances) -> list[int]:
-    """The entities that the names of a pattern stand for, where the graph has them."""
-    entities = (_entity_meant(graph, node, distances) for node in pattern.nodes if node.known)
-    return [entity for entity in entities if entity is not None]
-
-
 def gsd_terms(
     graph: Graph, pattern: Pattern, subgraph: Match, distances: Distances
 ) -> list[tuple[str, str, float | None]]:

@@ -49,7 +49,7 @@ from clew.methods.evidence import Fact, Proofs, ReadEvidence
 from clew.methods.ground import ASKED_YES_NO, GroundedReply, ground_reply, refused
 from clew.methods.names_view import NamesView
 from clew.methods.question import asked_of, counts_things, misfit_of_value, shared_names
-from clew.methods.schema_view import RelationRanking, SchemaView
+from clew.methods.schema_view import SchemaView
 from clew.methods.settings import SimgragSettings
 from clew.methods.simgrag.find_subgraphs import (
     FewCandidates,
@@ -121,16 +121,15 @@ def read_verdict(
     shots: Sequence[Shot],
     *,
     closed_world: bool = False,
-    names: str = "",
 ) -> tuple[ModelVerdict, str, tuple[int, ...], str]:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
     Returns the verdict, its reason, the positions of the subgraphs that this names, as in *graph [1] says
     so*, and the version of the prompt.
 
-    `closed_world` and `names` are as in `read_prompt`. Raises LlmError.
+    `closed_world` is as in `read_prompt`. Raises LlmError.
     """
-    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
+    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world)
     request = ask(prompt.user, temperature=0.0)
     typed = run_sync(complete_parsed(talk, request, lambda text: _verdict(text, request)))
     verdict, reason = typed.value
@@ -295,7 +294,6 @@ class PatternSearch(ModelMethod[SimgragSettings]):
     def prepare(self) -> None:
         """Open the distances of names and relations; of the nearest few alone by the paper's letter."""
         self.shots = self.settings.examples or default_shots()
-        self.ranking = RelationRanking(self.graph, self.embedder)
         self._schema, self._names = SchemaView(self.reader), NamesView(self.reader)
         self._open_distances = PatternDistances(self.index, self.embedder)
         self.distances: Distances = self._open_distances
@@ -321,9 +319,8 @@ class PatternSearch(ModelMethod[SimgragSettings]):
 
     def _write_and_match(self, run: Run, task: ExampleKind, query: str, hints: str) -> Found:
         shots = self.shots.of(task, self.settings.shots)
-        operations = task == "question" and not self.by_letter
         with run.stage("pattern"):
-            written = write_pattern(run.talk, task, query, shots, hints, operations=operations)
+            written = write_pattern(run.talk, task, query, shots, hints, operations=not self.by_letter)
         detail = {
             "prompt": written.version,
             "segments": list(written.segments),
@@ -336,9 +333,9 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         if written.pattern is None:
             return written
         if written.plan is not None:
-            return self._execute(run, written, written.plan)
+            return self._execute(run, task, written, written.plan)
         with run.stage("match"):
-            result, misfit = self._find(task, written.pattern)
+            result, misfit = self._find(written.pattern)
         rows = [
             {
                 "gsd": round(m.gsd, 3),
@@ -351,10 +348,15 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         run.note("match", {"matches": rows, "complete": result.complete, "problem": problem})
         return replace(written, result=result, misfit=misfit)
 
-    def _execute(self, run: Run, written: Found, plan: PatternPlan) -> Found:
-        """Answer by the query graph of a plan."""
+    def _execute(self, run: Run, task: ExampleKind, written: Found, plan: PatternPlan) -> Found:
+        """Answer by the query graph of a plan; of a claim only what it says."""
+        planned = PlanQuery(self.reader.vocabulary, self._open_distances)
+        if task == "claim":
+            said = planned.stated(plan)
+            misfit, stated = (said, ()) if isinstance(said, Misfit) else (None, said)
+            return replace(written, misfit=misfit, stated=stated)
         with run.stage("execute"):
-            result = PlanQuery(self.reader.vocabulary, self._open_distances).answer(plan)
+            result = planned.answer(plan)
         executed, misfit = (None, result) if isinstance(result, Misfit) else (result, None)
         detail = {
             "operations": [op.op for op in plan.operations],
@@ -365,13 +367,13 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         run.note("execute", detail)
         return replace(written, misfit=misfit, executed=executed)
 
-    def _find(self, task: ExampleKind, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
+    def _find(self, pattern: Pattern) -> tuple[MatchResult, Misfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
         graph, distances, k = self.graph, self.distances, self.settings.k
         if self.by_letter:
             result = find_by_letter(graph, pattern, distances, k)
             return result, None if result.matches else unfit(graph, pattern, result, distances)
-        if task == "claim" or not answer_nodes(pattern):
+        if not answer_nodes(pattern):
             return find_about_claim(graph, pattern, distances, k)
         result = find_subgraphs(graph, pattern, distances, k)
         return result, unfit(graph, pattern, result, distances)
@@ -380,7 +382,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         """What this graph records, and other names of what a text names."""
         reading = self._schema.reader.read(query)
         names = self._names.block(reading, "plain")
-        how = template("operations" if task == "question" else "steps_of_graph")
+        how = template("operations" if task == "question" else "operations_claim")
         return how + GRAPH.format(self._schema.text(reading, words)) + names
 
     def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:

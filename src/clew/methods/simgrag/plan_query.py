@@ -13,13 +13,15 @@ person*), two values of one thing compared, and what is counted for each thing m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
+from clew.claims.verify import Stated
 from clew.graph.graph import ValueKind
 from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 from clew.grounding import cite
@@ -54,6 +56,10 @@ from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
+T = TypeVar("T")
+_RANKING = ("max", "min", "most", "fewest")
+_ASKING = ("count", "sum", "average", "difference", "exists")
+_DIGITS = re.compile(r"\d+")
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
 SILENCE = "what the graph does not record is taken not to be so"
@@ -174,6 +180,17 @@ class _Sets:
         return list(roots) or [(0,)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A plan whose operations are carried out: its sets, the roots of its pattern, and what these were."""
+
+    plan: PatternPlan
+    sets: _Sets
+    answer: int
+    roots: list[tuple[int, ...]]
+    before: list[Part]
+
+
 @dataclass
 class PlanQuery:
     """Makes the query graph of a plan, and answers by it."""
@@ -187,23 +204,61 @@ class PlanQuery:
 
     def answer(self, plan: PatternPlan) -> DraftAnswer | Misfit:
         """What a plan comes to, or why it comes to nothing: what the graph lacks, or what cannot be said."""
+        draft = self._within_budget(lambda: self._answer(plan))
+        abstained = None if isinstance(draft, Misfit) else draft.abstained
+        return draft if abstained is None else Misfit(abstained.reason, abstained.detail)
+
+    def stated(self, plan: PatternPlan) -> tuple[Stated, ...] | Misfit:
+        """What the plan of a claim says: that there is something, or how many or how much; or a misfit."""
+        return self._within_budget(lambda: self._stated(plan))
+
+    def _within_budget(self, work: Callable[[], T]) -> T | Misfit:
         try:
-            draft = self._answer(plan)
+            return work()
         except _Lacking as lacking:
             return lacking.misfit
         except OverBudget:
             return Misfit("budget", "the model's query follows more edges than may be followed")
-        abstained = draft.abstained
-        return draft if abstained is None else Misfit(abstained.reason, abstained.detail)
+
+    def _stated(self, plan: PatternPlan) -> tuple[Stated, ...]:
+        asks = _last_of(plan)
+        done = self._carried_out(plan, asks, nearest=True)
+        if asks is not None and asks.op != "exists":
+            than = value_of(str(asks.than), dates=False)
+            if than is None:
+                raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
+            query = self._number(done.plan, done.sets, asks)
+            return (Stated(query, plan.denied, asks.test or "=", than.number),)
+        after = [op.op in _RANKING for op in plan.operations if op.op in _RANKING or op.op == "keep"]
+        if after and after[-1]:
+            raise _cannot("something is always the largest: keep what the claim says that it is")
+        operands = {plan.place(str(op.than)) for op in plan.operations if op.op == "keep"}
+        roots = [
+            root
+            for root in done.roots
+            if not (group := done.sets.group(root[0])) & operands or group & done.sets.narrowed.keys()
+        ]
+        if plan.denied and len(roots) > 1:
+            raise _cannot("of things that hang together by nothing it is not said which is denied")
+        return tuple(Stated(Query("yes", done.sets.at(root[0])), plan.denied) for root in roots)
 
     def _answer(self, plan: PatternPlan) -> DraftAnswer:
+        asks = _last_of(plan)
+        truth = asks is not None and asks.op == "exists"
+        done = self._carried_out(plan, asks, nearest=truth)
+        if asks is None:
+            return answer_of(self.graph, self.vocabulary, Query("list", done.sets.at(done.answer)))
+        if truth:
+            return self._truth(done.sets, done.roots, done.before)
+        return answer_of(self.graph, self.vocabulary, self._number(done.plan, done.sets, asks))
+
+    def _carried_out(self, plan: PatternPlan, asks: Operation | None, *, nearest: bool) -> _Done:
+        """The sets of a plan after its operations, up to what it asks."""
         if not plan.pattern.nodes:
             raise _Lacking(Misfit("no_relation", "the graph records nothing of what is asked for"))
-        asks = next((op for op in plan.operations if op.op in ("count", "sum", "average", "exists")), None)
-        truth = asks is not None and asks.op == "exists"
-        sets = self._sets(plan.pattern, nearest=truth)
+        sets = self._sets(plan.pattern, nearest=nearest)
         roots = sets.roots()
-        before = [sets.at(root[0]) for root in roots] if truth else []
+        before = [sets.at(root[0]) for root in roots] if nearest else []
         unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
         answer = plan.answer if plan.answer >= 0 or not unknown else unknown[-1]
         for at, op in enumerate(plan.operations):
@@ -219,21 +274,22 @@ class PlanQuery:
                 self._leave_out(plan, sets, plan.operation_patterns[at])
             else:
                 self._narrow(plan, sets, op, answer)
-        if asks is None:
-            return answer_of(self.graph, self.vocabulary, Query("list", sets.at(answer)))
-        if truth:
-            return self._truth(sets, roots, before)
-        return answer_of(self.graph, self.vocabulary, self._number(plan, sets, asks))
+        return _Done(plan, sets, answer, roots, before)
 
     def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
-        place = plan.place(op.node)
         if op.op == "count":
-            return Query("count", sets.at(place))
-        owned = sets.owned(place)
+            return Query("count", sets.at(plan.place(op.node)))
+        if op.op == "difference":
+            return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
+        return Query("sum" if op.op == "sum" else "average", self._value(plan, sets, op.node))
+
+    def _value(self, plan: PatternPlan, sets: _Sets, node: str) -> Part:
+        """The values that a node stands for."""
+        place = plan.place(node)
+        owned = sets.owned(place) if place >= 0 else None
         if owned is None:
-            raise _cannot(f'"{op.node}" is no value of one thing')
-        _, part, step = owned
-        return Query("sum" if op.op == "sum" else "average", Walk(part, step))
+            raise _cannot(f'"{node}" is no value of one thing')
+        return Walk(owned[1], owned[2])
 
     def _truth(self, sets: _Sets, roots: list[tuple[int, ...]], before: list[Part]) -> DraftAnswer:
         """Yes where each part of the pattern holds; *no* rests on what holds without the operations."""
@@ -385,6 +441,8 @@ class PlanQuery:
     def _other_name(self, part: Pattern, best: Match) -> Misfit | None:
         """Refuse a match that puts another entity in the place of one that is there by its name."""
         for node, entity in zip(part.nodes, best.nodes, strict=True):
+            if node.known and self._has_other_digits(node.name, int(entity)):
+                return Misfit("empty_result", f'it records nothing here for "{node.name}"')
             sure = self._entities(node, SURE_NAME) if node.known else None
             if sure is not None and entity not in self.executor.members(sure):
                 return Misfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
@@ -405,8 +463,19 @@ class PlanQuery:
         least = near.distances.min(initial=np.inf)
         if least > most or not len(near.entities):
             return None
-        nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)]
-        return _either([Anchor(int(entity)) for entity in nearest])
+        nearest = near.entities[near.distances <= max(least + 1e-6, most if most < np.inf else 0.0)].tolist()
+        if all(self._has_other_digits(node.name, entity) for entity in nearest):
+            if most < np.inf:
+                return None
+            raise _Lacking(Misfit("empty_result", f'it records nothing here for "{node.name}"'))
+        return _either([Anchor(entity) for entity in nearest])
+
+    def _has_other_digits(self, name: str, entity: int) -> bool:
+        """Whether a number or a code is another one than that of an entity: 1375 is not nearly 1275."""
+        own, digits = (_DIGITS.findall(text.replace(",", "")) for text in (self.graph.labels[entity], name))
+        values, said = self.graph.values, value_of(name, dates=False)
+        is_equal = said is not None and values.kind[entity] > 0 and values.value[entity] == said.number
+        return not set(digits) <= set(own) and not is_equal
 
     def _nearest_step(self, sets: _Sets, edge: PatternEdge) -> Step:
         """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
@@ -427,6 +496,11 @@ class PlanQuery:
         return (
             len(reached) if ends[1] is None else int(np.isin(reached, self.executor.members(ends[1])).sum())
         )
+
+
+def _last_of(plan: PatternPlan) -> Operation | None:
+    """The operation that says what a plan asks."""
+    return next((op for op in plan.operations if op.op in _ASKING), None)
 
 
 def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:

@@ -21,6 +21,7 @@ from typing import Annotated, Literal, cast
 
 from msgspec import Meta
 
+from clew.claims.verify import Stated
 from clew.errors import InputError, PatternError
 from clew.foundation.forms import read_json
 from clew.graph.match.patterns import MOST_PATTERN_EDGES, PATTERN_ADVICE, check_pattern, unknown_type
@@ -148,12 +149,8 @@ def read_prompt(
     shots: Sequence[Shot],
     *,
     closed_world: bool = False,
-    names: str = "",
 ) -> Prompt:
-    """The reading prompt (Tables 18 and 19); in a closed world what the evidence lacks is not so.
-
-    `names` is a line of what the query calls otherwise than the evidence does, or empty.
-    """
+    """The reading prompt (Tables 18 and 19); in a closed world what the evidence lacks is not so."""
     shots = [shot for shot in shots if not (closed_world and shot.verdict == "Unknown")]
     said = "answers" if task == "question" else "verdict"
     texts = [
@@ -161,7 +158,7 @@ def read_prompt(
         + json.dumps({"reason": shot.reason, said: getattr(shot, said)}, ensure_ascii=False)
         for shot in shots
     ]
-    values = {"EVIDENCE": verbalise(graphs), "SILENCE": CLOSED if closed_world else OPEN, "NAMES": names}
+    values = {"EVIDENCE": verbalise(graphs), "SILENCE": CLOSED if closed_world else OPEN}
     return _filled("read", task, texts, query, **values)
 
 
@@ -173,7 +170,9 @@ def _filled(step: str, task: ExampleKind, shots: Sequence[str], query: str, **pa
     return Prompt(f"simgrag/{name}", "", filled(text, values), version)
 
 
-Op = Literal["keep", "without", "or", "count", "max", "min", "most", "fewest", "sum", "average", "exists"]
+Op = Literal[
+    "keep", "without", "or", "count", "max", "min", "most", "fewest", "sum", "average", "difference", "exists"
+]
 Test = Literal[">", "<", ">=", "<=", "=", "!=", ""]
 MOST_OPERATIONS = 8
 GRAPH = """
@@ -201,6 +200,7 @@ class Operation:
     node: str = ""
     test: Test = ""
     than: str | float = ""
+    less: str = ""
     first: int = 1
     triples: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
@@ -213,18 +213,27 @@ class PlanReply(PatternReply):
     operations: list[Operation] = field(default_factory=list[Operation])
 
 
+@dataclass(frozen=True)
+class ClaimReply(PlanReply):
+    """The same of a claim; its operations may be denied."""
+
+    denied: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
     `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of the operations
-    `without` and `or`, by the place of the operation; their nodes with the same names are the same.
+    `without` and `or`, by the place of the operation; their nodes with the same names are the same. A claim
+    may say that all of it is not so (`denied`).
     """
 
     pattern: Pattern
     answer: int
     operations: tuple[Operation, ...]
     operation_patterns: dict[int, Pattern] = field(default_factory=dict[int, Pattern])
+    denied: bool = False
 
     def place(self, name: str) -> int:
         """The place of a node by its name; -1 if there is none."""
@@ -248,10 +257,10 @@ FINDS_NOTHING = Misfit("no_relation", "the model finds nothing of the kind in wh
 class Found:
     """What a model wrote, and what came of it in the graph.
 
-    `version` of the prompt, the last `reply`, `segments` of the text, one for each edge where they fit, and
-    the `pattern`, or the `problem` for which the reply is none. `plan` is there where the pattern has
-    operations, or could not be searched without: with nothing known, or in parts; `executed` is what it comes
-    to. `result` has the best matches of a pattern without a plan; `misfit` says why nothing fits.
+    `version` of the prompt, the last `reply`, `segments` of the text, and the `pattern`, or the `problem` for
+    which the reply is none. `plan` is there where the pattern has operations, or could not be searched
+    without: with nothing known, or in parts; `executed` is what it comes to, `stated` what it says of a
+    claim. `result` has the best matches of a pattern without a plan; `misfit` says why nothing fits.
     """
 
     version: str = ""
@@ -263,11 +272,7 @@ class Found:
     result: MatchResult = field(default_factory=lambda: MatchResult(()))
     misfit: Misfit | None = None
     executed: DraftAnswer | None = None
-
-    def fitted(self, pattern: Pattern, plan: PatternPlan | None = None) -> Found:
-        """The same with its pattern; without the segments where they are not one for each edge."""
-        fits = len(self.segments) == len(pattern.edges)
-        return replace(self, segments=self.segments if fits else (), pattern=pattern, plan=plan)
+    stated: tuple[Stated, ...] = ()
 
 
 def write_pattern(
@@ -285,13 +290,14 @@ def write_pattern(
     """
     prompt = pattern_prompt(task, query, shots, hints)
     request = ask(prompt.user, temperature=0.0)
-    typed = run_sync(talk.complete_as(request, PlanReply if operations else PatternReply))
+    form = (PlanReply if task == "question" else ClaimReply) if operations else PatternReply
+    typed = run_sync(talk.complete_as(request, form))
     reply = typed.value
     written = Found(prompt.version, typed.replies[-1].text, tuple(s.strip() for s in reply.divided))
     try:
         if isinstance(reply, PlanReply):
             return _plan_pattern(written, reply)
-        return written.fitted(pattern_of(reply.triples))
+        return replace(written, pattern=pattern_of(reply.triples))
     except PatternError as error:
         misfit = Misfit("empty_result", f"the model wrote no pattern to search for ({error})")
         return replace(written, problem=str(error), misfit=misfit)
@@ -302,12 +308,13 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
     if not reply.triples and not reply.answer:
         return replace(written, misfit=FINDS_NOTHING)
     all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
-    if reply.triples and not reply.operations and not all_unknown:
+    is_plain = reply.triples and not reply.operations and not isinstance(reply, ClaimReply)
+    if is_plain and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
-        return written.fitted(replace(pattern, answer=places.get(normalise(reply.answer))))
+        return replace(written, pattern=replace(pattern, answer=places.get(normalise(reply.answer))))
     plan = plan_of(reply)
-    return written.fitted(plan.pattern, plan)
+    return replace(written, pattern=plan.pattern, plan=plan)
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
@@ -340,7 +347,7 @@ def plan_of(reply: PlanReply) -> PatternPlan:
         of_node = op.op not in ("without", "or", "exists")
         if of_node and plan.place(counted_name(op.node) or op.node) < 0:
             raise PatternError(f"the model's operation {op.op}: {data_line(op.node)!r} {problem}")
-    return replace(plan, answer=answer)
+    return replace(plan, answer=answer, denied=isinstance(reply, ClaimReply) and reply.denied)
 
 
 def counted_name(node: str) -> str:
