@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.cli.answer_view import fill_lines, paths_of
+from clew.cli.answer_view import paths_of
 from clew.types import TripleText
 
 
@@ -46,15 +46,3 @@ def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
         for at, arrow, end in zip(nodes[:-1], arrows, nodes[1:], strict=True):
             found.append((at, arrow[1], end) if arrow.endswith("→") else (end, arrow[1], at))
     assert sorted(found) == sorted(triples)
-
-
-@settings(max_examples=100)
-@given(st.lists(st.text("ab ", min_size=1, max_size=9), min_size=1, max_size=9), st.integers(10, 30))
-def test_lines_are_filled_and_no_item_is_broken(items, width):
-    lines = fill_lines(items, width)
-    assert " · ".join(lines) == " · ".join(items)
-    assert all(len(line) <= width for line in lines)
-
-
-def test_without_a_width_there_is_one_line():
-    assert fill_lines(["a" * 100, "b" * 100], None) == ["a" * 100 + " · " + "b" * 100]

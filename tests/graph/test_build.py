@@ -18,8 +18,6 @@ from clew.graph.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph
 from clew.graph.readers.source_files import source_bytes
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
 Triple = tuple[str, str, str]
 
 
@@ -165,20 +163,3 @@ def test_a_table_read_as_triples_is_pointed_out(tmp_path: Path) -> None:
     path.write_text("".join(f"k{i},text {i},v\n" for i in range(30)))
     _, report = build_graph([path])
     assert "30 relations in 30 triples" in report.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("file", "counts"),
-    [
-        ("metaqa/kb.txt.gz", (43_234, 133_582, 9)),
-        ("pathquestion/2H-kb.txt", (1_056, 1_211, 13)),
-        ("pathquestion/3H-kb.txt", (1_836, 2_839, 13)),
-        ("wc2014/WC2014.txt", (1_127, 6_482, 10)),
-    ],
-)
-def test_published_graphs_have_their_published_counts(file: str, counts: tuple[int, int, int]) -> None:
-    if not (DATA / file).exists():
-        pytest.skip("the shared data are not here")
-    graph, report = build_graph([DATA / file])
-    assert (graph.nodes, graph.triples, len(graph.relations)) == counts
-    assert (report.duplicates, report.skipped, report.blank) == (0, 0, 0)

@@ -39,13 +39,6 @@ def flights(tmp_path_factory):
         yield clew
 
 
-def test_columns_of_a_table_of_edges_are_properties(flights):
-    graph = flights.opened.graph
-    assert (graph.triples, len(graph.edge_properties)) == (3, 4)
-    assert list(graph.edge_properties.keys) == ["airline", "since", "weight"]
-    assert "properties of edges = airline, since, weight" in flights.opened.manifest.about.report["notes"][0]
-
-
 @pytest.mark.parametrize(
     ("where", "ends"),
     [

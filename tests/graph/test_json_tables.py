@@ -244,13 +244,6 @@ def test_faults_say_where_they_are(name: str, text: str, reason: str, tmp_path: 
         Found(path)
 
 
-def test_faults_of_rows_are_skipped_if_asked(tmp_path: Path) -> None:
-    rows = [{"id": "1", "a": "x"}, {"id": None, "a": "y"}, {"id": "3", "a": "z"}]
-    found = Found(write(tmp_path / "a.json", json.dumps(rows)), on_error="skip")
-    assert found.nodes == ["1", "3"]
-    assert found.tally.skipped == 1
-
-
 def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clew.graph.readers.stream.MOST_DOCUMENT_BYTES", 1 << 20)
     path = write(tmp_path / "a.json", "[" + " " * (1 << 21) + "]")

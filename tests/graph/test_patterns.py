@@ -41,11 +41,6 @@ def test_reads_the_form_of_simgrag() -> None:
     assert pattern.as_json()["triples"][0] == triples[0]
 
 
-def test_repeated_triples_are_parallel_edges() -> None:
-    pattern = pattern_from_json({"triples": [["a", "r", "b"]] * 2}, "p.json")
-    assert pattern.edges == (PatternEdge(0, "r", 1),) * 2
-
-
 @pytest.mark.parametrize(
     ("obj", "message"),
     [

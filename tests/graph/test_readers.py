@@ -565,12 +565,6 @@ def test_names_of_schema_org_and_foaf_are_labels_after_others(tmp_path: Path) ->
     assert batch.heads == []
 
 
-def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.nt", "_:x <http://a/p> _:y .\n")
-    assert triples(read(path)) == [("_:x", "http://a/p", "_:y")]
-    assert triples(read(path, Tally(scope="1"))) == [("_:1/x", "http://a/p", "_:1/y")]
-
-
 def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "a.ttl", "<http://a/w> <http://a/doubts> <<( <http://a/x> <http://a/p> 1 )>> .\n")
     with pytest.raises(ParseError, match="triple about a triple"):
@@ -584,15 +578,6 @@ def test_a_header_names_what_stands_between_the_items_of_a_list(tmp_path: Path) 
     assert [t for b in batches for t in b.types] == [("1", "F;G"), ("1", "H")]
     found = [(r, t[0]) for b in batches for r, t in zip(b.relations, b.tails, strict=True)]
     assert found == [("tags", "a;b"), ("tags", "c"), ("note", "d;e")]
-
-
-def test_files_of_a_directory_that_are_not_read_are_named(tmp_path: Path) -> None:
-    write(tmp_path / "edges.csv", "source,type,target\na,b,c\n")
-    write(tmp_path / "README.md", "# Edges\n")
-    write(tmp_path / ".marker", "x")
-    tally = Tally()
-    assert triples(read(tmp_path, tally)) == [("a", "b", "c")]
-    assert tally.notes[0] == f"{tmp_path}: 2 of 3 files are not read: .marker, README.md"
 
 
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:

@@ -259,20 +259,6 @@ def test_columns_that_are_said_wrongly(text: str, message: str) -> None:
         Hints(columns_of(text))
 
 
-def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,y\n1,2\n")
-    with pytest.raises(UsageError, match=r"no column 'from'. The table has: x, y"):
-        Found(path, Hints({"head": "from", "tail": "y"}))
-
-
-def test_a_folder_of_nodes_and_edges_in_tsv(tmp_path: Path) -> None:
-    write(tmp_path / "nodes.tsv", "id\tname\ttype\n1\tJon\tPerson\n2\tArya\tPerson\n")
-    write(tmp_path / "edges.tsv", "source\ttarget\ttype\n1\t2\tsibling of\n")
-    found = Found(tmp_path)
-    assert found.labels == {"1": "Jon", "2": "Arya"}
-    assert found.triples == [("1", "sibling of", "2")]
-
-
 @pytest.mark.parametrize("together", [True, False])
 def test_edge_ends_that_are_no_ids_of_nodes_are_warned_of(together: bool, tmp_path: Path) -> None:
     nodes = write(tmp_path / "nodes.csv", "id,name\n1,Jon\n2,Arya\n")

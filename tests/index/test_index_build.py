@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import EmbedderMismatch, InputError, ParseError
+from clew.errors import InputError, ParseError
 from clew.index.build import build_index
-from clew.index.store.directory import check_embedder, open_index
+from clew.index.store.directory import open_index
 from clew.text.embedders import embedder as embedder_of
 
 METAQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "metaqa" / "kb.txt.gz"
@@ -67,13 +67,6 @@ def test_an_error_in_a_source_leaves_the_old_index(films, tmp_path, letters):
 def test_the_same_sources_give_the_same_files(films, tmp_path, letters):
     builds = [build_index([films], tmp_path / name, embedder=letters) for name in ("a.clew", "b.clew")]
     assert builds[0].manifest.files == builds[1].manifest.files
-
-
-def test_another_embedder_is_an_error(films, tmp_path, letters, other_letters):
-    built = build_index([films], tmp_path / "x.clew", embedder=letters)
-    check_embedder(built.path, built.manifest, letters)
-    with pytest.raises(EmbedderMismatch, match=r"made with the embedder letters \(v1\).*--embedder"):
-        check_embedder(built.path, built.manifest, other_letters)
 
 
 def test_metaqa_is_small_and_its_names_are_found(tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from clew.llm.reply import fact_numbers, stated_answer
 
@@ -73,27 +71,3 @@ def test_facts_of_json_are_read():
 )
 def test_numbers_of_facts(text, numbers):
     assert fact_numbers(text) == numbers
-
-
-NAMES = ("Ridley Scott", "Alien", "42", "yes", "no", "1999-03-12")
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(("I think it is", "Perhaps", "Answers vary, but", "As (1) says,")),
-            st.sampled_from(NAMES),
-        ),
-        min_size=2,
-        max_size=6,
-    ),
-    st.lists(st.sampled_from(("Insomnia", "Tenet", "7")), max_size=3, unique=True),
-)
-def test_no_answer_comes_from_outside_the_form(said, stated):
-    """Whatever an explanation names, only what the last line states is an answer."""
-    explained = "\n".join(f"{words} {name}." for words, name in said)
-    assert stated_answer(explained).items == ()
-    assert stated_answer(f"{explained}\nAnswer: {'; '.join(stated)}").items == tuple(stated)
-    assert stated_answer(f"Answer: {'; '.join(stated) or 'none'}\n\n{explained}").items == (
-        tuple(stated) or ("none",)
-    )

@@ -26,20 +26,6 @@ def test_every_field_that_is_an_option_has_a_default_that_it_allows(method: str)
     assert set(options_of(kind)) <= option_names(method)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [({"k": 0}, "k is 0"), ({"shots": -1}, "shots is -1")],
-)
-def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        SimgragSettings(**given)  # pyright: ignore[reportArgumentType]
-
-
-def test_each_method_gets_the_settings_that_it_takes() -> None:
-    made = MethodOptions(["seed=0"]).settings_of_each(["kg-rag", "kaping"])
-    assert (getattr(made["kg-rag"], "seed", None), made["kaping"]) == (0, None)
-
-
 def test_claims_have_settings_of_their_own() -> None:
     assert isinstance(MethodOptions(["k=2"]).settings("auto", claims=True), SimgragSettings)
     with pytest.raises(UsageError, match="auto has no such setting"):

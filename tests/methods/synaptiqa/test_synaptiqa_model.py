@@ -217,25 +217,6 @@ def test_an_own_answer_in_prose_has_no_confidence_and_none_is_above_1(graph, rep
     assert (answer.text, answer.confidence) == (text, confidence)
 
 
-def test_an_empty_own_answer_is_an_abstention(graph):
-    script = Script(write="none", clean="none", repair="none", own='{"answer": "", "confidence": 0}')
-    assert ask(graph, script, allow_ungrounded=True).abstained is not None
-
-
-def test_only_values_of_the_rows_are_answers(graph):
-    read = '{"text": "", "answers": ["Christopher Nolan", "Steven Spielberg"]}'
-    answer = ask(graph, Script(write=GOOD, read=read))
-    assert labels(answer) == ["Christopher Nolan"]
-    invented = ask(graph, Script(write=GOOD, read='{"text": "", "answers": ["Steven Spielberg"]}'))
-    assert invented.abstained is not None
-    assert invented.abstained.reason == "not_in_evidence"
-
-
-def test_answers_may_be_a_text(graph):
-    read = '{"text": "not Guy Pearce", "answers": "Christopher Nolan"}'
-    assert labels(ask(graph, Script(write=GOOD, read=read))) == ["Christopher Nolan"]
-
-
 def test_a_column_stands_for_all_its_values(films, graph):
     matched = {a.label for a in films.ask("Which films were directed by Christopher Nolan?").answers}
     answer = ask(graph, Script(write=ALL), "Which films did he direct?")
@@ -256,12 +237,6 @@ def test_a_count_of_nothing_is_an_empty_result(graph):
     answer = ask(graph, script)
     assert answer.abstained is not None
     assert "repair" in script.asked
-
-
-def test_yes_is_proved_by_the_rows(graph):
-    answer = ask(graph, Script(write=GOOD, read='{"text": "", "answers": ["Yes"]}'), "Did he direct it?")
-    assert labels(answer) == ["yes"]
-    assert answer.citations[0].triples
 
 
 def test_a_shortest_path_is_an_answer_with_its_triples(graph):
