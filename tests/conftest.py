@@ -3,8 +3,6 @@
 Loaded after ladybug has run a query, it ends the process.
 """
 
-from __future__ import annotations
-
 import compileall
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """What things are called: asked at every door, cited as sources say it, and the same after an update."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

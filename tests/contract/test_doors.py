@@ -1,7 +1,5 @@
 """The same question has the same answer at every door: by names, with properties of edges, proved."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`Clew` from Python: what may be given, how it shows itself, and wrong uses that say what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from dataclasses import replace

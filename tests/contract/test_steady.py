@@ -1,7 +1,5 @@
 """Every method with a scripted model, two threads, and an update that is killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Building: ids, adjacency, duplicates, literals, side files, report."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

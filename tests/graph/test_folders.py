@@ -1,7 +1,5 @@
 """A folder, or several files given together, is one source, whatever its files are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON as people have it: rows, lines, and networks of nodes and links."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Excerpts of public graphs are read as they are published (`tests/data/public`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Readers: every format gives the same triples, every fault its own error."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Tables as people have them: what is taken for what, and said."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 

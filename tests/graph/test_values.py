@@ -1,7 +1,5 @@
 """Numbers and dates in names."""
 
-from __future__ import annotations
-
 import datetime
 import math
 

@@ -1,7 +1,5 @@
 """Vectors of triples: the same as embedding their texts, made once, added to an index that stays whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hostile replies: each ends in the right value, or in `ReplyInvalid` with a reason."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import suppress

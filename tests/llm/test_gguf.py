@@ -1,7 +1,5 @@
 """A GGUF file in this process: a model of 65 KB whose words mean nothing, and whose JSON is valid."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

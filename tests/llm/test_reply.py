@@ -1,7 +1,5 @@
 """The form in which replies state answers: what is read, and that nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 
 from clew.llm.reply import fact_numbers, stated_answer

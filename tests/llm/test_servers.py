@@ -1,7 +1,5 @@
 """What no healthy server does: each is a typed error or a whole reply, on both wires and streamed or not."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The wire, for real: llama.cpp's own server, with a model whose words mean nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -4,8 +4,6 @@ Each line is a reply to a question over the films of `TRIPLES`, at the public do
 open, `HONEST` have to be answered.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Asked by `kaping`; every method that reads facts grounds what is stated in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A name of two things: neither is picked in silence."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

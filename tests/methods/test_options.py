@@ -1,7 +1,5 @@
 """Settings of methods: one definition for the command line, experiments and the server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

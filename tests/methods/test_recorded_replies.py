@@ -4,8 +4,6 @@ The replies were written from the prompts alone (`tests/data/replies/README.md`)
 here: it has to be asked again. A change of what is read from replies shows in the answers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A hub is removed from an index: what asks for it is not answered by another thing of its name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

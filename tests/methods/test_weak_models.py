@@ -4,8 +4,6 @@ Over a graph and questions by an author who saw nothing of Clew (`tests/data/tra
 the place of a reading, by lot, or now this way and now that.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -3,8 +3,6 @@
 `tests/data/query/operators.txt`: `> query => answer ~ the query in words`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

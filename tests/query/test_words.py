@@ -1,7 +1,5 @@
 """Query graphs in words: 150 cases over graphs of many trades, in `tests/data/query/words.txt`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The words of a question aligned with the steps of chains."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words of a question compared with those of the graph: with all that may be like them, no others."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

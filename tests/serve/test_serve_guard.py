@@ -238,11 +238,6 @@ def test_numbers_are_finite(films):
         assert "finite" in reply.json()["detail"]
 
 
-def test_a_browser_asks_by_an_address(films):
-    reply = films.client.get("/v1/films/ask", params={"q": "Who directed Memento?"}).json()
-    assert reply["text"] == "Christopher Nolan"
-
-
 def test_responses_are_not_held_back():
     (opened,) = listen(ServeSettings(port=0))
     with opened, socket.create_connection(opened.getsockname()), opened.accept()[0] as accepted:

@@ -150,11 +150,6 @@ def test_the_static_embedder_equals_its_definition(text):
     assert np.allclose(STATIC.embed([text])[0], slow_embed(text), atol=1e-4)
 
 
-def test_diacritics_and_case_do_not_matter_to_the_static_embedder():
-    one, two = STATIC.embed(["Françoise Łódź Ærø", "francoise lodz aero"])
-    assert np.array_equal(one, two)
-
-
 def test_relations_are_found_by_the_words_of_questions():
     asked = STATIC.embed(["wrote", "language", "dates"])
     relations = STATIC.embed(["written by", "in language", "release year", "directed by", "has genre"])

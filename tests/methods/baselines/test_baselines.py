@@ -1,7 +1,5 @@
 """The baselines: what each retrieves, with a scripted model and without, and that none answers unproved."""
 
-from __future__ import annotations
-
 import pytest
 
 from clew.engine import Clew

@@ -1,7 +1,5 @@
 """KG-RAG: golden traces of a scripted model on MetaQA, and the built-in forms."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """KG-RAG on records of whole kinds: what they show, what can be told from what is missing, and the chain."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

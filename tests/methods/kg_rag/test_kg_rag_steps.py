@@ -1,7 +1,5 @@
 """Decompositions of KG-RAG in the forms that models write them in."""
 
-from __future__ import annotations
-
 import pytest
 
 from clew.engine import Clew

@@ -1,7 +1,5 @@
 """What a sub-answer hands on: values with what has them, and a choice among what was found before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
