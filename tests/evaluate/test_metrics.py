@@ -1,7 +1,9 @@
 """Metrics against examples computed by hand, and against slow and obvious references."""
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,8 @@ from made import record, row
 
 from clew.errors import UsageError
 from clew.evaluate import metrics
-from clew.evaluate.metrics import METRICS, metric_named
+from clew.evaluate.judge import bert_score, open_tokens, score_record
+from clew.evaluate.metrics import METRICS, error_step, metric_named, retrieval_hits
 from clew.evaluate.report.summary import bootstrap, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
@@ -216,3 +219,103 @@ def test_every_metric_says_what_it_is():
 )
 def test_shapes_are_those_of_simgrag(paths, shape):
     assert shape_of(record(paths=paths).question) == shape
+
+
+PATHS = [("Memento", "directed_by", "year")]
+
+
+FORMS = {"directed_by": "directed_by", "year": "year", "written_by": "written_by"}
+
+
+GOOD = {
+    "triples": [["Memento", "directed_by", "UNKNOWN 1"], ["UNKNOWN 1", "year", "UNKNOWN 2"]],
+    "answer": "UNKNOWN 2",
+}
+
+
+EVIDENCE = [{"name": "match", "detail": {"triples": [["Nolan", "year", "1970"]]}}]
+
+
+def step(**told):
+    return error_step(record(["x"], ["1970"], paths=PATHS, forms=FORMS, **told), 0.0)
+
+
+def changed(head, relation):
+    return {"triples": [[head, relation, "UNKNOWN 1"], ["UNKNOWN 1", "year", "UNKNOWN 2"]]}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        {"triples": GOOD["triples"][:1]},
+        changed("Heat", "directed_by"),
+        changed("Memento", "written_by"),
+    ],
+)
+def test_another_pattern_than_the_gold(pattern):
+    assert step(pattern=pattern, steps=EVIDENCE) == "pattern"
+
+
+def test_a_pattern_in_words_that_are_not_the_graphs_is_judged_by_its_shape():
+    assert step(pattern=changed("Memento", "was made by")) == "retrieval"
+
+
+def test_the_pattern_is_right_but_the_gold_was_not_found():
+    assert step(pattern=GOOD) == "retrieval"
+
+
+def test_the_gold_was_found_but_not_read():
+    assert step(pattern=GOOD, steps=EVIDENCE) == "reading"
+
+
+def test_nothing_at_all_counts_as_pattern():
+    assert error_step(record(gold=["1970"], paths=PATHS, reason="no_relation"), 0.0) == "pattern"
+
+
+def test_right_answers_and_questions_without_paths_have_no_error_step():
+    assert error_step(record(["1970"], ["1970"], paths=PATHS), 1.0) is None
+    assert error_step(record(["x"], ["1970"]), 0.0) is None
+
+
+def test_retrieval_hits_looks_at_citations_and_steps_but_not_at_the_pattern():
+    assert retrieval_hits(record(["x"], ["1970"], steps=EVIDENCE)) == 1.0
+    assert retrieval_hits(record(["1970"], ["1970"], citations=[("1970", [("a", "r", "1970")])])) == 1.0
+    assert retrieval_hits(record(["x"], ["1970"], pattern={"triples": [["a", "r", "1970"]]})) == 0.0
+
+
+MODEL = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
+
+
+def unit(*rows):
+    vectors = np.array(rows, np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_the_definition_on_random_vectors():
+    random = np.random.default_rng(0)
+    answer, reference = unit(*random.normal(size=(5, 8))), unit(*random.normal(size=(7, 8)))
+    precision, recall, f1 = bert_score(answer, reference)
+    assert precision == pytest.approx(
+        np.mean([max(float(a @ r) for r in reference) for a in answer]), rel=1e-5
+    )
+    assert recall == pytest.approx(np.mean([max(float(a @ r) for a in answer) for r in reference]), rel=1e-5)
+    assert bert_score(reference, answer) == pytest.approx((recall, precision, f1))
+
+
+def test_nothing_said():
+    empty, some = np.zeros((0, 2), np.float32), unit((1, 0))
+    assert bert_score(empty, some) == (0.0, 0.0, 0.0)
+    assert bert_score(empty, empty) == (1.0, 1.0, 1.0)
+
+
+def test_a_real_model_prefers_what_means_the_same():
+    if not MODEL.exists():
+        pytest.skip("needs ../shared/models/minilm-int8")
+    model = open_tokens(f"onnx:{MODEL}")
+    gold = ["the film director Christopher Nolan"]
+    records = [
+        record(gold=gold, text=t) for t in (gold[0], "Christopher Nolan, a movie maker", "a bowl of soup", "")
+    ]
+    same, near, far, nothing = (score_record(r, model)[2] for r in records)
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert same > near > far > nothing == 0.0

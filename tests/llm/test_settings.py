@@ -1,3 +1,4 @@
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from clew.foundation.redaction import redacted
 from clew.llm import Reply, Settings, ask, open_model, run_sync, settings_from
 from clew.llm.budget import Limits, Price, ReplyCache, read_prices
 from clew.llm.providers import ollama_url, split_name
+from clew.llm.types import ModelUnreachable
 from clew.types import Usage
 
 # Names and profiles
@@ -196,3 +198,18 @@ def test_a_missing_or_binary_prices_file_is_named(tmp_path: Path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not valid TOML"):
         read_prices(tmp_path / "b.toml")
+
+
+def test_another_host_cannot_be_reached():
+    with pytest.raises(OSError, match="off in tests"), socket.socket() as made:
+        made.connect(("192.0.2.1", 80))
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "api.openai.com"])
+def test_a_model_of_another_host_cannot_be_reached(only_localhost: list[str], host: str):
+    pytest.importorskip("openai")
+    model = open_model(Settings("openai/x", base_url=f"http://{host}/v1", api_key="k"))
+    with pytest.raises(ModelUnreachable):
+        run_sync(model.complete(ask("hello")))
+    run_sync(model.close())
+    assert only_localhost == [host]
