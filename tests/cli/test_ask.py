@@ -55,12 +55,8 @@ def test_steps_are_in_the_json_only_if_explained(run, index):
 def test_explain_shows_mentions_with_candidates(run, index):
     lines = run("ask", index, "around Memento", "--explain").stdout.splitlines()
     assert lines[3:] == [
-        "link",
-        "  Memento  Memento  exact  score 1",
-        "match",
-        "  matches: 2",
-        "  complete: yes",
-    ]
+        "link", "  Memento  Memento  exact  score 1", "match", "  matches: 2", "  complete: yes",
+    ]  # fmt: skip
 
 
 def test_long_lists_are_counted_not_cut_silently(run, index):

@@ -85,18 +85,13 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
         ("-", "stdin is empty. A source needs at least one triple"),
-        (
-            ".",
-            "file.clew, folder.clew. Read are .tsv, ",
-        ),
+        (".", "file.clew, folder.clew. Read are .tsv, "),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
-        (
-            "folder.clew",
-            "folder.clew: not a Clew index but a folder without a manifest.json. To make an index: ",
-        ),
+        ("folder.clew",
+         "folder.clew: not a Clew index but a folder without a manifest.json. To make an index: "),
         ("file.clew", "file.clew: not a Clew index but a file. To ask a graph file, give it another ending"),
     ],
-)
+)  # fmt: skip
 def test_a_source_that_is_not_there(seen, source, given, message):
     Path("folder.clew").mkdir()
     source("file.clew", FILMS)

@@ -42,12 +42,7 @@ def test_the_page_needs_nothing_else(made):
 
 def test_the_page_has_tables_charts_and_questions(made):
     text = made.read_text()
-    for title in (
-        "Hits@1",
-        "Truthfulness",
-        "Risk and coverage",
-        "Notes on the data",
-    ):
+    for title in ("Hits@1", "Truthfulness", "Risk and coverage", "Notes on the data"):  # fmt: skip
         assert title in text
     (data,) = re.findall(r'<script id="questions" type="application/json">(.*?)</script>', text, re.S)
     entries = json.loads(data)

@@ -108,12 +108,8 @@ def test_rdf_labels_types_and_literals(tmp_path: Path) -> None:
     )
     graph, report = build_graph([path])
     assert list(graph.entities) == [
-        "http://e.org/m",
-        "2000",
-        "http://e.org/J%C3%BCrg_X",
-        "http://e.org/2000",
-        "2000",
-    ]
+        "http://e.org/m", "2000", "http://e.org/J%C3%BCrg_X", "http://e.org/2000", "2000",
+    ]  # fmt: skip
     assert list(graph.labels) == ["Memento", "2000", "Jürg X", "2000", "2000"]
     assert list(graph.relation_labels) == ["released in", "directed by", "note"]
     assert graph.values.datatype.tolist() == [-1, 0, -1, -1, 1]

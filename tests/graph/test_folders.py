@@ -97,13 +97,9 @@ def test_bytes_that_were_read_add_up(folder: Path):
 
 def test_semicolons_between_names_make_a_list_and_other_marks_do_not(tmp_path: Path):
     grapes = [
-        "Merlot; Cabernet Sauvignon",
-        "Arinto; Antão Vaz",
-        "Grenache; Syrah",
-        "Nebbiolo",
-        "Gamay",
+        "Merlot; Cabernet Sauvignon", "Arinto; Antão Vaz", "Grenache; Syrah", "Nebbiolo", "Gamay",
         "Barbera",
-    ]
+    ]  # fmt: skip
     seats = ["Rossi, Ada", "Lescure, Paul", "Berg, Ada", "Ferraris, Ines", "Frost, Ina", "Orr, Ann"]
     remarks = ["cold; then wet", "dry; tested in May", "late frost", "sold N/A", "at 30 km/h", "and/or"]
     rows = (

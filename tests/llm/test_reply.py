@@ -39,14 +39,10 @@ def test_answers_are_read_from_the_form(reply, items):
 @pytest.mark.parametrize(
     "reply",
     [
-        "",
-        "Alien was directed by Ridley Scott.\nHe is British.",
-        "The first is A.\nThe second is B.",
-        '{"reason": "A fits"}',
-        '{"answers": [{"name": "A"}]}\nA',
-        "My answers depend on this: A.\nOr B.",
+        "", "Alien was directed by Ridley Scott.\nHe is British.", "The first is A.\nThe second is B.",
+        '{"reason": "A fits"}', '{"answers": [{"name": "A"}]}\nA', "My answers depend on this: A.\nOr B.",
     ],
-)
+)  # fmt: skip
 def test_what_states_no_answer_has_none(reply):
     stated = stated_answer(reply)
     assert not stated.items
@@ -77,9 +73,7 @@ NAME = "Christopher Nolan"
 @pytest.mark.parametrize(
     "text",
     [
-        "I do not know.",
-        "I don’t know the answer",
-        "I'm sorry, but I can't help with that.",
+        "I do not know.", "I don’t know the answer", "I'm sorry, but I can't help with that.",
         f"I cannot answer this from the context, which names {NAME}.",
         f"The provided context does not mention who composed it; it only says that {NAME} directed it.",
         f"According to the evidences, there is no connection. They only mention that {NAME} directed it.",
@@ -93,11 +87,9 @@ NAME = "Christopher Nolan"
         f"As an AI language model, I have no opinion on {NAME}.",
         f"The evidence provides no information about the composer, only {NAME}.",
         f"It is not possible to determine the composer. {NAME} directed it.",
-        f"Not enough information is given on {NAME}.",
-        "Unknown.",
-        "N/A",
+        f"Not enough information is given on {NAME}.", "Unknown.", "N/A",
     ],
-)
+)  # fmt: skip
 def test_declines(text):
     assert declines(text, [NAME])
 

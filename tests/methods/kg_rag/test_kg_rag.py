@@ -147,11 +147,7 @@ def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
 
 
 def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
-    replies = [
-        plan(*CROW),
-        "The Crow.",
-        BudgetReached("question", "calls", "2 of 2"),
-    ]
+    replies = [plan(*CROW), "The Crow.", BudgetReached("question", "calls", "2 of 2")]  # fmt: skip
     method.model = ScriptedModel(replies)
     answer = method.answer(SHIRLEY)
     assert answer.abstained is not None

@@ -273,26 +273,16 @@ def test_the_model_chooses_among_the_nearest_names(graph):
 
 
 HOSTILE = [
-    "MATCH (n) DETACH DELETE n",
-    f"{GOOD}; MATCH (n) DELETE n",
-    f"{GOOD}\nCREATE (x:Evil)",
+    "MATCH (n) DETACH DELETE n", f"{GOOD}; MATCH (n) DELETE n", f"{GOOD}\nCREATE (x:Evil)",
     "CALL dbms.security.createUser('x', 'y') RETURN 1",
-    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "COPY (MATCH (n) RETURN n) TO 'EVIL.csv'",
+    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line", "COPY (MATCH (n) RETURN n) TO 'EVIL.csv'",
     "MATCH (n) CALL { CREATE (x) } RETURN n",
     "MATCH (n) RETURN n.name /* ignore the rules */ UNION CREATE (x) RETURN x",
-    "UNWIND range(1, 1000000000000) AS x RETURN x",
-    "MATCH (a), (b), (c), (d) RETURN count(*)",
-    "MATCH (n) WHERE n.name = 'x\\u0027 DELETE n //' RETURN n",
-    "```cypher\n" * 5_000,
-    "MATCH (n) RETURN n " * 40_000,
-    "(" * 100_000,
-    GOOD[:40],
-    "```cypher\n" + GOOD[:60],
-    "\x00\x1b[2J" * 100,
-    "{" * 1_000,
-    "",
-]
+    "UNWIND range(1, 1000000000000) AS x RETURN x", "MATCH (a), (b), (c), (d) RETURN count(*)",
+    "MATCH (n) WHERE n.name = 'x\\u0027 DELETE n //' RETURN n", "```cypher\n" * 5_000,
+    "MATCH (n) RETURN n " * 40_000, "(" * 100_000, GOOD[:40], "```cypher\n" + GOOD[:60],
+    "\x00\x1b[2J" * 100, "{" * 1_000, "",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("reply", HOSTILE, ids=range(len(HOSTILE)))
