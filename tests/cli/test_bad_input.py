@@ -361,17 +361,6 @@ def test_a_command_line_that_is_nearly_right(seen, index, args, message):
     assert (code, message in err) == (2, True)
 
 
-def test_an_error_of_one_question_names_it(seen, index, write_lines):
-    asked = write_lines(
-        "questions.jsonl", {"id": "good", "question": "around Heat"}, {"id": "bad", "question": "wrong x"}
-    )
-    code, out, err = seen("ask", index, "--questions", asked)
-    good, bad = map(json.loads, out.splitlines())
-    assert (code, good["id"]) == (1, "good")
-    assert bad["failure"] == {"type": "UsageError", "message": "the question is wrong"}
-    assert "1 question of 2 failed, the first with id 'bad': the question is wrong. Its line says why" in err
-
-
 def test_a_disk_without_room_for_machine_code(index, tmp_path):
     # A pattern is searched for with compiled code; a plain question is not.
     (tmp_path / "pattern.json").write_text('{"triples": [["Memento", "made by", "UNKNOWN person"]]}')

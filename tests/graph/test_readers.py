@@ -296,12 +296,6 @@ def test_escapes_of_tsv_and_pipe(tmp_path: Path) -> None:
     assert "column 1 is empty" in tally.reasons[0]
 
 
-def test_odd_names_survive(tmp_path: Path) -> None:
-    rows = [("--help", "r", "#1"), ("שלום", "r", "🎬\u2028x"), ("a, b", "r", "\x0bx\x85y")]
-    path = write(tmp_path / "a.tsv", "".join("\t".join(row) + "\n" for row in rows))
-    assert triples(read(path)) == [*rows[:2], ("a, b", "r", "x\x85y")]
-
-
 def test_labels_in_other_languages_alone_are_told(tmp_path: Path) -> None:
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     text = (
