@@ -10,7 +10,6 @@ from clew import (
     Clew,
     ClewError,
     EmbedderMismatch,
-    Hints,
     InputError,
     Pattern,
     PatternEdge,
@@ -123,10 +122,6 @@ def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
         assert "triple_vectors.q" in again.opened.sections
 
 
-def test_its_repr_says_where_it_is_and_what_it_holds(clew):
-    assert repr(clew) == f"<Clew {clew.path}: 5 triples, 7 entities, 3 relations>"
-
-
 def test_a_graph_of_triples_in_memory():
     triples = [
         ("head", "relation", "tail"),
@@ -227,16 +222,6 @@ def test_a_wrong_use_is_told_what_to_do(films, tmp_path, wrong, advice):
 def test_hints_are_no_dict(films):
     with pytest.raises(UsageError, match="`hints` is a Hints, as in Hints"):
         Clew.open(films, hints={"columns": {"head": "from"}})
-
-
-def test_hints_say_what_the_columns_of_a_table_are(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("2B,AER,KZN\n2B,ASF,KZN\n")
-    hints = Hints({"head": "2", "tail": "3"}, relation="flies to")
-    with Clew.open(path, cache_dir=tmp_path / "cache", hints=hints) as clew:
-        assert next(iter(clew)) == TripleText("AER", "flies to", "KZN")
-    with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
-        assert next(iter(clew)) == TripleText("2B", "AER", "KZN")
 
 
 def test_a_model_is_opened_by_its_spec(films, tmp_path, monkeypatch):

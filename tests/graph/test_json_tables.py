@@ -19,16 +19,12 @@ RECORDS = [
      "shiny": True},
 ]  # fmt: skip
 EXPECTED = [
-    ("Bulba", "types", "Grass"),
-    ("Bulba", "types", "Poison"),
-    ("Bulba", "base HP", ("45", XSD + "integer")),
-    ("Bulba", "base Speed", ("45.5", XSD + "decimal")),
-    ("Charma", "types", "Fire"),
-    ("Charma", "base HP", ("39", XSD + "integer")),
-    ("Charma", "base Speed", ("65", XSD + "decimal")),
-    ("Charma", "evolves", "Charme"),
+    ("Bulba", "types", "Grass"), ("Bulba", "types", "Poison"),
+    ("Bulba", "base HP", ("45", XSD + "integer")), ("Bulba", "base Speed", ("45.5", XSD + "decimal")),
+    ("Charma", "types", "Fire"), ("Charma", "base HP", ("39", XSD + "integer")),
+    ("Charma", "base Speed", ("65", XSD + "decimal")), ("Charma", "evolves", "Charme"),
     ("Charma", "shiny", ("true", XSD + "boolean")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

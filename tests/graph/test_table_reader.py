@@ -342,15 +342,11 @@ def test_parquet(tmp_path: Path) -> None:
     [
         ("<http://a/x> <http://a/p> <http://a/y> .\n", "ntriples"),
         ("# note\n@prefix a: <http://a/> .\na:x a:p a:y .\n", "turtle"),
-        ('<?xml version="1.0"?><rdf:RDF/>', "rdfxml"),
-        ('[{"@id": "http://a/x"}]', "jsonld"),
-        ("a\tb\tc\n", "tsv"),
-        ("a|b|c\n", "pipe"),
-        ("a,b,c\n", "csv"),
-        ("from,to,type\na,b,c\n", "table"),
+        ('<?xml version="1.0"?><rdf:RDF/>', "rdfxml"), ('[{"@id": "http://a/x"}]', "jsonld"),
+        ("a\tb\tc\n", "tsv"), ("a|b|c\n", "pipe"), ("a,b,c\n", "csv"), ("from,to,type\na,b,c\n", "table"),
         ("id,name,born,city\n1,a,b,c\n", "table"),
     ],
-)
+)  # fmt: skip
 def test_a_file_without_an_ending_is_known_by_how_it_begins(text: str, format: str, tmp_path: Path) -> None:
     assert choose_reader(write(tmp_path / "stdin", text)).name == format
 

@@ -9,27 +9,20 @@ from clew.llm.reply import declines, fact_numbers, stated_answer
     ("reply", "items"),
     [
         ("Why.\nFacts: 1\nAnswer: Christopher Nolan", ("Christopher Nolan",)),
-        ("Answer: A; B; C", ("A", "B", "C")),
-        ("Answer: A;\nB; C", ("A", "B", "C")),
-        ("**Answer:** `A`; *B*", ("A", "B")),
-        ("Final answer: A", ("A",)),
-        ("The answer is: A", ("A",)),
-        ("- Answer: yes", ("yes",)),
-        ("Answer:\n- A\n- B\n\nThat is all.", ("A", "B")),
+        ("Answer: A; B; C", ("A", "B", "C")), ("Answer: A;\nB; C", ("A", "B", "C")),
+        ("**Answer:** `A`; *B*", ("A", "B")), ("Final answer: A", ("A",)), ("The answer is: A", ("A",)),
+        ("- Answer: yes", ("yes",)), ("Answer:\n- A\n- B\n\nThat is all.", ("A", "B")),
         ("Answer:\nA; B", ("A", "B")),
         ("Answer: first guess\nNo, that was wrong.\nAnswer: A", ("A",)),
-        ("Answer: A; A", ("A",)),
-        ('Answer: "A"', ("A",)),
+        ("Answer: A; A", ("A",)), ('Answer: "A"', ("A",)),
         ("Answer: Sant Orell, Talesia; Koda", ("Sant Orell, Talesia", "Koda")),
         ('{"reason": "graph [1]", "answers": ["A", "B"]}', ("A", "B")),
         ('```json\n{"answers": [12, true, 2.5]}\n```', ("12", "yes", "2.5")),
-        ('{"answer": "A; B"}', ("A", "B")),
-        ('{"answer": false}', ("no",)),
-        ('{"answers": []}', ()),
+        ('{"answer": "A; B"}', ("A", "B")), ('{"answer": false}', ("no",)), ('{"answers": []}', ()),
         ("SP-9514, SP-2909, and SP-1852", ("SP-9514, SP-2909, and SP-1852",)),
         ("I do not know the answer", ()),
     ],
-)
+)  # fmt: skip
 def test_answers_are_read_from_the_form(reply, items):
     stated = stated_answer(reply)
     assert stated.items == items

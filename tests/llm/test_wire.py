@@ -6,12 +6,11 @@ import signal
 import socket
 import subprocess
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
 
-from clew.errors import LlmError
 from clew.llm import Settings, ask, open_model, run_sync
 from clew.llm.managed import ManagedModel
 from clew.llm.types import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid

@@ -139,21 +139,17 @@ def test_what_is_read(text, query):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{Eva} .knows", "no entity 'Eva'"),
-        ("{Ida} .likes", "no relation 'likes'"),
-        ("Wine", "no type 'Wine'"),
-        ("{Ida", "cannot be read at"),
-        ("{Ida} knows", "left over: knows"),
+        ("{Eva} .knows", "no entity 'Eva'"), ("{Ida} .likes", "no relation 'likes'"),
+        ("Wine", "no type 'Wine'"), ("{Ida", "cannot be read at"), ("{Ida} knows", "left over: knows"),
         ("", "expected more"),
         ("(" * 30 + "{Ida}" + ")" * 30, "inside each other"),
-        ("{Ida}" * 200, "longer than"),
-        ("top(x, Beer, .born)", "whole number"),
+        ("{Ida}" * 200, "longer than"), ("top(x, Beer, .born)", "whole number"),
         ("count(@hours({Ida} .knows))", "count is of a set"),
         ("@hours({Ida} .knows) by .knows", "left over: by"),
         ("@weight({Ida} .knows)", "no edge has a property 'weight'"),
         ("__import__('os')", "cannot be read|no type"),
     ],
-)
+)  # fmt: skip
 def test_anything_else_says_what_is_wrong(text, said):
     with pytest.raises(NotationError, match=said):
         read_query(text, NAMES)

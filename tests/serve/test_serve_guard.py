@@ -104,14 +104,10 @@ def test_a_browser_may_look_before_it_asks(guarded):
 @pytest.mark.parametrize(
     ("path", "given"),
     [
-        ("/v1/graphs", ""),
-        ("/v1/graphs", f"Bearer {TOKEN}x"),
-        ("/metrics", f"Basic {TOKEN}"),
-        ("/mcp", TOKEN),
-        ("/v1/openapi.json", f"Bearer {TOKEN[:-1]}"),
-        ("/metrics", "Bearer"),
+        ("/v1/graphs", ""), ("/v1/graphs", f"Bearer {TOKEN}x"), ("/metrics", f"Basic {TOKEN}"),
+        ("/mcp", TOKEN), ("/v1/openapi.json", f"Bearer {TOKEN[:-1]}"), ("/metrics", "Bearer"),
     ],
-)
+)  # fmt: skip
 def test_without_a_right_token_nothing_is_told(guarded, path, given):
     reply = guarded.client.get(path, headers={"authorization": given})
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, 'Bearer realm="clew"')

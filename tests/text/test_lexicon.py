@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import FormatError
-from clew.text.lexicon import CLASSES, LEXICON_FILE, Lexicon
+from clew.text.lexicon import LEXICON_FILE, Lexicon
 
 LEXICON = Lexicon.load()
 
@@ -50,27 +50,6 @@ def test_any_text_is_looked_up_without_an_error(text):
     assert LEXICON.similarity(text, text) == 1.0
     assert abs(sum(LEXICON.classes(text).values()) - 1) < 1e-9 or not LEXICON.classes(text)
     LEXICON.agent(text)
-
-
-MAIN = {
-    "director": "person", "person": "person", "cities": "location", "year": "time", "river": "object",
-    "company": "group", "language": "communication",
-}  # fmt: skip
-AGENTS = {
-    "directed": "director", "write": "writer", "acted": "actor", "music": "musician", "compose": "composer"
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("word", "main"), MAIN.items())
-def test_the_main_class_of_a_noun(word, main):
-    classes = LEXICON.classes(word)
-    assert max(classes, key=lambda name: classes[name]) == main
-    assert set(classes) <= set(CLASSES)
-
-
-@pytest.mark.parametrize(("word", "agent"), AGENTS.items())
-def test_the_person_who_does_it(word, agent):
-    assert LEXICON.agent(word)[0] == agent
 
 
 def test_a_missing_or_damaged_table_is_a_format_error(tmp_path: Path):

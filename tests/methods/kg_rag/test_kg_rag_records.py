@@ -115,17 +115,12 @@ def test_records_may_be_read_step_by_step(bags: Clew):
 
 
 PARTIES = [
-    ("party 1", "number_of_hosts", "5"),
-    ("party 2", "number_of_hosts", "4"),
-    ("party 3", "number_of_hosts", "4"),
-    ("party 1", "theme", "Spring"),
-    ("party 2", "theme", "Rave"),
-    ("party 3", "theme", "Jazz"),
-    ("Night Ferry", "artist", "The Lanterns"),
-    ("Salt and Iron", "artist", "The Lanterns"),
-    ("Night Ferry", "producer", "Sam Tully"),
+    ("party 1", "number_of_hosts", "5"), ("party 2", "number_of_hosts", "4"),
+    ("party 3", "number_of_hosts", "4"), ("party 1", "theme", "Spring"), ("party 2", "theme", "Rave"),
+    ("party 3", "theme", "Jazz"), ("Night Ferry", "artist", "The Lanterns"),
+    ("Salt and Iron", "artist", "The Lanterns"), ("Night Ferry", "producer", "Sam Tully"),
     ("Salt and Iron", "producer", "Greta Lind"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -339,14 +339,10 @@ def test_properties_of_edges_are_asked_checked_and_cited(tmp_path):
 def books():
     """Books, of which one has no price and no day, in the embedded store."""
     triples = [
-        ("Kraken", "price", "12.50"),
-        ("Low Tide", "price", "7.00"),
-        ("Kraken", "bought_on", "2020-05-03"),
-        ("Low Tide", "bought_on", "2022-01-10"),
-        ("Empty Shelf", "genre", "Fiction"),
-        ("Kraken", "lent", "true"),
-        ("Low Tide", "lent", "false"),
-    ]
+        ("Kraken", "price", "12.50"), ("Low Tide", "price", "7.00"), ("Kraken", "bought_on", "2020-05-03"),
+        ("Low Tide", "bought_on", "2022-01-10"), ("Empty Shelf", "genre", "Fiction"),
+        ("Kraken", "lent", "true"), ("Low Tide", "lent", "false"),
+    ]  # fmt: skip
     types = {"Kraken": ["Book"], "Low Tide": ["Book"], "Empty Shelf": ["Book"]}
     with Clew.from_triples(triples, types=types) as clew:
         yield QueriedGraph(embedded_store(clew.opened.graph), clew.embedder, clew.opened.graph)

@@ -11,16 +11,12 @@ from clew.stores.errors import QueryError, QueryRefused
 @pytest.mark.parametrize(
     ("statement", "word"),
     [
-        ("MATCH (n) DELETE n", "DELETE"),
-        ("MATCH (n) DETACH DELETE n", "DETACH"),
-        ("MATCH (n) SET n.x = 1 RETURN n", "SET"),
-        ("LOAD CSV FROM 'x' AS l RETURN l", "LOAD"),
-        ("CALL db.createLabel('x')", "db.createLabel"),
-        ("RETURN apoc.util.sha1(['x'])", "apoc.util.sha1"),
-        ("RETURN 1; RETURN 2", "several statements"),
-        ("USE system MATCH (n) RETURN n", "USE"),
+        ("MATCH (n) DELETE n", "DELETE"), ("MATCH (n) DETACH DELETE n", "DETACH"),
+        ("MATCH (n) SET n.x = 1 RETURN n", "SET"), ("LOAD CSV FROM 'x' AS l RETURN l", "LOAD"),
+        ("CALL db.createLabel('x')", "db.createLabel"), ("RETURN apoc.util.sha1(['x'])", "apoc.util.sha1"),
+        ("RETURN 1; RETURN 2", "several statements"), ("USE system MATCH (n) RETURN n", "USE"),
     ],
-)
+)  # fmt: skip
 def test_the_message_names_what_is_refused(statement, word):
     with pytest.raises(QueryRefused, match=re.escape(word)):
         guard(statement)
