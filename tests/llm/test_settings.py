@@ -127,11 +127,12 @@ def test_a_missing_package_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, package: str, model: str, extra: str
 ):
     monkeypatch.setitem(sys.modules, package, None)
-    for name in [
-        name for name in sys.modules if name.startswith(("pydantic_ai.models", "pydantic_ai.providers"))
-    ]:
-        if name != package:
-            monkeypatch.delitem(sys.modules, name)
+    held = ("pydantic_ai.models", "pydantic_ai.providers")
+    for name in [name for name in sys.modules if name.startswith(held) and name != package]:
+        above, _, last = name.rpartition(".")
+        if (parent := sys.modules.get(above)) and hasattr(parent, last):
+            monkeypatch.setattr(parent, last, getattr(parent, last))  # as it was, for the tests behind
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingExtra, match=rf"clew\[{extra}\]"):
         open_model(Settings(model))
 
