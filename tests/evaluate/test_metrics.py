@@ -236,40 +236,24 @@ GOOD = {
 EVIDENCE = [{"name": "match", "detail": {"triples": [["Nolan", "year", "1970"]]}}]
 
 
-def step(**told):
-    return error_step(record(["x"], ["1970"], paths=PATHS, forms=FORMS, **told), 0.0)
-
-
 def changed(head, relation):
     return {"triples": [[head, relation, "UNKNOWN 1"], ["UNKNOWN 1", "year", "UNKNOWN 2"]]}
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("told", "error"),
     [
-        {"triples": GOOD["triples"][:1]},
-        changed("Heat", "directed_by"),
-        changed("Memento", "written_by"),
+        ({"pattern": {"triples": GOOD["triples"][:1]}, "steps": EVIDENCE}, "pattern"),
+        ({"pattern": changed("Heat", "directed_by"), "steps": EVIDENCE}, "pattern"),
+        ({"pattern": changed("Memento", "written_by"), "steps": EVIDENCE}, "pattern"),
+        ({"pattern": changed("Memento", "was made by")}, "retrieval"),  # words that are not the graph's
+        ({"pattern": GOOD}, "retrieval"),
+        ({"pattern": GOOD, "steps": EVIDENCE}, "reading"),
+        ({"reason": "no_relation"}, "pattern"),
     ],
 )
-def test_another_pattern_than_the_gold(pattern):
-    assert step(pattern=pattern, steps=EVIDENCE) == "pattern"
-
-
-def test_a_pattern_in_words_that_are_not_the_graphs_is_judged_by_its_shape():
-    assert step(pattern=changed("Memento", "was made by")) == "retrieval"
-
-
-def test_the_pattern_is_right_but_the_gold_was_not_found():
-    assert step(pattern=GOOD) == "retrieval"
-
-
-def test_the_gold_was_found_but_not_read():
-    assert step(pattern=GOOD, steps=EVIDENCE) == "reading"
-
-
-def test_nothing_at_all_counts_as_pattern():
-    assert error_step(record(gold=["1970"], paths=PATHS, reason="no_relation"), 0.0) == "pattern"
+def test_an_error_is_of_the_step_that_lost_the_gold(told, error):
+    assert error_step(record(["x"], ["1970"], paths=PATHS, forms=FORMS, **told), 0.0) == error
 
 
 def test_right_answers_and_questions_without_paths_have_no_error_step():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.errors import InputError, ParseError
+from clew.errors import ParseError
 from clew.graph import XSD, build
 from clew.graph.build import build_graph, graph_of
 from clew.graph.graph import Adjacency, Graph
@@ -131,25 +131,6 @@ def test_arrays_keep_their_ids(tmp_path: Path) -> None:
     assert list(graph.entities) == ["lone", "b", "a"]
     assert all_triples(graph) == [("b", "p", "a"), ("a", "p", "b")]
     assert seen == [source_bytes([tmp_path])] == [report.sources[0].bytes]
-
-
-def test_skipped_lines_are_counted_over_all_sources(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{i}.tsv" for i in range(4)]
-    for path in paths:
-        path.write_text("a\tp\tb\nbad\nworse\n")
-    with pytest.raises(ParseError, match=r"0\.tsv:2"):
-        build_graph(paths)
-    _, report = build_graph(paths, on_error="skip")
-    assert (report.skipped, len(report.reasons)) == (8, 5)
-
-
-def test_sources_without_triples_are_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_text("bad\n")
-    with pytest.raises(InputError, match=r"no triples found\. All lines were skipped, first: .*a\.tsv:1"):
-        build_graph([path], on_error="skip")
-    with pytest.raises(InputError, match="0 sources"):
-        build_graph([])
 
 
 def test_a_table_read_as_triples_is_pointed_out(tmp_path: Path) -> None:

@@ -25,37 +25,6 @@ def films(tmp_path):
     return file
 
 
-def test_an_index_of_files(films, tmp_path, letters):
-    out, stages = tmp_path / "films.clew", []
-    built = build_index(
-        [films],
-        out,
-        embedder=letters,
-        types=tmp_path / "t.tsv",
-        aliases=tmp_path / "a.tsv",
-        progress=lambda *step: stages.append(step),
-    )
-    index = open_index(out, verify=True)
-    assert index.manifest.to_json() == built.manifest.to_json()
-    assert index.manifest.about.counts == {
-        "entities": 3,
-        "literals": 0,
-        "relations": 2,
-        "triples": 2,
-        "types": 1,
-        "aliases": 1,
-    }
-    assert [(Path(s.path).name, s.role) for s in index.manifest.about.sources] == [
-        ("films.tsv", "source"),
-        ("t.tsv", "types"),
-        ("a.tsv", "aliases"),
-    ]
-    assert index.manifest.about.report["triples_read"] == 2
-    assert index.names.exact("kit")[0].entity == index.names.exact("Christopher Nolan")[0].entity == 1
-    assert stages[0][0] == "read"
-    assert [s for s in stages if s[0] == "vectors"][-1] == ("vectors", 3, 3)
-
-
 def test_an_error_in_a_source_leaves_the_old_index(films, tmp_path, letters):
     out = tmp_path / "films.clew"
     build_index([films], out, embedder=letters)
