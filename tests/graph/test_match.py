@@ -9,6 +9,7 @@ from clew.graph.graph import Graph
 from clew.graph.match import query
 from clew.graph.match.distances import FixedDistances
 from clew.graph.match.matcher import match
+from clew.graph.match.patterns import unknown_type
 from clew.types import Pattern, PatternEdge, PatternNode
 
 GRIDS = [0.0, 0.0, 0.25, 0.5, 0.125, np.inf], [0.1, 0.3, 0.7, np.inf, 0.2], [0.0, np.inf]
@@ -179,3 +180,17 @@ ONE = (PatternEdge(0, "r", 1, 0),)
 def test_bad_patterns_name_the_field(pattern: Pattern, names: str) -> None:
     with pytest.raises(PatternError, match=names):
         match(make_graph(2, 1, [(0, 0, 1)]), pattern, FixedDistances())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("UNKNOWN director 1", (True, "director")), ("unknown Film Director 12", (True, "Film Director")),
+        ("UNKNOWN person", (True, "person")), ("UNKNOWN thing 1", (True, None)),
+        ("UNKNOWN entity 2", (True, None)), ("UNKNOWN 1", (True, None)), ("Unknown", (True, None)),
+        ("UNKNOWN relation 1", (True, "relation")), ("unknown_director_1", (True, "director")),
+        ("The Unknown", (False, None)), ("Unknowns", (False, None)), ("Inception", (False, None)),
+    ],
+)  # fmt: skip
+def test_names_of_unknowns(name: str, expected: tuple[bool, str | None]) -> None:
+    assert unknown_type(name) == expected
