@@ -1,5 +1,7 @@
 """Follow-ups at every door: threads of three, and what is unclear is left open."""
 
+from __future__ import annotations
+
 import json
 import tomllib
 from pathlib import Path

@@ -4,6 +4,8 @@
 same graph and its answer. `not` is before what must not come of it.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

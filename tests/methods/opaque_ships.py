@@ -1,5 +1,7 @@
 """A shipping database whose columns have opaque names, beside two hundred columns that nothing asks for."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 VESSELS = ("Bergen Star", "Halden", "Isar", "Lotte", "Medina", "Norna", "Olivia", "Petrel", "Quarta")

@@ -4,6 +4,8 @@ The graphs, questions and claims were written by somebody who had not seen the c
 prompts alone (`tests/data/replies/README.md`). A prompt that changes has no reply, and has to be asked again.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Iterator
