@@ -50,7 +50,7 @@ def hits(auto, rows, count):
     return right / len(sample)
 
 
-@pytest.fixture(params=[16, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.fixture(params=[30, pytest.param(60, marks=pytest.mark.slow)])
 def count(request):
     return request.param
 
