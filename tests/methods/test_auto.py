@@ -57,7 +57,7 @@ def read_set(path):
 
 @pytest.mark.parametrize("name", ["countries", "companies"])
 def test_development_questions_are_answered_or_left_alone(open_auto, name):
-    auto, right, rows = open_auto(DATA / f"{name}.tsv"), 0, read_set(DATA / f"{name}_questions.jsonl")[::2]
+    auto, right, rows = open_auto(DATA / f"{name}.tsv"), 0, read_set(DATA / f"{name}_questions.jsonl")
     for row in rows:
         answer = auto.answer(row["question"])
         if "gold" in row:
