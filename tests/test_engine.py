@@ -206,6 +206,8 @@ def test_an_index_is_called_after_its_source_where_nobody_says(films, tmp_path, 
     ("wrong", "advice"),
     [
         (lambda clew: clew.table(type="ship"), r'no type "ship"\. There are: '),
+        (lambda clew: clew.ask(5), "not a text"),
+        (lambda clew: clew.query(5), "not a text"),
         (lambda clew: clew.neighbours("Zzyzx"), "Look for it by a part of its name"),
         (lambda clew: clew.query("SELECT name FROM film"), "SQL is not run"),
         (lambda clew: Clew.open(pandas.DataFrame()), "table1 has no rows"),

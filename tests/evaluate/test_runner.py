@@ -42,6 +42,10 @@ def test_json_has_the_figures_of_the_table(run, plain, tmp_path):
     assert made == {"page": str(tmp_path / "r" / "report.html"), "folder": str(tmp_path / "r" / "report")}
 
 
+def test_a_graph_alone_is_no_data_set(run, plain):
+    assert "a graph alone. Give a file of questions too" in run("eval", plain / "graph.tsv").stderr
+
+
 def test_a_directory_that_is_not_there(run):
     result = run("eval", "absent")
     assert (result.exit_code, "absent: no such directory" in result.stderr) == (2, True)

@@ -10,7 +10,7 @@ from clew.cli.app import app
 from clew.engine import Clew
 from clew.errors import UsageError
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.run.asking import check_methods, settings_for
+from clew.evaluate.run.asking import check_methods, needs_model, option_names, settings_for
 from clew.evaluate.run.rundir import MethodVariant, RunDirectory, RunSettings
 from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
@@ -90,6 +90,14 @@ def test_each_seed_asks_the_model_anew_and_gets_its_seed(chats, clew, plain, tmp
     made = records(tmp_path / "r")
     assert [r.key.seed for r in made] == [0] * 4 + [1] * 4
     assert {r.text.split()[0] for r in made} == {"0", "1"}
+
+
+def test_what_a_method_takes_is_found_out(chats, clew):
+    assert option_names("chats") == {"shots", "seed"}
+    with pytest.raises(UsageError, match=r"has no option 'k'\. Its options: seed, shots"):
+        check_methods([MethodVariant("chats", "chats", {"k": 1})], None)
+    assert needs_model(MethodVariant("chats", "chats"), clew) == "needs a model"
+    assert needs_model(MethodVariant("auto", "auto"), clew) is None
 
 
 def test_a_model_that_no_method_asks_is_refused(monkeypatch):
