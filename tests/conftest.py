@@ -3,8 +3,6 @@
 Loaded after ladybug has run a query, it ends the process.
 """
 
-from __future__ import annotations
-
 import compileall
 import contextlib
 import os
@@ -56,8 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 NEO4J = tuple(f"tests/stores/test_{name}.py" for name in (
     "differential", "attacks", "ask_neo4j", "neo4j_failures", "neo4j_import"))  # fmt: skip
-MILVUS = ("tests/index/test_in_milvus.py", "tests/index/test_backends.py")
-FIRST = (*NEO4J, "tests/serve/test_page.py", *MILVUS, "tests/test_examples.py", "tests/test_site.py")
+FIRST = (
+    *NEO4J, "tests/serve/test_page.py", "tests/index/test_in_milvus.py", "tests/test_examples.py",
+    "tests/test_site.py",
+)  # fmt: skip
 """Files that take long: they begin first, so that no core waits for one of them in the end."""
 
 
@@ -70,7 +70,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return next((files[0] for files in (NEO4J, MILVUS) if file in files), file)
+            return NEO4J[0] if file in NEO4J else file
 
     config.option.loadscopereorder = False
     return FilesOfAServer(config, log) if config.getoption("dist") == "loadfile" else None

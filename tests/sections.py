@@ -8,8 +8,6 @@ Film: Heat, Ran                        what is of a type
 > Who directed Heat? => Michael Mann   a case
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

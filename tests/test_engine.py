@@ -10,7 +10,6 @@ from clew import (
     Clew,
     ClewError,
     EmbedderMismatch,
-    Hints,
     InputError,
     Pattern,
     PatternEdge,
@@ -123,18 +122,6 @@ def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
         assert "triple_vectors.q" in again.opened.sections
 
 
-def test_what_is_no_text_is_a_usage_error(clew):
-    for given in (None, 7, b"Who?", ["Who?"]):
-        with pytest.raises(UsageError, match=f"question is {type(given).__name__}, not a text"):
-            clew.ask(given)
-        with pytest.raises(UsageError, match=r"claim is .*, not a text"):
-            clew.verify(given)
-
-
-def test_its_repr_says_where_it_is_and_what_it_holds(clew):
-    assert repr(clew) == f"<Clew {clew.path}: 5 triples, 7 entities, 3 relations>"
-
-
 def test_a_graph_of_triples_in_memory():
     triples = [
         ("head", "relation", "tail"),
@@ -219,6 +206,8 @@ def test_an_index_is_called_after_its_source_where_nobody_says(films, tmp_path, 
     ("wrong", "advice"),
     [
         (lambda clew: clew.table(type="ship"), r'no type "ship"\. There are: '),
+        (lambda clew: clew.ask(5), "not a text"),
+        (lambda clew: clew.query(5), "not a text"),
         (lambda clew: clew.neighbours("Zzyzx"), "Look for it by a part of its name"),
         (lambda clew: clew.query("SELECT name FROM film"), "SQL is not run"),
         (lambda clew: Clew.open(pandas.DataFrame()), "table1 has no rows"),
@@ -237,16 +226,6 @@ def test_hints_are_no_dict(films):
         Clew.open(films, hints={"columns": {"head": "from"}})
 
 
-def test_hints_say_what_the_columns_of_a_table_are(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("2B,AER,KZN\n2B,ASF,KZN\n")
-    hints = Hints({"head": "2", "tail": "3"}, relation="flies to")
-    with Clew.open(path, cache_dir=tmp_path / "cache", hints=hints) as clew:
-        assert next(iter(clew)) == TripleText("AER", "flies to", "KZN")
-    with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
-        assert next(iter(clew)) == TripleText("2B", "AER", "KZN")
-
-
 def test_a_model_is_opened_by_its_spec(films, tmp_path, monkeypatch):
     pytest.importorskip("openai", reason="the extra openai is not installed")
     from servers.fake_server import Answer as Reply
@@ -262,18 +241,6 @@ def test_a_model_is_opened_by_its_spec(films, tmp_path, monkeypatch):
         assert [seen.body["model"] for seen in fake.seen] == ["llama3.1"] * 2
         with pytest.raises(UsageError, match="nonsense"):
             clew.ask("Who?", method="llm", model="nonsense")
-
-
-def test_a_query_is_run_on_the_graph_and_only_reads(films, tmp_path):
-    with Clew.open(films, cache_dir=tmp_path / "cache") as clew:
-        query = "SELECT ?label { ?film r:directed_by ?d . ?d rdfs:label ?label } ORDER BY ?label"
-        found = clew.query(query)
-        assert [str(row[0].value) for row in found.rows] == ["Christopher Nolan", "Michael Mann"]
-        few = clew.query(query, rows=1)
-        assert (len(few.rows), few.complete) == (1, False)
-        for wrong in ("DELETE WHERE { ?s ?p ?o }", "", None, 7):
-            with pytest.raises(ClewError):
-                clew.query(wrong)
 
 
 def test_an_index_is_made_and_updated_where_it_is_open(films, tmp_path):

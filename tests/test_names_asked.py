@@ -1,7 +1,5 @@
 """What things are called: asked at every door, cited as sources say it, and the same after an update."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -125,13 +123,9 @@ def test_names_after_an_update_are_those_of_the_changed_file(towns, tmp_path):
 
 PORTS = "id,name,aka,name_de,depth\nP1,Naples,Napoli; Parthenope,Neapel,12\nP2,Geneva,,Genf,8\n"
 OF_PORTS = (
-    "What else is Naples called?",
-    "What is Napoli also known as?",
-    "What is the German name of Geneva?",
-    "What is the depth of Napoli?",
-    "What else is Geneva called?",
-    "What is the depth of Genève?",
-)
+    "What else is Naples called?", "What is Napoli also known as?", "What is the German name of Geneva?",
+    "What is the depth of Napoli?", "What else is Geneva called?", "What is the depth of Genève?",
+)  # fmt: skip
 
 
 def test_columns_of_names_after_an_update(tmp_path):

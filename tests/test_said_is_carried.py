@@ -1,7 +1,5 @@
 """What a question says is what is answered: two small graphs, asked by their faces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -20,14 +20,10 @@ from clew.opening.graph_view import index_sources
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in.py")
 TRIPLES = [
-    ("Memento", "directed_by", "Christopher Nolan"),
-    ("Inception", "directed_by", "Christopher Nolan"),
-    ("Memento", "year", "2000"),
-    ("Inception", "year", "2010"),
-    ("Heat", "directed_by", "Michael Mann"),
-    *[("hub", "has", f"thing {i:03}") for i in range(100)],
-    ("--help", "is", "an \x1b[31mentity"),
-]
+    ("Memento", "directed_by", "Christopher Nolan"), ("Inception", "directed_by", "Christopher Nolan"),
+    ("Memento", "year", "2000"), ("Inception", "year", "2010"), ("Heat", "directed_by", "Michael Mann"),
+    *[("hub", "has", f"thing {i:03}") for i in range(100)], ("--help", "is", "an \x1b[31mentity"),
+]  # fmt: skip
 LINES = "".join(f"{h}\t{r}\t{t}\n" for h, r, t in TRIPLES)
 
 

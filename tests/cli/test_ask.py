@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
-from clew.cli.answer_view import print_answer
+from clew.cli.answer_view import paths_of, print_answer
 from clew.methods.registry import METHODS
-from clew.types import Answer, AnswerEntity
+from clew.types import Answer, AnswerEntity, TripleText
 
 
 def test_answers_and_evidence_are_on_stdout(run, index):
@@ -53,12 +55,8 @@ def test_steps_are_in_the_json_only_if_explained(run, index):
 def test_explain_shows_mentions_with_candidates(run, index):
     lines = run("ask", index, "around Memento", "--explain").stdout.splitlines()
     assert lines[3:] == [
-        "link",
-        "  Memento  Memento  exact  score 1",
-        "match",
-        "  matches: 2",
-        "  complete: yes",
-    ]
+        "link", "  Memento  Memento  exact  score 1", "match", "  matches: 2", "  complete: yes",
+    ]  # fmt: skip
 
 
 def test_long_lists_are_counted_not_cut_silently(run, index):
@@ -238,3 +236,43 @@ def test_an_abstention_names_other_readings_and_one_is_answered_by_its_number(ru
     assert (refused.exit_code, "There is no reading 9" in refused.stderr) == (2, True)
     refused = run("ask", index, "--questions", "-", "--reading", "1", input="")
     assert (refused.exit_code, "--reading is for a single question" in refused.stderr) == (2, True)
+
+
+def draw(triples, answer):
+    texts = [TripleText(*t.split()) for t in triples]
+    return [path.plain.strip() for path in paths_of(texts, answer)]
+
+
+@pytest.mark.parametrize(
+    ("triples", "answer", "paths"),
+    [
+        (["A r B"], "B", ["A ─r→ B"]),
+        (["A r B"], "A", ["B ←r─ A"]),
+        (["A r B", "C r B"], "C", ["A ─r→ B ←r─ C"]),
+        (["C r B", "A r B"], "C", ["A ─r→ B ←r─ C"]),
+        (["A r X", "B s X"], "X", ["A ─r→ X", "B ─s→ X"]),
+        (["X r A", "X s Y", "Y t B"], "X", ["A ←r─ X", "B ←t─ Y ←s─ X"]),
+        (["A r Y", "B r Y", "Y s X"], "X", ["A ─r→ Y ─s→ X", "B ─r→ Y"]),
+        (["A r B", "A s B"], "B", ["A ─r→ B", "A ─s→ B"]),
+        (["A r A"], "A", ["A ─r→ A"]),
+        (["A r B", "C s D"], "7", ["A ─r→ B", "C ─s→ D"]),
+        (["A r B", "B r C", "C r A"], "C", ["A ←r─ C", "A ─r→ B ─r→ C"]),
+        ([], "A", []),
+    ],
+)
+def test_paths(triples, answer, paths):
+    assert draw(triples, answer) == paths
+
+
+node = st.sampled_from("ABCDX")
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(node, st.sampled_from("rs"), node), max_size=6), node)
+def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
+    found = []
+    for path in paths_of([TripleText(*t) for t in triples], answer):
+        nodes, arrows = path.plain.split()[::2], path.plain.split()[1::2]
+        for at, arrow, end in zip(nodes[:-1], arrows, nodes[1:], strict=True):
+            found.append((at, arrow[1], end) if arrow.endswith("→") else (end, arrow[1], at))
+    assert sorted(found) == sorted(triples)

@@ -64,11 +64,6 @@ def test_each_method_gets_the_options_that_it_takes(films: str):
     assert [r["evidence"] for r in rows[2:]] == [1, 1]
 
 
-def test_hops_widen_what_is_retrieved(films: str):
-    result = run("ask", films, WHO, "--method", "kaping,kg-rag", "--set", "hops=2", "--json")
-    assert json.loads(result.stdout)["rows"][0]["evidence"] == 3
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -157,24 +157,3 @@ def test_ctrl_c_abandons_what_waits_and_keeps_what_is_done(
     assert took < 30  # the late reply would take 90
     assert "interrupted: 2 of 3 answered now; the same command goes on from here" in err
     assert sorted(line["id"] for line in lines(out)) == ["b", "c"]
-
-
-def test_a_run_goes_on_and_its_exit_code_says_that_some_failed(run, model, films, tmp_path):
-    model.seconds, data = 0.0, tmp_path / "set"
-    data.mkdir()
-    (data / "graph.tsv").write_text(films.read_text())
-    asked = [{"id": id, "question": f"Capital {id}?", "gold": ["Heat"]} for id in ("a", "bad", "c")]
-    (data / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in asked))
-    words = ("eval", data, "--method", "llm", "--llm", "vllm/m", "--out", tmp_path / "run")
-    result = run(*words)
-    assert result.exit_code == 1
-    assert "1 question ended in an error, the first with id 'bad': " in result.stderr
-    assert "no such luck" in result.stderr
-    records = lines(tmp_path / "run" / "records.jsonl")
-    assert [record["failure"] and record["failure"]["type"] for record in records] == [
-        None,
-        "ModelRefused",
-        None,
-    ]
-    model.broken = False
-    assert run(*words).exit_code == 0

@@ -82,11 +82,18 @@ def test_a_type_that_the_graph_lacks_matches_nothing(run, films, pattern, tmp_pa
     ("content", "message"),
     [
         ("{", "patterns.json: not JSON"),
+        ("{}", "field 'triples' must be a list"),
         ('{"triples": []}', "patterns.json: field 'triples'"),
-        ('{"triples": [["a", "b"]]}', "patterns.json: field 'triples[0]'"),
+        ('{"triples": ["abc"]}', "field 'triples[0]' must be a list of three strings"),
+        ('{"triples": [["a", "b"]]}', "patterns.json: field 'triples[0]' has 2 entries"),
+        ('{"triples": [["a", "r", "b"], ["a", 3, "b"]]}', "field 'triples[1]': its relation"),
+        ('{"triples": [["a", "r", " "]]}', "field 'triples[0]': its tail"),
+        ('{"triples": [["a", "r", "b"]], "answer": "c"}', "field 'answer'"),
         ('{"triples": [["UNKNOWN 1", "b", "UNKNOWN 2"]]}', "every node is unknown"),
+        ('{"triples": [["a", "r", "b"], ["c", "r", "d"]]}', "'c' is not connected with 'a'"),
+        (json.dumps({"triples": [["a", "r", "b"]] * 17}), "has 17 triples: at most 16"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_pattern_names_file_and_field(run, index, tmp_path, content, message):
     (tmp_path / "patterns.json").write_text(content)
     result = run("match", index, "patterns.json")

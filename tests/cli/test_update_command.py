@@ -128,3 +128,10 @@ def test_settings_of_other_methods_are_refused(index, run, method, settings, mes
     refused = run("ask", index, "who", "--method", method, "--llm", "vllm/m", *told)
     assert refused.exit_code == 2
     assert message in refused.stderr
+
+
+def test_strict_makes_no_new_names(run, index, tmp_path):
+    (tmp_path / "more.tsv").write_text("Nobody\tlikes\tMemento\n")
+    result = run("update", index, "--add", tmp_path / "more.tsv", "--strict")
+    assert result.exit_code == 2
+    assert "1 entities and 1 relations are not in the index: Nobody, likes" in result.stderr

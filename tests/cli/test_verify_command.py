@@ -93,19 +93,12 @@ def test_malformed_lines_are_named(run, index, claims, line, message):
 
 def test_wrong_usage(run, index, claims, tmp_path):
     wrong = [
-        (),
-        ("",),
-        ("x", "--claims", claims),
-        ("x", "--out", "y"),
-        ("--claims", claims, "--out", claims),
-        ("x", "--method", "other"),
-        ("x", "--method", "simgrag"),
-        ("x", "--llm", "nobody/x"),
-        ("x", "--set", "k=0"),
-        ("--claims", tmp_path / "none.jsonl"),
+        (), ("",), ("x", "--claims", claims), ("x", "--out", "y"), ("--claims", claims, "--out", claims),
+        ("x", "--method", "other"), ("x", "--method", "simgrag"), ("x", "--llm", "nobody/x"),
+        ("x", "--set", "k=0"), ("--claims", tmp_path / "none.jsonl"),
         ("x", "--set", f"examples={tmp_path / 'none.json'}"),
         ("x", "--set", "shots=3"),
-    ]
+    ]  # fmt: skip
     for arguments in wrong:
         result = run("verify", index, *arguments)
         assert (result.exit_code, result.stdout) == (2, ""), arguments

@@ -52,14 +52,9 @@ def test_a_model_drafts_and_what_it_said_is_replayed(run, tmp_path, monkeypatch)
     }
     reply = json.dumps(said | {"types": [], "terms": []})
     draft = (
-        "vocabulary",
-        tmp_path / "g.clew",
-        "--llm",
-        "vllm/m",
-        "--quiet",
-        "--cache",
+        "vocabulary", tmp_path / "g.clew", "--llm", "vllm/m", "--quiet", "--cache",
         tmp_path / "said.sqlite",
-    )
+    )  # fmt: skip
     with serving(Answer(completion(reply))) as (server, url):
         monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         results = [run(*draft), run(*draft, "--replay")]

@@ -1,7 +1,5 @@
 """Five small graphs and the doors at which each is asked, opened once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

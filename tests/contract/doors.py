@@ -3,8 +3,6 @@
 Only public faces are used: what stands behind them may be rewritten, and these tests stay as they are.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """The same question has the same answer at every door: by names, with properties of edges, proved."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doors import DOORS, Refused
+from doors import DOORS, Refused, run_clew
 
 CASES = tomllib.loads(Path(__file__).with_name("asked.toml").read_text("utf-8"))
 ASKED = "question answers text abstained citations reading grounded complete method notes".split()
@@ -201,3 +199,31 @@ def test_patterns_match_by_names(doors):
     assert doors["mcp"].call("match", graph="depots", k=1, **pattern)["matches"] == http
     assert doors["cli"].match("depots", pattern) == http
     assert list(match.labels) == ["Greta Winter", "River Depot"]
+
+
+@pytest.mark.parametrize("door", ["http", "page", "mcp"])
+def test_the_thread_of_an_answer_is_all_that_is_sent(doors: dict[str, Any], door: str) -> None:
+    def ask(question: str, **given: Any) -> dict[str, Any]:
+        if door == "mcp":
+            return doors[door].call("ask", graph="films", question=question, **given)
+        return doors[door].post("films", "ask", question=question, **given)
+
+    first = ask("Who directed Fury?")
+    second = ask("And Key Largo?", previous=first["thread"])
+    assert (second["text"], second["reading"]) == ("John Huston", "the director of Key Largo")
+    third = ask("Which films did he direct?", previous=second["thread"])
+    assert "Key Largo" in [answer["label"] for answer in third["answers"]]
+    assert ask("How many are they?", previous=third["thread"])["text"] == str(third["thread"]["total"])
+
+
+def test_the_shell_keeps_the_thread(indexes: dict[str, Any], tmp_path: Any) -> None:
+    from typer.testing import CliRunner
+
+    from clew.cli.app import app
+
+    lines = "Who directed Fury?\nAnd Key Largo?\n"
+    done = CliRunner().invoke(app, ["shell", str(indexes["films"])], input=lines, prog_name="clew")
+    assert done.exit_code == 0, done.stderr
+    assert "John Huston" in done.stdout
+    assert "the director of Key Largo" in done.stdout
+    assert run_clew("ask", indexes["films"], "And Key Largo?").exit_code == 3

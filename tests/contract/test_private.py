@@ -3,8 +3,6 @@
 Seen by the system calls of a process that runs every command (`strace`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

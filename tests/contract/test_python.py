@@ -1,7 +1,5 @@
 """`Clew` from Python: what may be given, how it shows itself, and wrong uses that say what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from dataclasses import replace
@@ -100,13 +98,8 @@ def test_results_show_themselves_in_a_line(films):
     assert repr(verdict) == "<Verification 'Fritz Lang directed M.': supported>"
     long = replace(answer, text="x" * 9_000)
     for shown in (
-        answer,
-        verdict,
-        long,
-        films,
-        films.info(),
-        films.match({"triples": [["M", "genre", "UNKNOWN 1"]]}),
-    ):
+        answer, verdict, long, films, films.info(), films.match({"triples": [["M", "genre", "UNKNOWN 1"]]}),
+    ):  # fmt: skip
         assert len(repr(shown)) < 300, type(shown)
     assert "Index graph files" in inspect.getdoc(Clew.index)
     assert "out" in inspect.signature(Clew.index).parameters

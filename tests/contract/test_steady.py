@@ -1,7 +1,5 @@
 """Every method with a scripted model, two threads, and an update that is killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -11,35 +9,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from doors import build, run_clew
 
 from clew import Clew
-from clew.llm.testing import ScriptedModel
-from clew.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "Who directed Metropolis?"
-REPLY = (
-    '{"reason": "", "answers": ["Fritz Lang"], "divided": ["x"], "sub_questions": ["Who directed it?"],'
-    ' "triples": [["Metropolis", "directed_by", "UNKNOWN 1"]]}'
-)
-REPLIES = {"prose": "Fritz Lang", "an object": REPLY, "nothing": ""}
-
-
-@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_answers_with_proof_or_abstains(python, method, reply):
-    if method in ("synaptiqa", "kg-query"):
-        pytest.importorskip("ladybug", reason="ladybug is not installed (pip install 'clew[ladybug]')")
-    clew = python.opened["films"]
-    answer = clew.ask(QUESTION, method=method, model=ScriptedModel(lambda _: reply))
-    told = {(t.head, t.relation, t.tail) for citation in answer.citations for t in citation.triples}
-    assert told <= {(t.head, t.relation, t.tail) for t in clew}
-    assert (answer.abstained is None) == bool(answer.text)
-    if answer.grounded and answer.answers:
-        assert {a.entity for a in answer.answers} == {c.answer for c in answer.citations if c.triples}
-        assert answer.text == "Fritz Lang"
 
 
 def test_two_threads_have_the_same_answers(python):

@@ -100,11 +100,13 @@ def tiny_url(tmp_path_factory):
 def test_a_run_replays_from_its_replies_whatever_the_threads(run, plain, tmp_path, tiny_url, monkeypatch):
     methods = ("--method", "auto,simgrag,llm-qd", "--llm", "vllm/tiny")
     monkeypatch.setenv("OPENAI_BASE_URL", tiny_url)
-    first = run("eval", plain, *methods, "--concurrency", 4, "--out", tmp_path / "first")
+    first = run("eval", plain, *methods, "--limit", 3, "--concurrency", 4, "--out", tmp_path / "first")
     assert first.exit_code == 0, first.stderr
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     recorded = ("--replay", "--cache", tmp_path / "first" / "replies.sqlite")
-    again = run("eval", plain, *methods, *recorded, "--concurrency", 2, "--out", tmp_path / "again")
+    again = run(
+        "eval", plain, *methods, *recorded, "--limit", 3, "--concurrency", 2, "--out", tmp_path / "again"
+    )
     assert again.exit_code == 0, again.stderr
-    assert len(untimed(tmp_path / "again")) == 15
+    assert len(untimed(tmp_path / "again")) == 9
     assert untimed(tmp_path / "again") == untimed(tmp_path / "first")

@@ -1,13 +1,10 @@
 """Judges on scripted replies: they agree, disagree, talk, say garbage, fall silent."""
 
-import json
-
 import pytest
 from made import record
 
 from clew.errors import LlmError, UsageError
 from clew.evaluate.judge import SILENT, AnswerJudge, judge_run, prompt_of, read_verdict
-from clew.evaluate.records import Key
 from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, LineFile, RunDirectory
 
 WRONG = record(["x"], ["y"])
@@ -45,32 +42,10 @@ def test_verdicts_are_read_and_nothing_else(said, verdict):
     assert read_verdict(said, ("accurate", "incorrect", "missing")) == verdict
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "given"),
-    [
-        ("It was y, says fact 3.", ["y"], "It was y, says fact 3."),
-        ("The ones of fact 3.", ["y", "z"], "The ones of fact 3.; y; z"),
-        ("", ["y"], "y"),
-    ],
-)
-def test_a_judge_sees_what_the_model_said_and_every_name_that_it_states(text, names, given):
-    reply, told = scripted('{"verdict": "accurate"}')
-    AnswerJudge("m", "three-way", reply).judge(record(names, ["x"], text=text))
-    assert f"Given answer: <<<{given}>>>" in told[0][1]
-
-
 def test_garbage_is_asked_for_once_more_with_what_was_wrong():
     reply, told = scripted("I think it is fine", '{"verdict": "accurate"}')
     assert AnswerJudge("m", "three-way", reply).judge(WRONG).verdict == "accurate"
     assert "could not be read" in told[1][1]
-
-
-@pytest.mark.parametrize(
-    ("reply", "problem"), [("hm", "the reply could not be read"), (LlmError("down"), "LlmError: down")]
-)
-def test_garbage_twice_and_a_model_that_fails_give_no_verdict(reply, problem):
-    judgement = AnswerJudge("m", "three-way", scripted(reply)[0]).judge(WRONG)
-    assert (judgement.verdict, judgement.problem) == (None, problem)
 
 
 def test_the_forms_have_their_own_prompts_verdicts_and_keys():
@@ -138,11 +113,3 @@ def test_a_judge_that_never_answers_ends_the_judging(tmp_path):
     with pytest.raises(UsageError, match=r"mute gave no verdict on its first 20 questions .*no route"):
         judge_all(RunDirectory(tmp_path), ("mute", "three-way", scripted(LlmError("no route"))[0]))
     assert len(list(RunDirectory(tmp_path).lines(JUDGEMENTS))) == SILENT
-
-
-def test_keys_of_judgements_are_those_of_records(judged):
-    judge_all(judged, ("one", "three-way", scripted('{"verdict": "accurate"}')[0]))
-    (line,) = (judged.path / JUDGEMENTS).read_text().splitlines()
-    told = json.loads(line)
-    assert Key(told["part"], told["method"], told["seed"], told["id"]) == Key("set/part", "m", None, "wrong")
-    assert len(told["prompt"]) == 12

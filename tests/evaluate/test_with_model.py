@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from clew.cli.app import app
 from clew.engine import Clew
-from clew.errors import InputError, LlmError, UsageError
+from clew.errors import UsageError
 from clew.evaluate.datasets.registry import dataset_named
 from clew.evaluate.run.asking import check_methods, needs_model, option_names, settings_for
 from clew.evaluate.run.rundir import MethodVariant, RunDirectory, RunSettings
@@ -92,22 +92,6 @@ def test_each_seed_asks_the_model_anew_and_gets_its_seed(chats, clew, plain, tmp
     assert {r.text.split()[0] for r in made} == {"0", "1"}
 
 
-def test_a_model_that_fails_fails_the_question_and_it_is_asked_again(chats, clew, plain, tmp_path):
-    broken = ScriptedModel(lambda request: LlmError("down") if "Heat" in request.messages[-1].text else "x")
-    done = go(clew, plain, tmp_path / "r", broken)
-    assert done.failed == 2
-    assert [r.key.id for r in records(tmp_path / "r") if r.failure] == ["b", "d"]
-    mended = go(clew, plain, tmp_path / "r", ScriptedModel(lambda request: "y"))
-    assert (mended.answered_before, mended.asked_now, mended.failed) == (3, 2, 0)
-    assert {r.key.id: r.text for r in records(tmp_path / "r")} == {
-        "a": "x",
-        "b": "y",
-        "c": "x",
-        "d": "y",
-        "e": "x",
-    }
-
-
 def test_what_a_method_takes_is_found_out(chats, clew):
     assert option_names("chats") == {"shots", "seed"}
     with pytest.raises(UsageError, match=r"has no option 'k'\. Its options: seed, shots"):
@@ -142,15 +126,6 @@ def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
         told = spec.as_dict()["files"][name]
         file.write_text(file.read_text() + " \n")
         assert spec.as_dict()["files"][name] != told
-
-
-def test_options_and_files_that_are_wrong_are_told_before_anything_is_opened(tmp_path):
-    for options, error in (
-        ({"k": 0}, UsageError),
-        ({"examples": str(tmp_path / "none.json")}, InputError),
-    ):
-        with pytest.raises(error):
-            check_methods([MethodVariant("simgrag", "simgrag", options)], None)
 
 
 @pytest.mark.parametrize(

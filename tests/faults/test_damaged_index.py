@@ -1,18 +1,11 @@
 """Bits of an index are flipped: it says so, and neither answers wrongly nor ends with a signal."""
 
-import json
 import random
-import shutil
-import subprocess
-import sys
 
-import numpy as np
 import pytest
 
 from clew import Clew
 from clew.errors import FormatError
-from clew.index.store.directory import _checksum
-from clew.index.store.files import full_checksum
 
 pytestmark = pytest.mark.slow
 
@@ -60,62 +53,3 @@ def test_a_thousand_flipped_bits_are_all_said(films, record_property):
     record_property("right", right)
     assert said + right == ROUNDS
     assert answers(films) == ANSWER
-
-
-def test_a_thousand_bits_flipped_under_an_open_index_are_all_said(films):
-    with Clew.open(films) as clew:
-        assert [entity.label for entity in clew.ask(QUESTION).answers] == ANSWER
-        for file, at, bit in places(films, ROUNDS):
-            if file.name == "manifest.json":
-                continue
-            flip(file, at, bit)
-            with pytest.raises(FormatError, match=file.name):
-                clew.ask(QUESTION)
-            flip(file, at, bit)
-        assert [entity.label for entity in clew.ask(QUESTION).answers] == ANSWER
-
-
-MADE_UP = """
-import sys, json
-from clew import Clew
-from clew.errors import ClewError
-from clew.llm.testing import ScriptedModel
-try:
-    with Clew.open(sys.argv[1]) as clew:
-        clew.ask(sys.argv[2])
-        clew.ask(sys.argv[2], method="walk-retrieve", model=ScriptedModel(lambda _: "Answer: none"))
-        clew.verify("Memento was directed by Christopher Nolan.")
-        clew.info()
-except ClewError as error:
-    print("said")
-"""
-
-
-def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tmp_path, record_property):
-    draw, codes = random.Random(5), []
-    for number in range(200):
-        path = tmp_path / f"{number}.clew"
-        shutil.copytree(films, path)
-        manifest = json.loads((path / "manifest.json").read_text())
-        entry = draw.choice([e for e in manifest["files"] if e["bytes"] > 200])
-        file = next(path.glob(f"gen-*/{entry['file']}"))
-        array = np.load(file)
-        flat = array.reshape(-1)
-        for _ in range(3):
-            at = draw.randrange(len(flat))
-            flat.view(np.uint8)[at * flat.itemsize + draw.randrange(flat.itemsize)] ^= 1 << draw.randrange(8)
-        np.save(file, array)
-        entry |= {
-            "bytes": file.stat().st_size,
-            "checksum": full_checksum(file),
-        }
-        body = {key: value for key, value in manifest.items() if key != "checksum"}
-        (path / "manifest.json").write_text(json.dumps({"checksum": _checksum(body), **body}))
-        done = subprocess.run(
-            [sys.executable, "-c", MADE_UP, str(path), QUESTION], capture_output=True, text=True, timeout=600
-        )
-        codes.append((done.returncode, entry["section"], done.stdout.strip(), done.stderr[-300:]))
-        shutil.rmtree(path)
-    bad = [code for code in codes if code[0] != 0]
-    record_property("refused", sum(code[2] == "said" for code in codes))
-    assert not bad

@@ -45,53 +45,23 @@ def get(path: str, *more: bytes) -> bytes:
 def framings():
     """Heads and lengths that two readers could take for two things."""
     lengths = (
-        "-1",
-        "+37",
-        "0x25",
-        "37, 37",
-        "37;38",
-        "1e2",
-        "37 38",
-        "٣٧",
-        "9" * 40,
-        "",
-        " ",
-        "37\t37",
-        "３７",
-    )
+        "-1", "+37", "0x25", "37, 37", "37;38", "1e2", "37 38", "٣٧", "9" * 40, "", " ", "37\t37", "３７",
+    )  # fmt: skip
     for length in lengths:
         yield post("/v1/films/ask", ASK, length=length.encode())
     codings = (
-        "chunked",
-        "identity",
-        "chunked, identity",
-        "gzip, chunked",
-        "Chunked",
-        "xchunked",
-        "chunked\x0b",
-        "chunked;q=1",
-        "\tchunked",
-        "chunked, chunked",
-        "cow",
-    )
+        "chunked", "identity", "chunked, identity", "gzip, chunked", "Chunked", "xchunked", "chunked\x0b",
+        "chunked;q=1", "\tchunked", "chunked, chunked", "cow",
+    )  # fmt: skip
     for coding, with_length in product(codings, (True, False)):
         head = b"POST /v1/films/ask HTTP/1.1\r\n" + HOST + JSON
         head += b"Content-Length: 4\r\n" * with_length
         yield head + f"Transfer-Encoding: {coding}\r\n\r\n".encode() + b"0\r\n\r\n"
     chunks = (
-        b"25\r\n" + ASK + b"\r\n0\r\n\r\n",
-        b"fffffffffffffffff\r\n",
-        b"-1\r\n\r\n",
-        WITHOUT_END[0],
-        b"zz\r\n",
-        b"25\n" + ASK + b"\n0\n\n",
-        b"0\r\nX: y\r\n\r\n",
-        b"25 \r\n" + ASK + b"\r\n0\r\n\r\n",
-        b"\r\n\r\n",
-        WITHOUT_END[1],
-        b"1\r\nab\r\n0\r\n\r\n",
-        b"0x25\r\n" + ASK + b"\r\n0\r\n\r\n",
-    )
+        b"25\r\n" + ASK + b"\r\n0\r\n\r\n", b"fffffffffffffffff\r\n", b"-1\r\n\r\n", WITHOUT_END[0],
+        b"zz\r\n", b"25\n" + ASK + b"\n0\n\n", b"0\r\nX: y\r\n\r\n", b"25 \r\n" + ASK + b"\r\n0\r\n\r\n",
+        b"\r\n\r\n", WITHOUT_END[1], b"1\r\nab\r\n0\r\n\r\n", b"0x25\r\n" + ASK + b"\r\n0\r\n\r\n",
+    )  # fmt: skip
     for chunk in chunks:
         yield b"POST /v1/films/ask HTTP/1.1\r\n" + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n" + chunk
     lines = (
@@ -146,60 +116,26 @@ def framings():
 def paths():
     """Places and parameters that are none."""
     ups = (
-        "..",
-        "%2e%2e",
-        "%2e.",
-        "..%2f",
-        "..%5c",
-        "..;",
-        "%c0%ae%c0%ae",
-        "%252e%252e",
-        "....//",
-        "%00",
+        "..", "%2e%2e", "%2e.", "..%2f", "..%5c", "..;", "%c0%ae%c0%ae", "%252e%252e", "....//", "%00",
         "\\..\\",
-    )
+    )  # fmt: skip
     for up, place in product(
         ups, ("/{}/{}/etc/passwd", "/v1/films/{}/{}/manifest.json", "/v1/{}/ask", "/page/{}/app.js")
     ):
         yield get(place.format(up, up))
     numbers = (
-        "-1",
-        "0",
-        "1e999",
-        "nan",
-        "inf",
-        "9" * 400,
-        "1.5",
-        "٣",
-        "0x10",
-        "",
-        "1;2",
-        "null",
-        "true",
-        "[]",
-    )
+        "-1", "0", "1e999", "nan", "inf", "9" * 400, "1.5", "٣", "0x10", "", "1;2", "null", "true", "[]",
+    )  # fmt: skip
     for name, number in product(("limit", "offset", "hops"), numbers):
         yield get(f"/v1/films/entities?prefix=a&{name}={number}")
         yield get(f"/v1/films/neighbours?entity=Memento&{name}={number}")
     for value in (
-        LONG,
-        "%00",
-        "%ff%fe",
-        "%ED%A0%80",
-        "a" * 9_000,
-        "%F0%9F%98%80" * 500,
-        "'\"<script>",
-        "%0d%0aX:%20y",
-        "$(id)",
-        "{{7*7}}",
-    ):
+        LONG, "%00", "%ff%fe", "%ED%A0%80", "a" * 9_000, "%F0%9F%98%80" * 500, "'\"<script>",
+        "%0d%0aX:%20y", "$(id)", "{{7*7}}",
+    ):  # fmt: skip
         for place in (
-            "ask?q=",
-            "entities?prefix=",
-            "neighbours?entity=",
-            "paths?from=Heat&to=",
-            "relations?prefix=",
-        ):
+            "ask?q=", "entities?prefix=", "neighbours?entity=", "paths?from=Heat&to=", "relations?prefix=",
+        ):  # fmt: skip
             yield get(f"/v1/films/{place}{value}")
 
 
@@ -207,70 +143,37 @@ def bodies():
     """Bodies that are no question."""
     deep = 50_000
     texts = (
-        "",
-        "null",
-        "[]",
-        "1",
-        '"x"',
-        "{",
-        "[" * deep,
-        '{"a":' * deep,
-        '{"question": null}',
-        '{"question": []}',
-        '{"question": {}}',
-        '{"question": ""}',
-        '{"question": 1e999}',
-        '{"question": NaN}',
-        '{"question": "\\ud800"}',
-        '{"question": "\\u0000"}',
-        '{"question": "x", "question": "y"}',
-        '{"question": "' + "x" * 200_000 + '"}',
-        '{"question": "Who?", "limit": NaN}',
-        "\ufeff{}",
+        "", "null", "[]", "1", '"x"', "{", "[" * deep, '{"a":' * deep, '{"question": null}',
+        '{"question": []}', '{"question": {}}', '{"question": ""}', '{"question": 1e999}',
+        '{"question": NaN}', '{"question": "\\ud800"}', '{"question": "\\u0000"}',
+        '{"question": "x", "question": "y"}', '{"question": "' + "x" * 200_000 + '"}',
+        '{"question": "Who?", "limit": NaN}', "\ufeff{}",
         '{"question": "Who directed Memento?", "method": "../../x"}',
-        '{"question": "Who?", "method": "os:system"}',
-        '{"question": "Who?", "settings": {"k": 1e999}}',
-        '{"question": "Who?", "settings": {"k": -1}}',
-        '{"question": "Who?", "settings": []}',
+        '{"question": "Who?", "method": "os:system"}', '{"question": "Who?", "settings": {"k": 1e999}}',
+        '{"question": "Who?", "settings": {"k": -1}}', '{"question": "Who?", "settings": []}',
         '{"question": "Who?", "method": "kg-rag", "model": "openai/x"}',
-        '{"question": "Who?", "reading": 1e30}',
-        '{"question": "Who?", "reading": -1}',
+        '{"question": "Who?", "reading": 1e30}', '{"question": "Who?", "reading": -1}',
         '{"question": "Who?", "previous": {"a": 1}}',
         '{"question": "Who?", "previous": ' + "[" * 900 + "]" * 900 + "}",
-        '{"question": "Who?", "entities": ["' + LONG + '"]}',
-        '{"question": "Who?", "entities": [[["a"]]]}',
-        '{"question": "Who?", "id": "' + LONG + '"}',
-        '{"question": "Who?", "unknown": 1}',
-        '{"__proto__": {"a": 1}, "question": "Who?"}',
-        '{"question": "Who?", "partial": "yes"}',
+        '{"question": "Who?", "entities": ["' + LONG + '"]}', '{"question": "Who?", "entities": [[["a"]]]}',
+        '{"question": "Who?", "id": "' + LONG + '"}', '{"question": "Who?", "unknown": 1}',
+        '{"__proto__": {"a": 1}, "question": "Who?"}', '{"question": "Who?", "partial": "yes"}',
         json.dumps({"question": "and " * 3_000}),
         json.dumps({"question": "Who directed " + "Memento, " * 900}),
         '{"question": "' + "\\n" * 4_000 + '"}',
-    )
+    )  # fmt: skip
     for text in texts:
         yield post("/v1/films/ask", text.encode("utf-8", "surrogatepass"))
     queries = (
-        "CREATE (n) RETURN n",
-        "RETURN nodes(null)",
-        "MATCH (a)-[*..30]-(b)-[*..30]-(c) RETURN count(*)",
-        "LOAD CSV FROM 'file:///etc/passwd' AS x RETURN x",
-        "CALL dbms.listConfig()",
-        "COPY (MATCH (n) RETURN n) TO '/tmp/x.csv'",
-        "INSTALL httpfs",
-        "ATTACH '/etc' AS x",
+        "CREATE (n) RETURN n", "RETURN nodes(null)", "MATCH (a)-[*..30]-(b)-[*..30]-(c) RETURN count(*)",
+        "LOAD CSV FROM 'file:///etc/passwd' AS x RETURN x", "CALL dbms.listConfig()",
+        "COPY (MATCH (n) RETURN n) TO '/tmp/x.csv'", "INSTALL httpfs", "ATTACH '/etc' AS x",
         "SELECT * FROM <file:///etc/passwd> {?s ?p ?o}",
-        "SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }",
-        "INSERT DATA { <a> <b> <c> }",
-        "RETURN range(1, 2000000000)",
-        "\x00",
-        LONG,
-        "UNWIND range(1, 100000000) AS x RETURN count(x)",
-        "RETURN 1; RETURN 2",
-        "EXPLAIN RETURN 1",
-        "PROFILE RETURN 1",
-        "RETURN error('x')",
+        "SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }", "INSERT DATA { <a> <b> <c> }",
+        "RETURN range(1, 2000000000)", "\x00", LONG, "UNWIND range(1, 100000000) AS x RETURN count(x)",
+        "RETURN 1; RETURN 2", "EXPLAIN RETURN 1", "PROFILE RETURN 1", "RETURN error('x')",
         "CALL show_tables() RETURN *",
-    )
+    )  # fmt: skip
     for query in queries:
         yield post("/v1/films/query", json.dumps({"query": query}).encode())
     for place, text in product(("verify", "match", "batch", "query", "compare", "table"), texts[:18]):
@@ -282,17 +185,9 @@ def bodies():
             noise[draw.randrange(len(noise))] = draw.randrange(256)
         yield bytes(noise)
     calls = (
-        "initialize",
-        "tools/call",
-        "tools/list",
-        "x",
-        "",
-        None,
-        1,
-        "resources/read",
-        "prompts/get",
+        "initialize", "tools/call", "tools/list", "x", "", None, 1, "resources/read", "prompts/get",
         "completion/complete",
-    )
+    )  # fmt: skip
     for method, params in product(
         calls, (None, [], {"name": "ask", "arguments": {"question": [1]}}, {"name": LONG})
     ):

@@ -39,10 +39,11 @@ def run(*arguments):
 
 @pytest.mark.parametrize("number", [LONG, "1e999", "-1e999", "1." + LONG, "0." + "0" * 400 + "1", "1e-999"])
 def test_a_number_that_no_graph_holds_is_no_error(films, number):
-    for question in (f"Which films have a year over {number}?", f"Who directed the first {number} films?"):
-        assert run("ask", "films.tsv", question)[0] in (0, 3)
-    for claim in (f"The year of Memento is {number}.", f"Memento was released after {number}."):
-        assert run("verify", "films.tsv", claim)[0] in (0, 3)
+    assert run("ask", "films.tsv", f"Which films have a year over {number}?")[0] in (0, 3)
+    with Clew.open("films.tsv") as clew:
+        clew.ask(f"Who directed the first {number} films?")
+        clew.verify(f"The year of Memento is {number}.")
+        clew.verify(f"Memento was released after {number}.")
 
 
 def test_a_number_is_no_misspelt_year(films):

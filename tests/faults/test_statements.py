@@ -26,28 +26,12 @@ COUNTS = (
 SECONDS = 2.0
 ALLOWED = 1.2 * SECONDS
 GROWING = (
-    "'x' + {}",
-    "replace({}, 'x', {})",
-    "toUpper({})",
-    "reverse({})",
-    "{} + {}",
-    "[{}, {}]",
-    "[y IN {} | y]",
-    "range(1, 10) + {}",
-    "split({}, 'x')",
-    "coalesce({}, {})",
-    "toString({})",
-    "CASE WHEN {} = {} THEN {} END",
-    "substring({}, 1)",
-    "collect({})",
-    "size({})",
-    "reduce(s = '', y IN {} | s + y)",
-    "head([{}])",
-    "{}[0]",
-    "any(y IN {} WHERE y = {})",
-    "{{a: {}}}",
+    "'x' + {}", "replace({}, 'x', {})", "toUpper({})", "reverse({})", "{} + {}", "[{}, {}]",
+    "[y IN {} | y]", "range(1, 10) + {}", "split({}, 'x')", "coalesce({}, {})", "toString({})",
+    "CASE WHEN {} = {} THEN {} END", "substring({}, 1)", "collect({})", "size({})",
+    "reduce(s = '', y IN {} | s + y)", "head([{}])", "{}[0]", "any(y IN {} WHERE y = {})", "{{a: {}}}",
     "EXISTS {{ (n {{x: {}}}) }}",
-)
+)  # fmt: skip
 FLOODS = (
     "UNWIND range(1, {n}) AS a UNWIND range(1, {n}) AS b RETURN {f}",
     "MATCH (a), (b), (c), (d), (e) RETURN {f}",

@@ -1,7 +1,5 @@
 """Clew needs nothing that Windows lacks: it indexes, updates, asks and serves where that is taken away."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,6 +1,5 @@
 """Answers in notebooks: HTML in which names are text, and data frames."""
 
-import asyncio
 from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
@@ -84,12 +83,3 @@ def test_without_a_library_of_frames_it_is_said(films, monkeypatch):
     monkeypatch.setattr(forms, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="frames"):
         films.info().to_frame()
-
-
-def test_asking_does_not_hold_up_a_loop(films):
-    async def main():
-        answers = await asyncio.gather(*(films.ask_async("Who directed Memento?") for _ in range(3)))
-        verdict = await films.verify_async("Christopher Nolan directed Memento.")
-        return [answer.text for answer in answers], verdict.verdict
-
-    assert asyncio.run(main()) == (["Christopher Nolan"] * 3, "supported")

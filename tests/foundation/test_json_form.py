@@ -1,12 +1,15 @@
 """Plain data as typed objects, from many threads at once; objects a line."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from clew.errors import ParseError
 from clew.foundation.forms import json_lines
+from clew.foundation.system import replace_file
 
 _MANY = """
 import sys, threading
@@ -48,3 +51,20 @@ def test_lines_are_numbered_with_those_that_are_blank() -> None:
 def test_a_line_that_is_no_object_is_named(line: bytes, reason: str) -> None:
     with pytest.raises(ParseError, match=f"f:2: {reason}"):
         list(json_lines([b"{}", line], "f", "Mend it"))
+
+
+@pytest.mark.parametrize(("content", "held"), [("é\n", b"\xc3\xa9\n"), (b"\r\n\0", b"\r\n\0")])
+def test_it_holds_what_was_given_and_nothing_else_is_left(
+    tmp_path: Path, content: str | bytes, held: bytes
+) -> None:
+    (tmp_path / "f").write_text("a longer one that was there before")
+    replace_file(tmp_path / "f", content)
+    assert (tmp_path / "f").read_bytes() == held
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_what_cannot_be_put_in_place_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        replace_file(tmp_path / "taken", "text")
+    assert os.listdir(tmp_path) == ["taken"]

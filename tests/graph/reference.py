@@ -1,7 +1,5 @@
 """The definition of a match, literally: try every assignment of nodes, then of triples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product

@@ -1,7 +1,5 @@
 """Tables and files as people have them, asked through the public face."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

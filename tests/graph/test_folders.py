@@ -1,7 +1,5 @@
 """A folder, or several files given together, is one source, whatever its files are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -89,23 +87,11 @@ def test_files_given_together_are_read_as_their_folder(folder: Path):
     assert listed.triples == whole.triples
 
 
-def test_bytes_that_were_read_add_up(folder: Path):
-    (folder / "package.json").unlink()
-    told: list[int] = []
-    build_graph([folder], progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == source_bytes([folder])
-
-
 def test_semicolons_between_names_make_a_list_and_other_marks_do_not(tmp_path: Path):
     grapes = [
-        "Merlot; Cabernet Sauvignon",
-        "Arinto; Antão Vaz",
-        "Grenache; Syrah",
-        "Nebbiolo",
-        "Gamay",
+        "Merlot; Cabernet Sauvignon", "Arinto; Antão Vaz", "Grenache; Syrah", "Nebbiolo", "Gamay",
         "Barbera",
-    ]
+    ]  # fmt: skip
     seats = ["Rossi, Ada", "Lescure, Paul", "Berg, Ada", "Ferraris, Ines", "Frost, Ina", "Orr, Ann"]
     remarks = ["cold; then wet", "dry; tested in May", "late frost", "sold N/A", "at 30 km/h", "and/or"]
     rows = (
@@ -180,9 +166,3 @@ def test_a_broken_file_is_a_fault_or_passed_over_if_asked(folder: Path):
     graph, report = build_graph([folder], on_error="skip")
     assert tails(graph, "Winter Orchard", "directed_by") == DIRECTORS
     assert report.skipped == 1
-
-
-def test_a_folder_without_files_of_graphs_names_the_formats(tmp_path: Path):
-    (tmp_path / "notes.txt").write_text("a b c\n", "utf-8")
-    with pytest.raises(ClewError, match=r"no file in this folder .*: notes\.txt\. Read are .*\.ttl.*\.json"):
-        build_graph([tmp_path])

@@ -1,7 +1,5 @@
 """JSON as people have it: rows, lines, and networks of nodes and links."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -21,16 +19,12 @@ RECORDS = [
      "shiny": True},
 ]  # fmt: skip
 EXPECTED = [
-    ("Bulba", "types", "Grass"),
-    ("Bulba", "types", "Poison"),
-    ("Bulba", "base HP", ("45", XSD + "integer")),
-    ("Bulba", "base Speed", ("45.5", XSD + "decimal")),
-    ("Charma", "types", "Fire"),
-    ("Charma", "base HP", ("39", XSD + "integer")),
-    ("Charma", "base Speed", ("65", XSD + "decimal")),
-    ("Charma", "evolves", "Charme"),
+    ("Bulba", "types", "Grass"), ("Bulba", "types", "Poison"),
+    ("Bulba", "base HP", ("45", XSD + "integer")), ("Bulba", "base Speed", ("45.5", XSD + "decimal")),
+    ("Charma", "types", "Fire"), ("Charma", "base HP", ("39", XSD + "integer")),
+    ("Charma", "base Speed", ("65", XSD + "decimal")), ("Charma", "evolves", "Charme"),
     ("Charma", "shiny", ("true", XSD + "boolean")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -242,13 +236,6 @@ def test_faults_say_where_they_are(name: str, text: str, reason: str, tmp_path: 
     path = write(tmp_path / name, text)
     with pytest.raises(ParseError, match=reason):
         Found(path)
-
-
-def test_faults_of_rows_are_skipped_if_asked(tmp_path: Path) -> None:
-    rows = [{"id": "1", "a": "x"}, {"id": None, "a": "y"}, {"id": "3", "a": "z"}]
-    found = Found(write(tmp_path / "a.json", json.dumps(rows)), on_error="skip")
-    assert found.nodes == ["1", "3"]
-    assert found.tally.skipped == 1
 
 
 def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from hashlib import sha256
@@ -57,35 +58,42 @@ def test_a_changed_helper_is_compiled_again_and_another_checkout_finds_the_code(
     assert said == [["11", *fresh], ["11", *found], ["11", *found], ["21", *fresh]]
 
 
-def test_damaged_code_is_made_again(tmp_path):
-    kernels = tmp_path / "kernels"
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """(a folder of kernels, a cache with their code)."""
+    folder = tmp_path_factory.mktemp("compiled")
+    kernels = folder / "kernels"
     kernels.mkdir()
     (kernels / "called.py").write_text(ENTRY)
     (kernels / "helper.py").write_text(HELPER.format(added=1))
-    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
-    (code,) = (tmp_path / "cache").glob("*.code")
-    code.write_bytes(code.read_bytes()[:99])
-    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
+    assert run(kernels, folder / "cache") == ["2", "0", "True"]
+    return kernels, folder / "cache"
+
+
+@pytest.fixture
+def code(compiled, tmp_path):
+    """A copy of the code."""
+    shutil.copytree(compiled[1], tmp_path / "cache")
+    (file,) = (tmp_path / "cache").glob("*.code")
+    return file
+
+
+def test_damaged_code_is_made_again(compiled, code):
     whole = bytearray(code.read_bytes())
     whole[-100] ^= 1
-    code.write_bytes(whole)
-    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
-    assert run(kernels, tmp_path / "cache") == ["2", "1", "False"]
+    for damaged in (bytes(whole[:99]), bytes(whole)):
+        code.write_bytes(damaged)
+        assert run(compiled[0], code.parent) == ["2", "0", "True"]
+    assert run(compiled[0], code.parent) == ["2", "1", "False"]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="each user has folders of their own")
 @pytest.mark.parametrize("open_to_others", ["folder", "file"])
-def test_code_that_others_may_have_written_is_not_run(tmp_path, open_to_others):
-    kernels, cache = tmp_path / "kernels", tmp_path / "cache"
-    kernels.mkdir()
-    (kernels / "called.py").write_text(ENTRY)
-    (kernels / "helper.py").write_text(HELPER.format(added=1))
-    assert run(kernels, cache) == ["2", "0", "True"]
-    (code,) = cache.glob("*.code")
+def test_code_that_others_may_have_written_is_not_run(compiled, code, tmp_path, open_to_others):
     planted = pickle.dumps(Planted(str(tmp_path / "ran")))
     code.write_bytes(sha256(planted).digest() + planted)
-    (cache if open_to_others == "folder" else code).chmod(0o777)
-    assert run(kernels, cache) == ["2", "0", "True"]
+    (code.parent if open_to_others == "folder" else code).chmod(0o777)
+    assert run(compiled[0], code.parent) == ["2", "0", "True"]
     assert not (tmp_path / "ran").exists()
 
 

@@ -1,19 +1,16 @@
-from __future__ import annotations
-
 import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reference import Tables, brute_force, make_graph
 
 from clew.errors import PatternError
 from clew.graph.graph import Graph
 from clew.graph.match import query
-from clew.graph.match.distances import Distances, FixedDistances, NearestEntities
+from clew.graph.match.distances import FixedDistances
 from clew.graph.match.matcher import match
-from clew.types import Match, Pattern, PatternEdge, PatternNode
+from clew.graph.match.patterns import unknown_type
+from clew.types import Pattern, PatternEdge, PatternNode
 
 GRIDS = [0.0, 0.0, 0.25, 0.5, 0.125, np.inf], [0.1, 0.3, 0.7, np.inf, 0.2], [0.0, np.inf]
 
@@ -77,16 +74,6 @@ def random_case(seed: int, most_nodes: int = 6, most_triples: int = 14) -> tuple
     return graph, Pattern(tuple(nodes), tuple(edges)), tables
 
 
-OPTIONS = st.fixed_dictionaries(
-    {
-        "k": st.sampled_from([1, 2, 3, 10, None]),
-        "all_tied": st.booleans(),
-        "distinct": st.sampled_from(["nodes", "triples"]),
-        "undirected": st.booleans(),
-    }
-)
-
-
 def check(seed: int, options: dict[str, object]) -> int:
     graph, pattern, tables = random_case(seed)
     tables.measured = seed % 4 > 0
@@ -113,58 +100,6 @@ def test_equals_brute_force_on_many_graphs(monkeypatch: pytest.MonkeyPatch) -> N
         }
         found += check(seed, options) > 0
     assert found > 150
-
-
-@settings(max_examples=100)
-@given(st.integers(10_000, 10_000_000), OPTIONS, st.integers(-1, 3))
-def test_equals_brute_force(seed: int, options: dict[str, object], project: int) -> None:
-    _, pattern, _ = random_case(seed)
-    options["project"] = project if 0 <= project < len(pattern.nodes) else None
-    check(seed, options)
-
-
-FILMS = [(0, 0, 10), (1, 0, 10), (2, 0, 10), (3, 0, 11), (0, 1, 12), (1, 1, 12), (3, 1, 12), (10, 2, 0)]
-
-
-def test_direction_breaks_ties() -> None:
-    graph = make_graph(13, 3, FILMS)
-    tables = Tables(relations={"by": np.array([0.5, 0.9, 0.5])})
-    pattern = Pattern((known(10), unknown()), (PatternEdge(0, "by", 1),))
-    found = match(graph, pattern, tables, k=2).matches
-    assert [(m.nodes, m.direction_misses) for m in found] == [((10, 0), 0), ((10, 0), 1)]
-
-
-def test_all_tied_lists_every_end_once() -> None:
-    graph = make_graph(13, 3, FILMS)
-    pattern = Pattern(
-        (known(0), unknown(), unknown()), (PatternEdge(0, "by", 1, 0), PatternEdge(2, "by", 1, 0))
-    )
-    found = match(graph, pattern, FixedDistances(), all_tied=True, project=2).matches
-    assert [m.nodes for m in found] == [(0, 10, 1), (0, 10, 2)]
-
-
-def test_a_node_may_come_back_where_triples_must_differ_only() -> None:
-    graph = make_graph(3, 2, [(0, 0, 1), (0, 1, 1)])
-    pattern = Pattern((known(0), unknown(), unknown()), (PatternEdge(0, None, 1), PatternEdge(2, None, 1)))
-    assert not match(graph, pattern, FixedDistances()).matches
-    assert [m.triples for m in match(graph, pattern, FixedDistances(), distinct="triples").matches] == [
-        (0, 1),
-        (1, 0),
-    ]
-
-
-def test_parallel_pattern_edges_take_different_triples() -> None:
-    graph = make_graph(2, 1, [(0, 0, 1)])
-    pattern = Pattern((known(0), unknown()), (PatternEdge(0, None, 1), PatternEdge(0, None, 1)))
-    assert not match(graph, pattern, FixedDistances()).matches
-
-
-def test_masks_restrict_typed_unknowns() -> None:
-    graph = make_graph(13, 3, FILMS)
-    pattern = Pattern((known(10), unknown("film")), (PatternEdge(1, "by", 0, 0),))
-    masks = {"film": np.isin(np.arange(13), [1, 2])}
-    assert [m.nodes[1] for m in match(graph, pattern, FixedDistances(masks)).matches] == [1, 2]
-    assert not match(graph, pattern, FixedDistances({"film": np.zeros(13, bool)})).matches
 
 
 def hub_graph(leaves: int) -> Graph:
@@ -224,39 +159,6 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert results == [True] * 20
 
 
-class Letters:
-    """An embedder for tests: counts of the letters a to d, as a unit vector."""
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        rows = np.array([[t.count(c) for c in "abcd"] for t in texts], np.float32)
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-
-
-class LetterDistances(Distances):
-    """Of names by their letters; those that are equal are at 0."""
-
-    def __init__(self, names: list[str], relations: list[str]) -> None:
-        self.names, self.relations = Letters().embed(names), Letters().embed(relations)
-
-    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
-        distances = np.linalg.norm(self.names - Letters().embed([node.name]), axis=1)
-        order = np.argsort(distances, kind="stable")
-        return NearestEntities(order.astype(np.int32), distances[order], True)
-
-    def relation_distances(self, edge: PatternEdge) -> np.ndarray:
-        return np.linalg.norm(self.relations - Letters().embed([edge.relation]), axis=1)
-
-
-def test_matches_by_text() -> None:
-    graph = make_graph(4, 2, [(0, 0, 2), (1, 1, 3)])
-    pattern = Pattern((PatternNode("abb", True), unknown()), (PatternEdge(0, "b", 1),))
-    found = match(graph, pattern, LetterDistances(["aab", "abb", "cd", "ad"], ["a", "b"])).matches
-    assert found[0] == Match(0.0, 0, (1, 3), (1,))
-    ad, abb = Letters().embed(["ad", "abb"])
-    assert found[1].gsd == pytest.approx(np.linalg.norm(ad - abb), abs=0.01)
-    assert (found[1].nodes, found[1].direction_misses) == ((3, 1), 1)
-
-
 ONE = (PatternEdge(0, "r", 1, 0),)
 
 
@@ -278,3 +180,17 @@ ONE = (PatternEdge(0, "r", 1, 0),)
 def test_bad_patterns_name_the_field(pattern: Pattern, names: str) -> None:
     with pytest.raises(PatternError, match=names):
         match(make_graph(2, 1, [(0, 0, 1)]), pattern, FixedDistances())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("UNKNOWN director 1", (True, "director")), ("unknown Film Director 12", (True, "Film Director")),
+        ("UNKNOWN person", (True, "person")), ("UNKNOWN thing 1", (True, None)),
+        ("UNKNOWN entity 2", (True, None)), ("UNKNOWN 1", (True, None)), ("Unknown", (True, None)),
+        ("UNKNOWN relation 1", (True, "relation")), ("unknown_director_1", (True, "director")),
+        ("The Unknown", (False, None)), ("Unknowns", (False, None)), ("Inception", (False, None)),
+    ],
+)  # fmt: skip
+def test_names_of_unknowns(name: str, expected: tuple[bool, str | None]) -> None:
+    assert unknown_type(name) == expected

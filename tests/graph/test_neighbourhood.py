@@ -1,7 +1,5 @@
 """Candidate triples against a plain breadth-first search, and the bounds for hubs."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

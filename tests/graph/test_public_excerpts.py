@@ -1,12 +1,9 @@
 """Excerpts of public graphs are read as they are published (`tests/data/public`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from clew.errors import UsageError
 from clew.graph.build import build_graph
 from clew.graph.graph import INFERRED, Graph
 from clew.graph.readers.hints import Hints
@@ -90,11 +87,6 @@ def test_each_table_takes_what_is_said_of_its_own_columns(together: bool, tmp_pa
     graph, report = build_graph([tmp_path] if together else files, hints=hints)
     assert told(graph, "flies to") == {("Rome Airport", "Pisa Airport")}
     assert any("it has no column iata" in note for note in report.notes)
-
-
-def test_a_column_of_ids_that_no_table_of_nodes_has_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no table has a column icao"):
-        build_graph(write(tmp_path, NODES), hints=Hints(id="icao"))
 
 
 def test_an_empty_cell_as_databases_write_it_is_empty(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Readers: every format gives the same triples, every fault its own error."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip
@@ -162,10 +160,7 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.tsv", "a\tb\tc\na\tb\n", r"a\.tsv:2: 2 columns where 3 are expected"),
-        ("a.tsv", "a\tb\tc\na\tb\tc\td\n", ":2: 4 columns where 3"),
         ("a.tsv", "a\tb\tc\na\t \tc\n", ":2: column 2 is empty"),
-        ("a.tsv", "a,b,c\n", "seems to be separated by ','.*--format csv"),
         ("a.psv", "a\tb\tc\n", "seems to be separated by tab.*--format tsv"),
         ("a.tsv", "# note\na\tb\tc\n", "no comments in this format"),
         ("a.tsv", "a\tb\tc\na\tb\0\tc\n", ":2: the line holds a NUL byte|binary"),
@@ -206,11 +201,9 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.txt", "\n \n", "blank lines only"),
         ("a.txt", "one two three\n", "format is not clear.*--format"),
         ("a.txt", "a|\tb\t|c\n", "first lines fit two formats"),
-        ("a.tsv", "", "the file is empty"),
         ("a.tsv", b"\xef\xbb\xbf", "the file is empty"),
         ("a.tsv", b"\x89PNG\r\n\x00\x00", "binary"),
         ("a.tsv", b"PK\x03\x04abc", "zip archive"),
-        ("a.tsv", "a\tb\tc\n".encode("utf-16")[:-1], "invalid UTF-16"),
         ("a.tsv.bz2", "a\tb\tc\n", "not bzip2 data"),
         ("a.tsv.bz2", bz2.compress(b"a\tb\tc\n")[:-4], "truncated"),
         ("a.tsv.bz2", bz2.compress(b"a\tb\tc\n")[:20] + b"nonsense" * 9, "bzip2 data are damaged"),
@@ -218,8 +211,6 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.tsv.xz", lzma.compress(b"a\tb\tc\n")[:20] + b"nonsense" * 9, "xz data are damaged"),
         ("a.jsonld", '{"@context": "https://example.org/terms", "name": "x"}', "nothing is fetched"),
         ("a.jsonld", '{"@id": "http://a/x",\n"http://a/p": ', "near line 2"),
-        ("a.tsv.gz", "a\tb\tc\n", "not gzip data"),
-        ("a.tsv.gz", b"\x1f\x8bnonsense!", "damaged|truncated"),
     ],
 )  # fmt: skip
 def test_every_fault_has_its_own_error(name: str, text: str | bytes, reason: str, tmp_path: Path) -> None:
@@ -296,12 +287,6 @@ def test_escapes_of_tsv_and_pipe(tmp_path: Path) -> None:
     tally = Tally("skip")
     assert triples(read(path, tally)) == [("a|b", "r", "\\")]
     assert "column 1 is empty" in tally.reasons[0]
-
-
-def test_odd_names_survive(tmp_path: Path) -> None:
-    rows = [("--help", "r", "#1"), ("שלום", "r", "🎬\u2028x"), ("a, b", "r", "\x0bx\x85y")]
-    path = write(tmp_path / "a.tsv", "".join("\t".join(row) + "\n" for row in rows))
-    assert triples(read(path)) == [*rows[:2], ("a, b", "r", "x\x85y")]
 
 
 def test_labels_in_other_languages_alone_are_told(tmp_path: Path) -> None:
@@ -565,12 +550,6 @@ def test_names_of_schema_org_and_foaf_are_labels_after_others(tmp_path: Path) ->
     assert batch.heads == []
 
 
-def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.nt", "_:x <http://a/p> _:y .\n")
-    assert triples(read(path)) == [("_:x", "http://a/p", "_:y")]
-    assert triples(read(path, Tally(scope="1"))) == [("_:1/x", "http://a/p", "_:1/y")]
-
-
 def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "a.ttl", "<http://a/w> <http://a/doubts> <<( <http://a/x> <http://a/p> 1 )>> .\n")
     with pytest.raises(ParseError, match="triple about a triple"):
@@ -584,15 +563,6 @@ def test_a_header_names_what_stands_between_the_items_of_a_list(tmp_path: Path) 
     assert [t for b in batches for t in b.types] == [("1", "F;G"), ("1", "H")]
     found = [(r, t[0]) for b in batches for r, t in zip(b.relations, b.tails, strict=True)]
     assert found == [("tags", "a;b"), ("tags", "c"), ("note", "d;e")]
-
-
-def test_files_of_a_directory_that_are_not_read_are_named(tmp_path: Path) -> None:
-    write(tmp_path / "edges.csv", "source,type,target\na,b,c\n")
-    write(tmp_path / "README.md", "# Edges\n")
-    write(tmp_path / ".marker", "x")
-    tally = Tally()
-    assert triples(read(tmp_path, tally)) == [("a", "b", "c")]
-    assert tally.notes[0] == f"{tmp_path}: 2 of 3 files are not read: .marker, README.md"
 
 
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:

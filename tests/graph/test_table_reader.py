@@ -1,7 +1,5 @@
 """Tables as people have them: what is taken for what, and said."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 
@@ -259,20 +257,6 @@ def test_columns_that_are_said_wrongly(text: str, message: str) -> None:
         Hints(columns_of(text))
 
 
-def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,y\n1,2\n")
-    with pytest.raises(UsageError, match=r"no column 'from'. The table has: x, y"):
-        Found(path, Hints({"head": "from", "tail": "y"}))
-
-
-def test_a_folder_of_nodes_and_edges_in_tsv(tmp_path: Path) -> None:
-    write(tmp_path / "nodes.tsv", "id\tname\ttype\n1\tJon\tPerson\n2\tArya\tPerson\n")
-    write(tmp_path / "edges.tsv", "source\ttarget\ttype\n1\t2\tsibling of\n")
-    found = Found(tmp_path)
-    assert found.labels == {"1": "Jon", "2": "Arya"}
-    assert found.triples == [("1", "sibling of", "2")]
-
-
 @pytest.mark.parametrize("together", [True, False])
 def test_edge_ends_that_are_no_ids_of_nodes_are_warned_of(together: bool, tmp_path: Path) -> None:
     nodes = write(tmp_path / "nodes.csv", "id,name\n1,Jon\n2,Arya\n")
@@ -358,15 +342,11 @@ def test_parquet(tmp_path: Path) -> None:
     [
         ("<http://a/x> <http://a/p> <http://a/y> .\n", "ntriples"),
         ("# note\n@prefix a: <http://a/> .\na:x a:p a:y .\n", "turtle"),
-        ('<?xml version="1.0"?><rdf:RDF/>', "rdfxml"),
-        ('[{"@id": "http://a/x"}]', "jsonld"),
-        ("a\tb\tc\n", "tsv"),
-        ("a|b|c\n", "pipe"),
-        ("a,b,c\n", "csv"),
-        ("from,to,type\na,b,c\n", "table"),
+        ('<?xml version="1.0"?><rdf:RDF/>', "rdfxml"), ('[{"@id": "http://a/x"}]', "jsonld"),
+        ("a\tb\tc\n", "tsv"), ("a|b|c\n", "pipe"), ("a,b,c\n", "csv"), ("from,to,type\na,b,c\n", "table"),
         ("id,name,born,city\n1,a,b,c\n", "table"),
     ],
-)
+)  # fmt: skip
 def test_a_file_without_an_ending_is_known_by_how_it_begins(text: str, format: str, tmp_path: Path) -> None:
     assert choose_reader(write(tmp_path / "stdin", text)).name == format
 

@@ -150,3 +150,7 @@ def test_own_triples_beyond_the_cap_are_counted():
 def test_numbers_out_of_range_are_refused(wrong):
     with pytest.raises(UsageError, match="give a number"):
         WalkSettings(**wrong)
+
+
+def rows(triples):
+    return np.array(triples, np.int64).reshape(-1, 3)

@@ -1,12 +1,16 @@
 """An index of sources holds their graph, names and vectors, and says what it was made from."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from clew.errors import EmbedderMismatch, InputError, ParseError
+from clew.errors import IndexAccessError, InputError, ParseError
+from clew.index import build, shards
 from clew.index.build import build_index
-from clew.index.store.directory import check_embedder, open_index
+from clew.index.store.directory import open_index
 from clew.text.embedders import embedder as embedder_of
 
 METAQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "metaqa" / "kb.txt.gz"
@@ -19,37 +23,6 @@ def films(tmp_path):
     (tmp_path / "t.tsv").write_text("Memento\tfilm\n")
     (tmp_path / "a.tsv").write_text("Christopher Nolan\tKit\n")
     return file
-
-
-def test_an_index_of_files(films, tmp_path, letters):
-    out, stages = tmp_path / "films.clew", []
-    built = build_index(
-        [films],
-        out,
-        embedder=letters,
-        types=tmp_path / "t.tsv",
-        aliases=tmp_path / "a.tsv",
-        progress=lambda *step: stages.append(step),
-    )
-    index = open_index(out, verify=True)
-    assert index.manifest.to_json() == built.manifest.to_json()
-    assert index.manifest.about.counts == {
-        "entities": 3,
-        "literals": 0,
-        "relations": 2,
-        "triples": 2,
-        "types": 1,
-        "aliases": 1,
-    }
-    assert [(Path(s.path).name, s.role) for s in index.manifest.about.sources] == [
-        ("films.tsv", "source"),
-        ("t.tsv", "types"),
-        ("a.tsv", "aliases"),
-    ]
-    assert index.manifest.about.report["triples_read"] == 2
-    assert index.names.exact("kit")[0].entity == index.names.exact("Christopher Nolan")[0].entity == 1
-    assert stages[0][0] == "read"
-    assert [s for s in stages if s[0] == "vectors"][-1] == ("vectors", 3, 3)
 
 
 def test_an_error_in_a_source_leaves_the_old_index(films, tmp_path, letters):
@@ -69,13 +42,6 @@ def test_the_same_sources_give_the_same_files(films, tmp_path, letters):
     assert builds[0].manifest.files == builds[1].manifest.files
 
 
-def test_another_embedder_is_an_error(films, tmp_path, letters, other_letters):
-    built = build_index([films], tmp_path / "x.clew", embedder=letters)
-    check_embedder(built.path, built.manifest, letters)
-    with pytest.raises(EmbedderMismatch, match=r"made with the embedder letters \(v1\).*--embedder"):
-        check_embedder(built.path, built.manifest, other_letters)
-
-
 def test_metaqa_is_small_and_its_names_are_found(tmp_path):
     if not METAQA.exists():
         pytest.skip("the MetaQA graph is not beside the repository")
@@ -92,3 +58,62 @@ def test_metaqa_is_small_and_its_names_are_found(tmp_path):
     assert "The Shawshank Redemption" in {
         index.graph.entities[h.entity] for h in index.names.fuzzy("shawshank redemptoin, the")
     } | {index.graph.entities[h.entity] for h in index.names.fuzzy("the shawshenk redemptoin")}
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "g.tsv"
+    file.write_text("".join(f"Näme {i % 97} of {i}\trel\tWord{i * 7 % 1000} Two\n" for i in range(3000)))
+    (tmp_path / "a.tsv").write_text("".join(f"Näme {i % 97} of {i}\tother {i}\n" for i in range(0, 3000, 7)))
+    return file
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_NAMES", 700)
+    monkeypatch.setattr(build, "SHARDED_FROM", 100)
+
+
+def digests(path):
+    return {f.section: f.checksum for f in open_index(path, verify=True).manifest.files}
+
+
+def test_workers_write_the_same_index(source, tmp_path, request):
+    options = {"embedder": embedder_of(), "aliases": tmp_path / "a.tsv"}
+    build_index([source], tmp_path / "one.clew", **options)
+    request.getfixturevalue("small")
+    told = []
+    tell = lambda *step: told.append(step)  # noqa: E731
+    build_index([source], tmp_path / "two.clew", progress=tell, **options)
+    assert digests(tmp_path / "one.clew") == digests(tmp_path / "two.clew")
+    assert sorted(os.listdir(tmp_path / "two.clew")) == ["gen-000001", "lock", "manifest.json"]
+    total = max(step[2] for step in told if step[0] == "names")
+    assert [step[1] for step in told if step[0] == "names"] == sorted(s[1] for s in told if s[0] == "names")
+    assert ("names", total, total) in told
+
+
+def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path, monkeypatch, small):
+    out = tmp_path / "x.clew"
+    build_index([source], out, embedder=embedder_of())
+    before = digests(out)
+    real = subprocess.Popen
+
+    def dies(command, **options):
+        process = real([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), 9)"], **options)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(shards.subprocess, "Popen", dies)
+    os.utime(source, (1, 1))
+    with pytest.raises(IndexAccessError, match=r"ran out of memory.*run the same command again"):
+        build_index([source], out, embedder=embedder_of())
+    assert digests(out) == before
+
+
+def test_memory_that_runs_out_is_an_error(source, tmp_path, monkeypatch, letters):
+    def full(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(build.NamesIndex, "of", full)
+    with pytest.raises(IndexAccessError, match="the memory is full"):
+        build_index([source], tmp_path / "x.clew", embedder=letters)

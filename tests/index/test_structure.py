@@ -57,8 +57,7 @@ def _set(at, value):
     [
         ("graph.out.neighbour", _set(0, 99), "ids from .* to 99"),
         ("graph.out.neighbour", _set(2, -1), "ids from -1"),
-        ("graph.out.relation", _set(1, 2), "ids from"),
-        ("graph.into.offsets", _set(1, 99), "overlap"),
+        ("graph.out.relation", _set(1, 2), "ids from"), ("graph.into.offsets", _set(1, 99), "overlap"),
         ("graph.out.offsets", _set(-1, 99), "do not end at 3"),
         ("graph.out.offsets", lambda a: a[:-1], "rows where the other arrays|do not end"),
         ("graph.into.relation", lambda a: a[:-1], "2 rows where the other arrays have 3"),
@@ -68,11 +67,9 @@ def _set(at, value):
         ("graph.entities.offsets", lambda a: a + (np.arange(len(a)) == 3), "cuts a character"),
         ("graph.node_types.type", _set(0, 7), "ids from 7"),
         ("graph.aliases.entity", _set(0, -2), "ids from -2"),
-        ("graph.values.datatype", _set(0, 3), "ids from"),
-        ("graph.values.kind", _set(0, 9), "ids from"),
+        ("graph.values.datatype", _set(0, 3), "ids from"), ("graph.values.kind", _set(0, 9), "ids from"),
         ("graph.values.value", lambda a: a[1:], "rows where"),
-        ("graph.source", lambda a: a[1:], "rows where"),
-        ("names.entries", _set(0, 1000), "ids from"),
+        ("graph.source", lambda a: a[1:], "rows where"), ("names.entries", _set(0, 1000), "ids from"),
         ("names.hashes", lambda a: a[1:], "rows where"),
         ("names.typos.postings", _set(0, 1000), "ids from"),
         ("names.typos.posting_offsets", _set(3, -5), "overlap"),
@@ -80,14 +77,13 @@ def _set(at, value):
         ("entity_vectors.q", lambda a: a[1:], "rows where"),
         ("schema.together", lambda a: a[1:], "rows where"),
         ("schema.together", lambda a: a[:, 1:], "rows where"),
-        ("schema.inverse", _set(0, 7), "ids from"),
-        ("schema.nodes", lambda a: a[1:], "rows where"),
+        ("schema.inverse", _set(0, 7), "ids from"), ("schema.nodes", lambda a: a[1:], "rows where"),
         ("schema.low", lambda a: np.zeros(len(a), int), "holds int64"),
         ("schema.typed", lambda a: a[:, 1:], "rows where"),
         ("entity_vectors.scale", lambda a: a[1:], "rows where"),
         ("relation_vectors", lambda a: a[1:], "rows where"),
     ],
-)
+)  # fmt: skip
 def test_every_array_that_does_not_fit_is_named(tmp_path, sections, section, change, reason):
     path = write(tmp_path / "x.clew", {**sections, section: change(sections[section])})
     with pytest.raises(

@@ -1,21 +1,18 @@
 """An updated index equals one of the changed graph, and is whole or as it was."""
 
 import random
-import threading
 
 import numpy as np
 import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
-from clew.errors import LockedError, UsageError
 from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index.build import build_corpus, build_index
 from clew.index.corpus import CorpusSettings
 from clew.index.names import NamesIndex
 from clew.index.store.directory import open_index
-from clew.index.store.writing import writing
-from clew.index.update.edits import EditRules, Edits
+from clew.index.update.edits import Edits
 from clew.index.update.update import update_index, updated_corpus
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
@@ -30,9 +27,9 @@ def films(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
-    rng, said = random.Random(seed), seed >= 9
+    rng, said = random.Random(seed), seed >= 6
 
     def verbaliser(name):
         return ModelVerbaliser(ScriptedModel(said_by_a_model), tmp_path / name) if said else None
@@ -96,27 +93,10 @@ def test_names_after_aliases_came_and_went_are_those_of_the_graph(films, seed):
         assert sorted((graph.entities[int(e)], n) for e, n in called) == sorted(held)
 
 
-def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
-    before = (films / "manifest.json").read_bytes()
-    edits = Edits(remove=[("Heat", "year", "1995"), ("Heat", "year", "1996")])
-    with pytest.raises(UsageError, match=r"Heat year 1996.*--ignore-missing"):
-        update_index(films, edits, embedder=EMBEDDER)
-    assert (films / "manifest.json").read_bytes() == before
-    done = update_index(films, edits, embedder=EMBEDDER, rules=EditRules(ignore_missing=True))
-    assert (done.report.removed, done.report.missing) == (1, 1)
-
-
 def test_a_duplicate_is_counted_and_an_update_of_nothing_is_no_generation(films):
     edits = Edits(add=[("Heat", "year", "1995")])
     done = update_index(films, edits, embedder=EMBEDDER)
     assert (done.report.added, done.report.duplicates, done.manifest.generation) == (0, 1, 1)
-
-
-def test_strict_refuses_what_is_new(films):
-    with pytest.raises(UsageError, match=r"1 entities and 1 relations.*Dune"):
-        update_index(
-            films, Edits(add=[("Dune", "seen_by", "Mann")]), embedder=EMBEDDER, rules=EditRules(strict=True)
-        )
 
 
 def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
@@ -125,22 +105,3 @@ def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
     after = open_index(films)
     assert after.graph.triples == before.graph.triples - 2
     assert list(after.graph.entities) == list(before.graph.entities)
-
-
-def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
-    held, release = threading.Event(), threading.Event()
-
-    def hold():
-        with writing(films):
-            held.set()
-            release.wait(60)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    try:
-        assert held.wait(60)
-        with pytest.raises(LockedError, match="another process"):
-            update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, rules=EditRules(wait=0.2))
-    finally:
-        release.set()
-        thread.join()

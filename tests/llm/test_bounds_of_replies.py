@@ -1,7 +1,5 @@
 """Replies without end, bombs, depths and redirections: each is an error that says so, and fills no memory."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import socket

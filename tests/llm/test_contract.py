@@ -1,7 +1,5 @@
 """What every chat model must do: models of pydantic-ai, its clients of servers, and ours for tests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A GGUF file in this process: a model of 65 KB whose words mean nothing, and whose JSON is valid."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request
@@ -66,15 +64,9 @@ def test_a_file_that_is_not_there_or_no_model_is_named(tmp_path: Path):
 
 def test_the_command_line_asks_it(tiny_model: Path, tmp_path: Path):
     words = (
-        "ask",
-        str(FILMS),
-        "Who directed Memento?",
-        "--llm",
-        f"gguf/{tiny_model}",
-        "--method",
-        "llm",
+        "ask", str(FILMS), "Who directed Memento?", "--llm", f"gguf/{tiny_model}", "--method", "llm",
         "--json",
-    )
+    )  # fmt: skip
     ended = CliRunner().invoke(app, [*words, "--trace", str(tmp_path / "trace")])
     assert ended.exit_code in (0, 3), ended.output
     (line,) = (tmp_path / "trace").read_text().splitlines()

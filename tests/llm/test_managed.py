@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
@@ -101,34 +99,6 @@ def test_an_attempt_that_may_be_billed_is_charged(error: LlmError, charged: bool
 
 
 # Concurrency and time
-
-
-class Slow(ScriptedModel):
-    """Takes a while, and remembers how many calls were under way together."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(lambda _: "yes")
-        self.seconds, self.now, self.most = seconds, 0, 0
-
-    async def complete(self, request: Request, hear: Hear | None = None) -> Reply:
-        self.now += 1
-        self.most = max(self.most, self.now)
-        try:
-            await asyncio.sleep(self.seconds)
-            return await super().complete(request, hear)
-        finally:
-            self.now -= 1
-
-
-def test_one_model_serves_several_event_loops():
-    model = ManagedModel(Slow(0.001), Policy(concurrency=1))
-
-    async def many() -> None:
-        await asyncio.gather(*(model.complete(REQUEST) for _ in range(3)))
-
-    asyncio.run(many())
-    asyncio.run(many())
-    assert model.run.spent.calls == 6
 
 
 class Dripping(ScriptedModel):
@@ -249,11 +219,6 @@ def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
     assert good["reply"]["text"] == "yes\n"
     assert good["reply"]["usage"]["calls"] == 1
     assert (bad["reply"], bad["error"]["type"]) == (None, "KeyRefused")
-
-
-def test_a_trace_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path):
-    with pytest.raises(InputError, match=r"missing.*trace cannot be written"):
-        TraceFile(tmp_path / "missing" / "trace.jsonl")
 
 
 def test_the_key_of_a_request_never_changes_so_that_old_recordings_replay():

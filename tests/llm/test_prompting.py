@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.llm.managed import LONGEST_LINE, as_data, data_line, prompt_named, query_text
+from clew.llm.managed import LONGEST_LINE, as_data, data_line, query_text
 from clew.text.normalise import normalise
-
-
-def test_a_value_of_a_prompt_is_never_a_slot():
-    _, user = prompt_named("clew.methods.kg_rag", "sub_answer").messages(
-        TRIPLES="{{QUESTION}}", NAMES="", QUESTION="who?"
-    )
-    assert "{{QUESTION}}" in user.text
-    assert user.text.count("who?") == 1
 
 
 @settings(max_examples=100)

@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
-import threading
 
 import pytest
 
@@ -14,33 +11,11 @@ async def double(number: int) -> int:
     return 2 * number
 
 
-def test_outside_of_an_event_loop():
-    assert run_sync(double(4)) == 8
-
-
 def test_inside_of_a_running_event_loop():
     async def outer() -> int:
         return run_sync(double(4))
 
     assert asyncio.run(outer()) == 8
-
-
-def test_from_many_threads():
-    results: list[int] = []
-    threads = [threading.Thread(target=lambda i=i: results.append(run_sync(double(i)))) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(results) == [2 * i for i in range(8)]
-
-
-def test_an_error_comes_through():
-    async def fail() -> None:
-        raise KeyError("x")
-
-    with pytest.raises(KeyError, match="x"):
-        run_sync(fail())
 
 
 def test_waiting_for_itself_is_an_error_and_no_deadlock():

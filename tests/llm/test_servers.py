@@ -1,7 +1,5 @@
 """What no healthy server does: each is a typed error or a whole reply, on both wires and streamed or not."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import dataclass
@@ -171,12 +169,11 @@ OF_ALL_WIRES = {
     **{kind: Answer(b"", 307, {"location": place}) for kind, place in REDIRECTIONS.items()},
 }
 MALFORMED = {
-    # Shared out: each is said on one wire as a whole and streamed on the next.
+    # Shared out: each is said on one wire, on every other one as a stream.
     **{
         f"{wire}, {'streamed, ' if streamed else ''}{kind}": (wire, answer, streamed)
         for n, (kind, answer) in enumerate(OF_ALL_WIRES.items())
-        for streamed in (False, True)
-        for wire in [[*WIRES][(n + streamed) % len(WIRES)]]
+        for wire, streamed in [([*WIRES][n % len(WIRES)], (n + n // len(WIRES)) % 2 == 1)]
     },
     **{f"vllm/fake, {kind}": ("vllm/fake", Answer(body), False) for kind, body in OPENAI_BODIES.items()},
     **{

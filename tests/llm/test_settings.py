@@ -1,5 +1,4 @@
-from __future__ import annotations
-
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from clew.foundation.redaction import redacted
 from clew.llm import Reply, Settings, ask, open_model, run_sync, settings_from
 from clew.llm.budget import Limits, Price, ReplyCache, read_prices
 from clew.llm.providers import ollama_url, split_name
+from clew.llm.types import ModelUnreachable
 from clew.types import Usage
 
 # Names and profiles
@@ -127,11 +127,12 @@ def test_a_missing_package_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, package: str, model: str, extra: str
 ):
     monkeypatch.setitem(sys.modules, package, None)
-    for name in [
-        name for name in sys.modules if name.startswith(("pydantic_ai.models", "pydantic_ai.providers"))
-    ]:
-        if name != package:
-            monkeypatch.delitem(sys.modules, name)
+    held = ("pydantic_ai.models", "pydantic_ai.providers")
+    for name in [name for name in sys.modules if name.startswith(held) and name != package]:
+        above, _, last = name.rpartition(".")
+        if (parent := sys.modules.get(above)) and hasattr(parent, last):
+            monkeypatch.setattr(parent, last, getattr(parent, last))  # as it was, for the tests behind
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingExtra, match=rf"clew\[{extra}\]"):
         open_model(Settings(model))
 
@@ -198,3 +199,18 @@ def test_a_missing_or_binary_prices_file_is_named(tmp_path: Path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not valid TOML"):
         read_prices(tmp_path / "b.toml")
+
+
+def test_another_host_cannot_be_reached():
+    with pytest.raises(OSError, match="off in tests"), socket.socket() as made:
+        made.connect(("192.0.2.1", 80))
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "api.openai.com"])
+def test_a_model_of_another_host_cannot_be_reached(only_localhost: list[str], host: str):
+    pytest.importorskip("openai")
+    model = open_model(Settings("openai/x", base_url=f"http://{host}/v1", api_key="k"))
+    with pytest.raises(ModelUnreachable):
+        run_sync(model.complete(ask("hello")))
+    run_sync(model.close())
+    assert only_localhost == [host]

@@ -1,19 +1,16 @@
 """The wire, for real: llama.cpp's own server, with a model whose words mean nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 import socket
 import subprocess
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
 
-from clew.errors import LlmError
 from clew.llm import Settings, ask, open_model, run_sync
 from clew.llm.managed import ManagedModel
 from clew.llm.types import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid
@@ -22,11 +19,12 @@ LONG = "tell me about the film " * 10
 
 
 @dataclass(frozen=True)
-class Pattern:
-    triples: list[tuple[str, str, str]] = field(metadata={"max_items": 3})
+class Bounded:
+    # No free text: the tiny model writes bytes that are no UTF-8, and then the server itself gives up.
     kind: Literal["question", "claim"]
     certain: bool
     hops: int
+    sides: tuple[bool, bool]
 
 
 def tiny(url: str, heard: list[str] | None = None, **options: Any) -> ManagedModel:
@@ -41,22 +39,14 @@ def freeze(process: subprocess.Popen[str]) -> None:
     os.waitpid(process.pid, os.WUNTRACED)
 
 
-def test_chat(tiny_url: str):
-    model = tiny(tiny_url)
-    reply = run_sync(model.complete(ask("hello", max_tokens=6, seed=1)))
-    run_sync(model.close())
-    assert reply.usage.input_tokens > 5
-    assert reply.usage.output_tokens == 6
-    assert reply.finish == "length"
-    assert reply.model == "tiny"
-
-
 def test_a_streamed_reply_is_its_pieces(tiny_url: str):
     heard: list[str] = []
     model = tiny(tiny_url, heard)
     reply = run_sync(model.complete(ask("hello", max_tokens=12, seed=3)))
     run_sync(model.close())
     assert reply.text == "".join(heard)
+    assert (reply.finish, reply.model) == ("length", "tiny")
+    assert reply.usage.input_tokens > 5
     assert reply.usage.output_tokens == 12
     assert len(heard) > 3
 
@@ -70,33 +60,11 @@ def test_a_strict_schema_is_kept_at_once(tiny_url: str, seed: int):
     assert len(typed.replies) == 1
 
 
-@dataclass(frozen=True)
-class Bounded:
-    # No free text: the tiny model writes bytes that are no UTF-8, and then the server itself gives up.
-    kind: Literal["question", "claim"]
-    certain: bool
-    hops: int
-    sides: tuple[bool, bool]
-
-
-def test_random_words_never_end_in_anything_but_a_value_or_a_typed_failure(tiny_url: str):
-    model = tiny(tiny_url)
-    for seed in range(4):
-        for temperature in (0.2, 1.5):
-            request = ask("hello", max_tokens=60, seed=seed, temperature=temperature)
-            try:
-                typed = run_sync(model.complete_as(request, Pattern))
-            except LlmError:
-                continue
-            assert isinstance(typed.value, Pattern)
-    run_sync(model.close())
-
-
 def test_plain_text_of_random_words_is_a_typed_failure_after_one_repair(tiny_url: str):
     model = tiny(tiny_url)
     model.refused.update(("schema", "json"))
     with pytest.raises(ReplyInvalid):
-        run_sync(model.complete_as(ask("hello", max_tokens=30, seed=1), Pattern))
+        run_sync(model.complete_as(ask("hello", max_tokens=30, seed=1), Bounded))
     run_sync(model.close())
     assert model.run.spent.calls == 2
 
@@ -202,13 +170,6 @@ def test_a_wrong_key_is_refused_and_not_repeated(locked_url: str):
     run_sync(model.close())
     assert caught.value.exit_code == 2
     assert "wrong-key" not in str(caught.value)
-
-
-def test_the_right_key_is_accepted(locked_url: str):
-    model = tiny(locked_url, api_key="right-key")
-    reply = run_sync(model.complete(ask("hello", max_tokens=2)))
-    run_sync(model.close())
-    assert reply.usage.calls == 1
 
 
 @pytest.mark.parametrize("streamed", [False, True])

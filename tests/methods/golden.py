@@ -4,8 +4,6 @@
 `auto` is left out: it chooses among the others' parts and changes with the reader.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

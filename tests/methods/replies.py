@@ -1,7 +1,5 @@
 """Recorded replies of a strong model (`tests/data/replies`): they are replayed, and a new prompt has none."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Each line is a reply to a question over the films of `TRIPLES`, at the public do
 open, `HONEST` have to be answered.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,19 +20,13 @@ from servers.fake_server import Answer, completion, serving
 
 TRIPLES = [
     *[(film, "directed by", "Christopher Nolan") for film in ("Memento", "Insomnia", "Tenet")],
-    ("Heat", "directed by", "Michael Mann"),
-    ("Memento", "starring", "Guy Pearce"),
-    ("Insomnia", "starring", "Al Pacino"),
-    ("Heat", "starring", "Al Pacino"),
-    ("Memento", "release year", "2000"),
-    ("Insomnia", "release year", "2002"),
-    ("Tenet", "release year", "2020"),
-    ("Heat", "release year", "1995"),
-    ("Memento", "running time", "113"),
-    ("Heat", "running time", "170"),
-    ("Christopher Nolan", "born in", "London"),
+    ("Heat", "directed by", "Michael Mann"), ("Memento", "starring", "Guy Pearce"),
+    ("Insomnia", "starring", "Al Pacino"), ("Heat", "starring", "Al Pacino"),
+    ("Memento", "release year", "2000"), ("Insomnia", "release year", "2002"),
+    ("Tenet", "release year", "2020"), ("Heat", "release year", "1995"), ("Memento", "running time", "113"),
+    ("Heat", "running time", "170"), ("Christopher Nolan", "born in", "London"),
     ("Jaws", "directed by", "Steven Spielberg"),
-]
+]  # fmt: skip
 PEOPLE = ("Christopher Nolan", "Michael Mann", "Guy Pearce", "Al Pacino", "Steven Spielberg")
 TYPES = {
     **{film: ["film"] for film in ("Memento", "Insomnia", "Tenet", "Heat", "Jaws")},

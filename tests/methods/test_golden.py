@@ -1,7 +1,5 @@
 """No method's JSON changes unseen; `python tests/methods/golden.py` writes it again where it is meant to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

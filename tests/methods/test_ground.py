@@ -3,8 +3,6 @@
 Asked by `kaping`; every method that reads facts grounds what is stated in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -17,17 +15,13 @@ from clew.types import Answer
 TRIPLES = [
     ("Hydraulic Press HP-40", "max_pressure_bar", "260"),
     ("Hydraulic Press HP-40B", "max_pressure_bar", "220"),
-    ("Test Bench TB-5", "max_pressure_bar", "400"),
-    ("Test Bench TB-5 Mk2", "max_pressure_bar", "230"),
+    ("Test Bench TB-5", "max_pressure_bar", "400"), ("Test Bench TB-5 Mk2", "max_pressure_bar", "230"),
     ("Test Bench TB-5", "commissioned_on", "2014-02-28"),
-    ("Marta Kowel", "works_shift", "Weekend Shift"),
-    ("Marta Kovel", "works_shift", "Early Shift"),
-    ("Lowe & Hask", "based_in", "Sant Orell"),
-    ("Sant Orell", "in_country", "Talesia"),
+    ("Marta Kowel", "works_shift", "Weekend Shift"), ("Marta Kovel", "works_shift", "Early Shift"),
+    ("Lowe & Hask", "based_in", "Sant Orell"), ("Sant Orell", "in_country", "Talesia"),
     ("The Prestige", "directed_by", "Christopher Nolan"),
-    ("Memento", "directed_by", "Christopher Nolan"),
-    ("Boiler B-1", "max_pressure_bar", "9"),
-]
+    ("Memento", "directed_by", "Christopher Nolan"), ("Boiler B-1", "max_pressure_bar", "9"),
+]  # fmt: skip
 NAMES = {end for head, _, tail in TRIPLES for end in (head, tail)} - {"Marta Kovel", "Early Shift"}
 LISTED = [*TRIPLES, *(("The Plant", "lists", name) for name in sorted(NAMES))]
 
@@ -53,22 +47,16 @@ def labels(found: Answer) -> list[str]:
         ("Hydraulic Press HP-40", ["Hydraulic Press HP-40"]),
         ("HP-40", ["Hydraulic Press HP-40"]),
         ("hydraulic press hp 40 (260 bar)", ["Hydraulic Press HP-40"]),
-        ("TB-5", ["Test Bench TB-5"]),
-        ("the Kettle", ["Boiler B-1"]),
-        ("Kettle", ["Boiler B-1"]),
+        ("TB-5", ["Test Bench TB-5"]), ("the Kettle", ["Boiler B-1"]), ("Kettle", ["Boiler B-1"]),
         ("Hydraulik Press HP-40", ["Hydraulic Press HP-40"]),
-        ("Prestige", ["The Prestige"]),
-        ("260 bar", ["260"]),
-        ("28 February 2014", ["2014-02-28"]),
+        ("Prestige", ["The Prestige"]), ("260 bar", ["260"]), ("28 February 2014", ["2014-02-28"]),
         ("Lowe & Hask", ["Lowe & Hask"]),
         ("HP-40; HP-40B", ["Hydraulic Press HP-40", "Hydraulic Press HP-40B"]),
         ("Lowe & Hask, Sant Orell and Talesia", ["Lowe & Hask", "Sant Orell", "Talesia"]),
-        ("Christopher Nolan, but I am not sure", []),
-        ("Hydraulic Press HP-41", []),
-        ("Uwe Boll", []),
+        ("Christopher Nolan, but I am not sure", []), ("Hydraulic Press HP-41", []), ("Uwe Boll", []),
         ("Press", []),
     ],
-)
+)  # fmt: skip
 def test_names_are_linked_to_the_evidence(plant: Clew, stated: str, names: list[str]):
     assert labels(ask(plant, f"So it is.\nAnswer: {stated}", "The Plant")) == names
 

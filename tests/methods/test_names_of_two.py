@@ -1,7 +1,5 @@
 """A name of two things: neither is picked in silence."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,3 +112,91 @@ def test_an_alias_of_two_is_for_the_model_to_choose(directors: Clew):
     answer = replied(directors, "synaptiqa", replies, "Where was Anna Berg born?")
     assert answer.query == query.replace("Anna Berg", "e:2")
     assert "the query says which are asked" in answer.notes[0]
+
+
+TRIPLES = [
+    ("Hydraulic Press HP-40", "lubricated_with", "Arctol 68"),
+    ("Hydraulic Press HP-40B", "lubricated_with", "Arctol 46"),
+    ("Ball Mill TB-5", "lubricated_with", "Arctol 100"),
+    ("Ball Mill TB-5 Mk2", "lubricated_with", "Arctol 220"),
+    ("North Hall Crane", "lubricated_with", "Grease 2"),
+    ("North Hall Lift", "lubricated_with", "Grease 3"),
+]
+
+
+@pytest.fixture(scope="module")
+def plant():
+    with Clew.from_triples(TRIPLES) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve", "kaping"])
+def test_every_method_takes_the_code_of_a_thing(plant, method):
+    said = ["1. What is it lubricated with?"] if method == "kg-rag" else []
+    model = None if method == "auto" else ScriptedModel([*said, "Facts: 1\nAnswer: Arctol 68"])
+    answer = plant.ask("What is it lubricated with?", entities=["HP-40"], method=method, model=model)
+    assert [a.label for a in answer.answers] == ["Arctol 68"]
+    assert [t.head for t in answer.citations[0].triples] == ["Hydraulic Press HP-40"]
+
+
+def test_a_part_of_no_name_is_no_entity(plant):
+    answer = plant.ask("What is it lubricated with?", entities=["XY-9"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
+    assert '"XY-9"' in answer.abstained.detail
+
+
+FILMS = ("Sunrise Road", "Blue Lamp", "The Long Harvest", "Quiet Water", "Last Orchard", "Stone Bridge")
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
+    """Films with genres, and tags that are written in small letters."""
+    folder = tmp_path_factory.mktemp("films")
+    dramas, comedies = FILMS[:4], FILMS[4:]
+    triples = [
+        *((film, "has_genre", "Drama") for film in dramas),
+        *((film, "has_genre", "Comedy") for film in comedies),
+        *((film, "has_tags", "drama") for film in dramas[1:3]),
+        *((film, "has_tags", "bd-r") for film in comedies),
+        *((film, "directed_by", "Anna Berg") for film in (FILMS[0], FILMS[4])),
+        *((film, "in_city", "Oslo") for film in FILMS[:2]),
+        ("Anna Berg", "born_in", "Lyon"),
+        ("Carl Dahl", "born_in", "Lyon"),
+    ]
+    (folder / "films.tsv").write_text("\n".join("\t".join(triple) for triple in triples))
+    removed: Path = folder / "removed.tsv"
+    removed.write_text("\n".join(f"{film}\thas_genre\tDrama" for film in dramas))
+    with Clew.index(folder / "films.tsv", folder / "films.clew") as opened:
+        opened.update(remove=[removed])
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which films are of the genre Drama?",
+        "which films have the genre Drama",
+        "List films in the Drama genre.",
+        'Which films have a genre called "Drama"?',
+    ],
+)
+def test_what_is_said_to_be_of_a_relation_is_not_found_by_another(films: Clew, question: str):
+    answer = make_method("auto", films.opened, films.embedder, None).answer(question)
+    assert answer.abstained is not None
+    assert not answer.answers
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which films are of the genre Comedy?", {"Last Orchard", "Stone Bridge"}),
+        ("Which films are tagged drama?", {"Blue Lamp", "The Long Harvest"}),
+        ("Who was born in the city Lyon?", {"Anna Berg", "Carl Dahl"}),
+    ],
+)
+def test_what_is_of_the_kind_or_said_by_another_word_is_answered(
+    films: Clew, question: str, expected: set[str]
+):
+    answer = make_method("auto", films.opened, films.embedder, None).answer(question)
+    assert {a.label for a in answer.answers} == expected

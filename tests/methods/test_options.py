@@ -1,7 +1,5 @@
 """Settings of methods: one definition for the command line, experiments and the server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -24,20 +22,6 @@ def test_every_field_that_is_an_option_has_a_default_that_it_allows(method: str)
     assert kind is not None
     assert kind() == kind(**{name: default for name, (_, default) in options_of(kind).items()})
     assert set(options_of(kind)) <= option_names(method)
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [({"k": 0}, "k is 0"), ({"shots": -1}, "shots is -1")],
-)
-def test_a_value_out_of_range_names_its_option(given: dict[str, object], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        SimgragSettings(**given)  # pyright: ignore[reportArgumentType]
-
-
-def test_each_method_gets_the_settings_that_it_takes() -> None:
-    made = MethodOptions(["seed=0"]).settings_of_each(["kg-rag", "kaping"])
-    assert (getattr(made["kg-rag"], "seed", None), made["kaping"]) == (0, None)
 
 
 def test_claims_have_the_settings_of_a_method_that_asks_a_model() -> None:

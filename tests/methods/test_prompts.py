@@ -1,7 +1,5 @@
 """What prompts show of a graph: the relation that a question needs, what it names, and one notation."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No answer comes from outside the form that states it, whatever a model says and whichever method asks."""
 
-from __future__ import annotations
-
 import pytest
 from golden import Asked
 from hypothesis import given, settings

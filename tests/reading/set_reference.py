@@ -1,7 +1,5 @@
 """Query graphs evaluated with sets of triples, slowly and obviously; and random small graphs and queries."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable
 from datetime import date

@@ -4,8 +4,6 @@
 notes say, or why it is left open. An answer is of every word of its question, and has its triples.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Why a question is left open, in true words: which words have no place, and what is recorded instead."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

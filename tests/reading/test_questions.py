@@ -5,8 +5,6 @@ A question without answers has to be left open, for the reason behind `?`. One t
 fails today.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Servers for the tests; without FastAPI these tests are skipped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

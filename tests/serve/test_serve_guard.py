@@ -3,11 +3,16 @@
 import contextlib
 import hmac
 import logging
+import os
 import socket
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.testclient import TestClient
 
 from clew.serve import run
+from clew.serve.app import PageFiles
 from clew.serve.run import listen
 from clew.serve.settings import Access, ServeSettings
 from servers.served import small
@@ -99,14 +104,10 @@ def test_a_browser_may_look_before_it_asks(guarded):
 @pytest.mark.parametrize(
     ("path", "given"),
     [
-        ("/v1/graphs", ""),
-        ("/v1/graphs", f"Bearer {TOKEN}x"),
-        ("/metrics", f"Basic {TOKEN}"),
-        ("/mcp", TOKEN),
-        ("/v1/openapi.json", f"Bearer {TOKEN[:-1]}"),
-        ("/metrics", "Bearer"),
+        ("/v1/graphs", ""), ("/v1/graphs", f"Bearer {TOKEN}x"), ("/metrics", f"Basic {TOKEN}"),
+        ("/mcp", TOKEN), ("/v1/openapi.json", f"Bearer {TOKEN[:-1]}"), ("/metrics", "Bearer"),
     ],
-)
+)  # fmt: skip
 def test_without_a_right_token_nothing_is_told(guarded, path, given):
     reply = guarded.client.get(path, headers={"authorization": given})
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, 'Bearer realm="clew"')
@@ -238,12 +239,39 @@ def test_numbers_are_finite(films):
         assert "finite" in reply.json()["detail"]
 
 
-def test_a_browser_asks_by_an_address(films):
-    reply = films.client.get("/v1/films/ask", params={"q": "Who directed Memento?"}).json()
-    assert reply["text"] == "Christopher Nolan"
-
-
 def test_responses_are_not_held_back():
     (opened,) = listen(ServeSettings(port=0))
     with opened, socket.create_connection(opened.getsockname()), opened.accept()[0] as accepted:
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+@pytest.mark.parametrize("path", ["/", "/app.js", "/vendor/cytoscape.esm.min.mjs"])
+def test_a_file_that_a_browser_has_is_not_sent_again(films, path):
+    first = films.client.get(path)
+    assert first.headers["cache-control"] == "no-cache"
+    again = films.client.get(path, headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["content-security-policy"] == first.headers["content-security-policy"]
+
+
+def test_a_file_of_another_version_is_sent(films):
+    other = films.client.get("/app.js", headers={"if-none-match": '"other"'})
+    assert other.status_code == 200
+    assert other.content
+
+
+def test_files_of_one_time_and_size_are_told_apart(tmp_path):
+    tags = list[str]()
+    for version, text in (("1", "let a = 1"), ("2", "let a = 2")):
+        folder = tmp_path / version
+        folder.mkdir()
+        (folder / "app.js").write_text(text)
+        os.utime(folder / "app.js", (0, 0))
+        client = TestClient(Starlette(routes=[Mount("/", PageFiles(directory=folder))]))
+        tags.append(client.get("/app.js").headers["etag"])
+    assert tags[0] != tags[1]
+
+
+def test_an_answer_is_not_kept(films):
+    reply = films.client.post("/v1/films/ask", json={"question": "Who directed Memento?"})
+    assert reply.headers["cache-control"] == "no-store"

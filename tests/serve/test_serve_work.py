@@ -11,7 +11,7 @@ import pytest
 
 from clew.llm.managed import run_sync
 from clew.serve.settings import Problem
-from clew.serve.work import Gone, Work
+from clew.serve.work import Work
 from clew.types import Step
 from servers.served import small
 
@@ -33,23 +33,6 @@ def endless(started, ended):
         ended.set()
 
 
-class Held:
-    """Work that goes on until it is let go; `begun` once for each piece that has begun."""
-
-    def __init__(self):
-        self.begun, self._let = threading.Semaphore(0), threading.Event()
-
-    def __call__(self):
-        self.begun.release()
-        assert self._let.wait(60)
-
-    def let_go(self):
-        self._let.set()
-
-    async def has_begun(self):
-        assert await asyncio.to_thread(self.begun.acquire, timeout=60)
-
-
 @pytest.fixture
 def signs():
     return threading.Event(), threading.Event()
@@ -64,25 +47,6 @@ def run(limits, doing):
             await work.close(0)
 
     return asyncio.run(main())
-
-
-def test_what_waits_is_not_begun_once_nobody_waits():
-    begun = []
-
-    async def wait_in_line(work):
-        held = Held()
-        first = asyncio.ensure_future(work.run(held))
-        await held.has_begun()
-        gone = asyncio.get_running_loop().create_future()
-        gone.set_result(None)
-        with pytest.raises(Gone):
-            await work.run(lambda: begun.append("gone"), gone=gone)
-        held.let_go()
-        await first
-        await work.run(lambda: begun.append("later"))
-
-    run(small(seconds=60, threads=1), wait_in_line)
-    assert begun == ["later"]
 
 
 def test_what_grows_too_large_is_stopped(signs):

@@ -1,7 +1,5 @@
 """An HTTP server on localhost that does what a test tells it: what no healthy server can be made to do."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ python tests/servers/recorded_replies.py: prints the base URL, and serves until 
 `OPENAI_BASE_URL=URL OPENAI_API_KEY=none clew eval … --llm openai/strong`.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

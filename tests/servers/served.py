@@ -1,7 +1,5 @@
 """A server in a thread of the tests, over a real port, and `clew serve` in a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Writes a llama model of 65 KB with random weights: a real server serves it, and its words mean nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import gguf

@@ -3,8 +3,6 @@
 python tests/servers/tiny_server.py MODEL.gguf: prints the base URL, and serves until its input ends.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

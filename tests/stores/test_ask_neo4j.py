@@ -4,26 +4,17 @@ import json
 from dataclasses import replace
 
 import pytest
-from graphs import EXAMPLES, load
 
+from clew.database import Database
 from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
+from clew.stores.store import HopSearch, SchemaHop
+from clew.text.embedders import StaticEmbedder
 
 
 @pytest.fixture(scope="module")
-def movies(neo4j_address):
-    if not EXAMPLES.is_dir():
-        pytest.skip("the example graphs are not beside the repository")
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    from clew.database import Database
-    from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders import StaticEmbedder
-
-    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
-        load(driver, "movies")
-    with Database(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30), StaticEmbedder.load()) as opened:
+def movies(filled):
+    with Database(filled(graph="movies"), StaticEmbedder.load()) as opened:
         yield opened
 
 
@@ -71,22 +62,12 @@ def test_methods_of_an_index_and_claims_say_how_to_make_one(movies):
 
 
 @pytest.fixture(scope="module")
-def rare(neo4j_address):
+def rare(filled):
     """A graph that has a hop which its schema lacks, as one does that is read from a sample."""
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    from clew.database import Database
-    from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders import StaticEmbedder
-
-    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
-        driver.execute_query("MATCH (n) DETACH DELETE n")
-        driver.execute_query(
-            "CREATE (p:Person {name: 'Ford'})<-[:KNOWS]-(:Person {name: 'Arthur'}), "
-            "(:Robot {name: 'Marvin'})-[:KNOWS]->(p)-[:OWNS]->(:Ship {name: 'Heart'})"
-        )
-    store = Neo4jStore(neo4j_address, password=PASSWORD, seconds=30)
+    store = filled(
+        "CREATE (p:Person {name: 'Ford'})<-[:KNOWS]-(:Person {name: 'Arthur'}), "
+        "(:Robot {name: 'Marvin'})-[:KNOWS]->(p)-[:OWNS]->(:Ship {name: 'Heart'})"
+    )
     whole = store.schema()
     sampled = replace(whole, hops=tuple(hop for hop in whole.hops if hop.head != "Robot"))
     with pytest.MonkeyPatch.context() as patch, Database(store, StaticEmbedder.load()) as opened:
@@ -122,43 +103,26 @@ def test_a_hop_that_the_sample_missed_is_looked_for_before_it_is_called_illegal(
     ],
 )
 def test_a_hop_is_found_where_it_is(rare, heads, types, tails, found):
-    from clew.stores.store import HopSearch, SchemaHop
-
     hops = rare.store.find_hops(HopSearch(heads, types, tails))
     assert hops == (() if found is None else (SchemaHop(*found),))
 
 
 @pytest.fixture(scope="module")
-def shop(neo4j_address):
+def shop(filled):
     """Orders without a name, employees of one title, two guests of one name, a town called as a guest."""
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    from clew.database import Database
-    from clew.stores.neo4j import Neo4jStore
-    from clew.text.embedders import StaticEmbedder
-
-    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
-        driver.execute_query("MATCH (n) DETACH DELETE n")
-        driver.execute_query(
-            "UNWIND range(1, 12) AS i CREATE (:Order {orderID: 10247 + i, shipName: 'Alfreds', "
-            "orderDate: date('1996-07-04') + duration({days: i})})"
-        )
-        driver.execute_query(
-            "UNWIND [['Nancy', 'Davolio'], ['Andrew', 'Fuller'], ['Nancy', 'Drew']] AS n "
-            "CREATE (:Employee {employeeID: size(n[0]) + size(n[1]), firstName: n[0], lastName: n[1], "
-            "title: 'Sales Representative'})"
-        )
-        driver.execute_query(
-            "CREATE (:Guest {name: 'Kim', code: 'P1'}), (:Guest {name: 'Kim', code: 'P2'}), "
-            "(:Guest {name: 'Paris', code: 'P3'}), (:Guest {name: 'Ada', code: 'P4'}), "
-            "(:Guest {name: 'Bo', code: 'P5'}), (:Town {name: 'Paris', code: 'T1'})"
-        )
-        driver.execute_query(
-            "MATCH (o:Order {orderID: 10248}), (e:Employee {lastName: 'Davolio'}) CREATE (e)-[:SOLD]->(o)"
-        )
-        driver.execute_query("MATCH (a:Guest), (t:Town) CREATE (a)-[:LIVES_IN]->(t)")
-    with Database(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30), StaticEmbedder.load()) as opened:
+    store = filled(
+        "UNWIND range(1, 12) AS i CREATE (:Order {orderID: 10247 + i, shipName: 'Alfreds', "
+        "orderDate: date('1996-07-04') + duration({days: i})})",
+        "UNWIND [['Nancy', 'Davolio'], ['Andrew', 'Fuller'], ['Nancy', 'Drew']] AS n "
+        "CREATE (:Employee {employeeID: size(n[0]) + size(n[1]), firstName: n[0], lastName: n[1], "
+        "title: 'Sales Representative'})",
+        "CREATE (:Guest {name: 'Kim', code: 'P1'}), (:Guest {name: 'Kim', code: 'P2'}), "
+        "(:Guest {name: 'Paris', code: 'P3'}), (:Guest {name: 'Ada', code: 'P4'}), "
+        "(:Guest {name: 'Bo', code: 'P5'}), (:Town {name: 'Paris', code: 'T1'})",
+        "MATCH (o:Order {orderID: 10248}), (e:Employee {lastName: 'Davolio'}) CREATE (e)-[:SOLD]->(o)",
+        "MATCH (a:Guest), (t:Town) CREATE (a)-[:LIVES_IN]->(t)",
+    )
+    with Database(store, StaticEmbedder.load()) as opened:
         yield opened
 
 

@@ -5,7 +5,6 @@ from contextlib import closing, suppress
 
 import pytest
 from cases import CYPHER
-from graphs import EXAMPLES, load
 
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
@@ -17,19 +16,8 @@ COUNT = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN count(DISTINCT n) AS n, cou
 
 
 @pytest.fixture(scope="module")
-def server(neo4j_address):
-    if not EXAMPLES.is_dir():
-        pytest.skip("the example graphs are not beside the repository")
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    from clew.stores.neo4j import Neo4jStore
-
-    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
-        load(driver, "movies")
-        driver.execute_query(COUNT)  # the first query of a server takes longer than the others
-    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=SECONDS)) as store:
-        yield store
+def server(filled):
+    return filled(COUNT, graph="movies", seconds=SECONDS)  # the first query of a server takes longer
 
 
 @pytest.fixture(scope="module")

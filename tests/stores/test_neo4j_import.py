@@ -1,7 +1,5 @@
 """`export`: a whole Neo4j graph."""
 
-from contextlib import closing
-
 import pytest
 
 from clew.graph.build import build_graph
@@ -10,24 +8,14 @@ from clew.stores.export import export_neo4j, write_nodes
 
 
 @pytest.fixture(scope="module")
-def store(neo4j_address):
-    import neo4j
-    from neo4j_server import PASSWORD
-
-    from clew.stores.neo4j import Neo4jStore
-
-    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
-        driver.execute_query("MATCH (n) DETACH DELETE n")
-        driver.execute_query(
-            "CREATE (h:Hub:Big {name: 'hub', tags: ['a', 'b'], born: date('1999-03-12')}), (o "
-            "{title: 'other'}) "
-            "CREATE (h)-[:LIKES {since: 5}]->(o), (o)-[:LIKES]->(o), (o)-[:LIKES]->(o) "
-            "CREATE (h)-[:HAS]->(:`Leaf;s` {name: 'odd leaf', notes: ['x; y', 'a|b', 'c'], mixed: 'p;q'}), "
-            "(h)-[:HAS]->(:Leaf {name: 'plain leaf', mixed: ['r', 's'], notes: []}) "
-            "WITH h UNWIND range(1, 30) AS i CREATE (h)-[:HAS]->(:Leaf {name: 'leaf ' + i, size: i})"
-        )
-    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=60)) as opened:
-        yield opened
+def store(filled):
+    return filled(
+        "CREATE (h:Hub:Big {name: 'hub', tags: ['a', 'b'], born: date('1999-03-12')}), (o {title: 'other'}) "
+        "CREATE (h)-[:LIKES {since: 5}]->(o), (o)-[:LIKES]->(o), (o)-[:LIKES]->(o) "
+        "CREATE (h)-[:HAS]->(:`Leaf;s` {name: 'odd leaf', notes: ['x; y', 'a|b', 'c'], mixed: 'p;q'}), "
+        "(h)-[:HAS]->(:Leaf {name: 'plain leaf', mixed: ['r', 's'], notes: []}) "
+        "WITH h UNWIND range(1, 30) AS i CREATE (h)-[:HAS]->(:Leaf {name: 'leaf ' + i, size: i})"
+    )
 
 
 def triples(folder):

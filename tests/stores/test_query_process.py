@@ -19,7 +19,7 @@ pytest.importorskip("ladybug", reason="ladybug is not installed")
 
 FILMS = Path(__file__).parents[2] / "examples" / "films.tsv"
 COUNTS = ("MATCH (f:film) RETURN count(f)", "SELECT (COUNT(?f) AS ?n) { ?f a t:film }")
-SECONDS = 0.5
+SECONDS = 0.25
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,13 @@ from clew.text.verbalise import Templates, phrases_of
 @pytest.mark.parametrize(
     ("name", "forward", "inverse"),
     [
-        ("directed_by", "is directed by", "directed"),
-        ("has_genre", "has genre", "is genre of"),
+        ("directed_by", "is directed by", "directed"), ("has_genre", "has genre", "is genre of"),
         ("birthPlace", "has birth Place", "is birth Place of"),
         ("capital of", "is capital of", "has capital"),
         ("in_language", "is in language", "is language of"),
         ("located_in", "located in", "has located in it"),
         ("is_located_in", "is located in", "has located in it"),
-        ("knows", "knows", "has as one that knows it"),
-        ("founded", "founded", "is founded by"),
+        ("knows", "knows", "has as one that knows it"), ("founded", "founded", "is founded by"),
         ("parents", "has parents", "is parents of"),
         ("produces", "produces", "has as one that produces it"),
         ("shows_symptom", "shows symptom", "has as one that shows symptom it"),
@@ -26,16 +24,14 @@ from clew.text.verbalise import Templates, phrases_of
         ("part_of_line", "is part of line", "is line that has as part"),
         ("date_of_birth", "has date of birth", "is date of birth of"),
         ("number_of_minority_votes", "has number of minority votes", "is number of minority votes of"),
-        ("part_of", "is part of", "has part"),
-        ("hasPart", "has Part", "is Part of"),
+        ("part_of", "is part of", "has part"), ("hasPart", "has Part", "is Part of"),
         ("starred_actors", "starred actors", "is actors that starred it"),
         ("written_by", "is written by", "written"),
         ("lubricated_with", "lubricated with", "has lubricated with it"),
         ("max_pressure_bar", "has max pressure bar", "is max pressure bar of"),
-        ("spouse", "has spouse", "is spouse of"),
-        ("", "is related to", "is related to"),
+        ("spouse", "has spouse", "is spouse of"), ("", "is related to", "is related to"),
     ],
-)
+)  # fmt: skip
 def test_a_relation_is_said_in_both_directions(name, forward, inverse):
     phrases = phrases_of(name)
     assert (phrases.forward, phrases.inverse) == (forward, inverse)

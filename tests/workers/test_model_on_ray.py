@@ -123,15 +123,8 @@ def test_no_more_walks_are_said_than_the_budget_allows(address, served, tmp_path
     graph = tmp_path / "small.tsv"
     graph.write_text("".join(f"a{n}\tknows\ta{n + 1}\n" for n in range(80)))
     asked = [
-        "index",
-        str(graph),
-        "-o",
-        str(tmp_path / "a.clew"),
-        "--corpus",
-        "bfs",
-        "--verbalise",
-        "openai/x",
-    ]
+        "index", str(graph), "-o", str(tmp_path / "a.clew"), "--corpus", "bfs", "--verbalise", "openai/x",
+    ]  # fmt: skip
     stopped = run(*asked, "--ray", address, "--budget", "calls=300")
     assert stopped.exit_code == 1
     assert "budget of calls" in stopped.output

@@ -59,9 +59,12 @@ from clew.text.lexicon import Lexicon
 
 _SMALLEST = (
     "shortest|smallest|lowest|lightest|cheapest|narrowest|thinnest|softest|shallowest|slimmest|coldest"
-    "|quietest|briefest|fewest|least expensive"
+    "|quietest|briefest|weakest|coolest|fewest|least expensive"
 )
-_BIGGEST = "longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|most expensive"
+_BIGGEST = (
+    "longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|warmest|hottest|strongest"
+    "|loudest|thickest|hardest|brightest|most expensive"
+)
 _NO_LIFE = r"(?![-\s](?:serving|running|standing|lived))"
 """Not before what makes it a length of time: *the longest-serving mayor*."""
 _SIZES = re.compile(rf"\b({_SMALLEST}|{_BIGGEST}|fastest|slowest)\b{_NO_LIFE}", re.I)

@@ -1,11 +1,8 @@
 """The baselines: what each retrieves, with a scripted model and without, and that none answers unproved."""
 
-from __future__ import annotations
-
 import pytest
 
 from clew.engine import Clew
-from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
 from clew.methods.base import GraphMethod
 from clew.methods.baselines.method import KgRetrieval, TripleRag
@@ -95,18 +92,6 @@ def test_kg_gpt_leaves_out_relations_that_the_graph_lacks(small: Clew):
     answer = made(small, "kg-gpt", *replies).answer("Who composed Alien?")
     assert answer.abstained is not None
     assert answer.abstained.reason == "empty_result"
-
-
-class Plain:
-    """A method that can be told nothing."""
-
-    def __init__(self, index, embedder) -> None:
-        self.index, self.embedder = index, embedder
-
-
-def test_settings_are_for_methods_that_have_some(small: Clew):
-    with pytest.raises(UsageError, match="no settings"):
-        make_method(Plain, small.opened, small.embedder, settings=object())
 
 
 def test_llm_may_have_worked_questions_in_its_prompt(small: Clew):

@@ -1,7 +1,5 @@
 """Golden traces of KG-RAG (`tests/data/methods/kg_rag.toml`), and replies in the forms of its prompts."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

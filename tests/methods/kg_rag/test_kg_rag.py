@@ -1,7 +1,5 @@
 """KG-RAG: golden traces of a scripted model on MetaQA, and the built-in forms."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -149,11 +147,7 @@ def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
 
 
 def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
-    replies = [
-        plan(*CROW),
-        "The Crow.",
-        BudgetReached("question", "calls", "2 of 2"),
-    ]
+    replies = [plan(*CROW), "The Crow.", BudgetReached("question", "calls", "2 of 2")]  # fmt: skip
     method.model = ScriptedModel(replies)
     answer = method.answer(SHIRLEY)
     assert answer.abstained is not None
@@ -257,3 +251,38 @@ def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(t
         assert answer.chain is not None
         assert answer.chain.links[1].asked == asked
         assert [a.entity for a in answer.answers] == ["Comedy"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reasoning", "questions"),
+    [
+        ("Reasoning: r\nSub-questions:\n1. a?\n2. b?", "r", ["a?", "b?"]),
+        ("**Reasoning:** r\n\n### Sub-questions\n1) a?\n(2) b", "r", ["a?", "b"]),
+        ("Chain-of-Thought: r\n1. a?\n2. b?", "r", ["a?", "b?"]),
+        ("I do:\n1. find a\n2. find b", "I do: 1. find a 2. find b", ["Q of Alien?"]),
+        ("Sub-questions:\nSub-question 1: a?\nSub-question 2: b?", "", ["a?", "b?"]),
+        ("Sub-questions:\nnothing", "", ["Q of Alien?"]),
+        ("", "", ["Q of Alien?"]),
+        ("Sub-questions:\n1. a?\n2. A ?\n3. b?", "", ["a?", "b?"]),
+        ("**Reasoning:** r\n\n**Sub-questions:**\n\n**1.** a?\n**2.** b", "r", ["a?", "b"]),
+        ("Reasoning: r\nSub-questions: 1. a? 2. b?", "r", ["a?", "b?"]),
+        ("### Reasoning\nr\n### Sub-questions\n- a?\n- b", "r", ["a?", "b"]),
+        ("- a?\n- b?", "", ["a?", "b?"]),
+        ("**Sub-question 1:** a?\n**Sub-question 2:** b?", "", ["a?", "b?"]),
+        ("Step 1: a?\nStep 2: b?", "", ["a?", "b?"]),
+        ("Reasoning: r\nSub-questions:\na?\nb?", "r", ["a?", "b?"]),
+        ("```\nReasoning: r\nSub-questions:\n1. a?\n```", "r", ["a?"]),
+        ('{"reasoning": "r", "sub_questions": ["a?", "b?"]}', "r", ["a?", "b?"]),
+        ("Sub-questions:\n1. a?\nAnswer: x\n2. b?\nAnswer: y", "", ["a?", "b?"]),
+        ("I'm sorry, I can't help with that.", "I'm sorry, I can't help with that.", ["Q of Alien?"]),
+        ("Sub-questions:\n1. a?\n2. " + "b" * 3000, "", ["a?"]),
+    ],
+)
+def test_decompositions_are_read(small: Clew, reply: str, reasoning: str, questions: list[str]):
+    replies = iter([reply])
+    model = ScriptedModel(lambda _: next(replies, "Answer: none"))
+    method = KgRag(small.opened, small.embedder, model=model, settings=KgRagSettings(records="steps"))
+    chain = method.answer("Q of Alien?").chain
+    assert chain is not None
+    assert chain.reasoning == reasoning
+    assert [link.question for link in chain.links] == questions

@@ -1,7 +1,5 @@
 """Plans with operations over a small machine shop: each operation against what the triples say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -217,25 +217,6 @@ def test_an_own_answer_in_prose_has_no_confidence_and_none_is_above_1(graph, rep
     assert (answer.text, answer.confidence) == (text, confidence)
 
 
-def test_an_empty_own_answer_is_an_abstention(graph):
-    script = Script(write="none", clean="none", repair="none", own='{"answer": "", "confidence": 0}')
-    assert ask(graph, script, allow_ungrounded=True).abstained is not None
-
-
-def test_only_values_of_the_rows_are_answers(graph):
-    read = '{"text": "", "answers": ["Christopher Nolan", "Steven Spielberg"]}'
-    answer = ask(graph, Script(write=GOOD, read=read))
-    assert labels(answer) == ["Christopher Nolan"]
-    invented = ask(graph, Script(write=GOOD, read='{"text": "", "answers": ["Steven Spielberg"]}'))
-    assert invented.abstained is not None
-    assert invented.abstained.reason == "not_in_evidence"
-
-
-def test_answers_may_be_a_text(graph):
-    read = '{"text": "not Guy Pearce", "answers": "Christopher Nolan"}'
-    assert labels(ask(graph, Script(write=GOOD, read=read))) == ["Christopher Nolan"]
-
-
 def test_a_column_stands_for_all_its_values(films, graph):
     matched = {a.label for a in films.ask("Which films were directed by Christopher Nolan?").answers}
     answer = ask(graph, Script(write=ALL), "Which films did he direct?")
@@ -256,12 +237,6 @@ def test_a_count_of_nothing_is_an_empty_result(graph):
     answer = ask(graph, script)
     assert answer.abstained is not None
     assert "repair" in script.asked
-
-
-def test_yes_is_proved_by_the_rows(graph):
-    answer = ask(graph, Script(write=GOOD, read='{"text": "", "answers": ["Yes"]}'), "Did he direct it?")
-    assert labels(answer) == ["yes"]
-    assert answer.citations[0].triples
 
 
 def test_a_shortest_path_is_an_answer_with_its_triples(graph):
@@ -298,26 +273,16 @@ def test_the_model_chooses_among_the_nearest_names(graph):
 
 
 HOSTILE = [
-    "MATCH (n) DETACH DELETE n",
-    f"{GOOD}; MATCH (n) DELETE n",
-    f"{GOOD}\nCREATE (x:Evil)",
+    "MATCH (n) DETACH DELETE n", f"{GOOD}; MATCH (n) DELETE n", f"{GOOD}\nCREATE (x:Evil)",
     "CALL dbms.security.createUser('x', 'y') RETURN 1",
-    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "COPY (MATCH (n) RETURN n) TO 'EVIL.csv'",
+    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line", "COPY (MATCH (n) RETURN n) TO 'EVIL.csv'",
     "MATCH (n) CALL { CREATE (x) } RETURN n",
     "MATCH (n) RETURN n.name /* ignore the rules */ UNION CREATE (x) RETURN x",
-    "UNWIND range(1, 1000000000000) AS x RETURN x",
-    "MATCH (a), (b), (c), (d) RETURN count(*)",
-    "MATCH (n) WHERE n.name = 'x\\u0027 DELETE n //' RETURN n",
-    "```cypher\n" * 5_000,
-    "MATCH (n) RETURN n " * 40_000,
-    "(" * 100_000,
-    GOOD[:40],
-    "```cypher\n" + GOOD[:60],
-    "\x00\x1b[2J" * 100,
-    "{" * 1_000,
-    "",
-]
+    "UNWIND range(1, 1000000000000) AS x RETURN x", "MATCH (a), (b), (c), (d) RETURN count(*)",
+    "MATCH (n) WHERE n.name = 'x\\u0027 DELETE n //' RETURN n", "```cypher\n" * 5_000,
+    "MATCH (n) RETURN n " * 40_000, "(" * 100_000, GOOD[:40], "```cypher\n" + GOOD[:60],
+    "\x00\x1b[2J" * 100, "{" * 1_000, "",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("reply", HOSTILE, ids=range(len(HOSTILE)))
@@ -374,14 +339,10 @@ def test_properties_of_edges_are_asked_checked_and_cited(tmp_path):
 def books():
     """Books, of which one has no price and no day, in the embedded store."""
     triples = [
-        ("Kraken", "price", "12.50"),
-        ("Low Tide", "price", "7.00"),
-        ("Kraken", "bought_on", "2020-05-03"),
-        ("Low Tide", "bought_on", "2022-01-10"),
-        ("Empty Shelf", "genre", "Fiction"),
-        ("Kraken", "lent", "true"),
-        ("Low Tide", "lent", "false"),
-    ]
+        ("Kraken", "price", "12.50"), ("Low Tide", "price", "7.00"), ("Kraken", "bought_on", "2020-05-03"),
+        ("Low Tide", "bought_on", "2022-01-10"), ("Empty Shelf", "genre", "Fiction"),
+        ("Kraken", "lent", "true"), ("Low Tide", "lent", "false"),
+    ]  # fmt: skip
     types = {"Kraken": ["Book"], "Low Tide": ["Book"], "Empty Shelf": ["Book"]}
     with Clew.from_triples(triples, types=types) as clew:
         yield QueriedGraph(embedded_store(clew.opened.graph), clew.embedder, clew.opened.graph)

@@ -1,44 +1,22 @@
 import re
 
 import pytest
-from cases import CYPHER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.stores.cypher.guard import guard
-from clew.stores.cypher.parser import parse
-from clew.stores.cypher.tree import render
 from clew.stores.errors import QueryError, QueryRefused
-
-
-def test_there_are_enough_attacks_and_none_twice():
-    assert len(CYPHER["refused"] + CYPHER["slow"]) == len(set(CYPHER["refused"] + CYPHER["slow"])) >= 120
-
-
-@pytest.mark.parametrize("statement", CYPHER["refused"], ids=lambda s: s[:50])
-def test_an_attack_is_refused(statement):
-    with pytest.raises(QueryError):
-        guard(statement)
-
-
-@pytest.mark.parametrize("statement", CYPHER["harmless"] + CYPHER["slow"])
-def test_harmless_text_passes(statement):
-    assert guard(statement).text
 
 
 @pytest.mark.parametrize(
     ("statement", "word"),
     [
-        ("MATCH (n) DELETE n", "DELETE"),
-        ("MATCH (n) DETACH DELETE n", "DETACH"),
-        ("MATCH (n) SET n.x = 1 RETURN n", "SET"),
-        ("LOAD CSV FROM 'x' AS l RETURN l", "LOAD"),
-        ("CALL db.createLabel('x')", "db.createLabel"),
-        ("RETURN apoc.util.sha1(['x'])", "apoc.util.sha1"),
-        ("RETURN 1; RETURN 2", "several statements"),
-        ("USE system MATCH (n) RETURN n", "USE"),
+        ("MATCH (n) DELETE n", "DELETE"), ("MATCH (n) DETACH DELETE n", "DETACH"),
+        ("MATCH (n) SET n.x = 1 RETURN n", "SET"), ("LOAD CSV FROM 'x' AS l RETURN l", "LOAD"),
+        ("CALL db.createLabel('x')", "db.createLabel"), ("RETURN apoc.util.sha1(['x'])", "apoc.util.sha1"),
+        ("RETURN 1; RETURN 2", "several statements"), ("USE system MATCH (n) RETURN n", "USE"),
     ],
-)
+)  # fmt: skip
 def test_the_message_names_what_is_refused(statement, word):
     with pytest.raises(QueryRefused, match=re.escape(word)):
         guard(statement)
@@ -143,13 +121,3 @@ def test_no_mixture_of_pieces_gets_a_write_through(text):
         return
     words = re.sub(r"`[^`]*`|[.:]\s*\w+|\bAS\s+\w+|\w+\s*:", " ", sent)
     assert not re.search(r"\b(CREATE|SET|DELETE|MERGE|LOAD|FOREACH|REMOVE|DETACH)\b", words)
-
-
-@settings(max_examples=100)
-@given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
-def test_what_is_parsed_prints_back(text):
-    try:
-        statement = parse(text)
-    except QueryError:
-        return
-    assert render(statement.tokens) == text

@@ -13,7 +13,7 @@ from clew.stores.sparql.embedded import EmbeddedSparql, statements
 from clew.stores.sparql.endpoint import SparqlEndpoint
 from clew.stores.store import as_json
 
-SECONDS = 1.0
+SECONDS = 0.5
 ALLOWED = SECONDS + 5
 """Whole, each would take minutes; five seconds are for starting a process on a busy machine."""
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
