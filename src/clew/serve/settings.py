@@ -82,12 +82,15 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 def shared_counts() -> Generator[None]:
     """Let workers share their counts while the server runs."""
     owner = os.getpid()
-    folder = Scratch("counts")
+    folder, before = Scratch("counts"), os.environ.get(FOLDER)
     os.environ[FOLDER] = folder.name
     try:
         yield
     finally:
         if os.getpid() == owner:
+            os.environ.pop(FOLDER)
+            if before is not None:
+                os.environ[FOLDER] = before
             folder.cleanup()
 
 
