@@ -37,7 +37,7 @@ RIGHT = {
     },
 }  # fmt: skip
 """Questions of 40 whose whole set of answers is right, and those that are answered otherwise."""
-LEAST_REPLAYED = 6
+LEAST_REPLAYED = 4
 """Questions that have replies of a small model."""
 NOT_ASKED = {("walk-retrieve", "courtarch-6")}
 """What was not replied to in time."""
