@@ -170,7 +170,7 @@ def test_what_a_follow_up_cannot_be_read_as_is_left_open_and_the_thread_goes_on(
     ask_on(driver, "Who painted it?")
     assert text_of(driver, ".turn[open] .abstained h2")
     assert text_of(driver, ".turn:last-child > summary") == ["Who painted it? no answer"]
-    ask_on(driver, "And Martin Scorsese?")
+    ask_on(driver, "How many films did Martin Scorsese direct?")
     assert text_of(driver, ".turn[open] .found h2") == ["9"]
 
 
