@@ -109,6 +109,8 @@ _LASTS = re.compile(
 )
 """*Last* as a verb: *how long does it last*."""
 _NUMBERS = frozenset(("number", "numbers"))
+_BY_COUNT = english.NARROWS | frozenset("frequent active busy productive prolific used many much".split())
+"""Adjectives by which what there is most of is ranked."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SAYS_LITTLE = (LIGHT - GOING) | ANYONE
 _OR = re.compile(r"[^\w]*\b(or)\b[^\w]*(?:(?:the|in|of|by|with|from|at|for)\b\W*)*", re.I)
@@ -779,11 +781,24 @@ class _Account:
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
+        self._place_measured()
         self._place_question_word()
         self._place_time_of_day()
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _place_measured(self) -> None:
+        """*The most expensive* is not what there is most of; *the most popular* may be."""
+        ranked = [p for p in self.query.contents.parts if isinstance(p, Extreme)]
+        if not ranked or not all(part.counted for part in ranked):
+            return
+        lexicon = Lexicon.load()
+        for before, token in pairwise(self.tokens):
+            others = lexicon.uses(token.norm, NOUN) + lexicon.uses(token.norm, VERB)
+            is_measure = lexicon.uses(token.norm, ADJECTIVE) > others and token.norm not in _BY_COUNT
+            if before.norm in ("most", "least") and is_measure and not self._is_near(token):
+                self._put(token, "unplaced", "")
 
     def _place_units(self) -> None:
         """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""

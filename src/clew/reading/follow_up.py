@@ -726,7 +726,7 @@ class _FollowUps:
         answer = self._answered()
         if answer and (match["thing"] or match["many"]):
             # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
-            told = [r for r in meant if not r.is_value or (r == answer and not match["many"])]
+            told = [r for r in meant if not r.is_value]
             meant = told or [answer]
         is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
         if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
