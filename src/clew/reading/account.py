@@ -60,7 +60,7 @@ from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
-from clew.reading.signs import OF_ONE_MEASURE
+from clew.reading.signs import MEASURED_IN
 from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import ADJECTIVE, ADVERB, LEAST_KIN, NOUN, VERB, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
@@ -68,8 +68,6 @@ from clew.types import Place, PlacedWord
 
 SAYS_IT = 0.6
 """From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
-LIKE_A_MEASURE = 0.2
-"""Likeness to a label from which on it may measure what a superlative is of, as *strongest* a magnitude."""
 LEAST_OF_NAME = 0.97
 """How likely a word must be carried that is the name of a thing of which a query does not speak."""
 LEAST_OF_OTHER = 0.85
@@ -792,8 +790,15 @@ class _Account:
                 self._restrict(*match.span(), "count", self.carried.counts)
 
     def _place_measured(self) -> None:
-        """*The most expensive* is not what there is most of; *the most popular* may be."""
+        """*The most expensive* is not what there is most of, *the most popular* may be; *tallest* is no weight."""
         ranked = [p for p in self.query.contents.parts if isinstance(p, Extreme)]
+        units = {
+            self.vocabulary.unit_of(relation_of(p.steps[-1])) for p in ranked if p.steps and not p.counted
+        }
+        measures = {UNITS[unit][0] for unit in units - {""}}
+        for token in self.tokens if measures else ():
+            if MEASURED_IN.get(token.norm, "") not in {"", *measures}:
+                self._put(token, "unplaced", "")
         if not ranked or not all(part.counted for part in ranked):
             return
         lexicon = Lexicon.load()
@@ -1297,8 +1302,6 @@ class _Account:
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
         if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
             return LEAST_OF_NAME  # *how many of Ann's matches did she win*
-        if token.norm in OF_ONE_MEASURE and near < LIKE_A_MEASURE:
-            return LEAST_OF_NAME  # *the tallest member* by locker
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
         if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):

@@ -65,13 +65,15 @@ _BIGGEST = (
     "longest|largest|biggest|greatest|tallest|highest|heaviest|widest|deepest|dearest|warmest|hottest|strongest"
     "|loudest|thickest|hardest|brightest|most expensive"
 )
-OF_ANY_SIZE = frozenset("shortest smallest lowest fewest longest largest biggest greatest highest".split())
-"""Superlatives of any size; the others are of one measure: *tallest*, *cheapest*."""
 _NO_LIFE = r"(?![-\s](?:serving|running|standing|lived))"
 """Not before what makes it a length of time: *the longest-serving mayor*."""
 _SIZES = re.compile(rf"\b({_SMALLEST}|{_BIGGEST}|fastest|slowest)\b{_NO_LIFE}", re.I)
 """Superlatives of a size, which no date has."""
-OF_ONE_MEASURE = frozenset((*_SMALLEST.split("|"), *_BIGGEST.split("|"))) - OF_ANY_SIZE
+MEASURED_IN = {
+    **dict.fromkeys("tallest widest narrowest deepest shallowest thickest thinnest".split(), "length"),
+    **dict.fromkeys(("heaviest", "lightest"), "mass"),
+}
+"""What superlatives are measured in."""
 _LEAST = re.compile(
     rf"\b(?:{_SMALLEST}|(?:shorter|smaller|lower|lighter|cheaper|narrower|less|fewer)(?!\s+than))\b", re.I
 )
