@@ -790,7 +790,7 @@ class _Account:
                 self._restrict(*match.span(), "count", self.carried.counts)
 
     def _place_measured(self) -> None:
-        """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no weight."""
+        """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
         ranked = [p for p in self.query.contents.parts if isinstance(p, Extreme)]
         units = {
             self.vocabulary.unit_of(relation_of(p.steps[-1])) for p in ranked if p.steps and not p.counted
