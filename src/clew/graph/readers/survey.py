@@ -168,8 +168,16 @@ class Table:
 
     @cached_property
     def word_columns(self) -> set[int]:
-        """The columns whose cells are words, as of *Berlin*, and no codes, initials or numbers."""
-        return {column for column in range(len(self.profiles)) if _are_words(self, column)}
+        """The columns whose cells are words, as of *Berlin*, and no codes, initials, handles or numbers."""
+        columns = {column for column in range(len(self.profiles)) if _are_words(self, column)}
+        has_names = any(map(says_name, self.header))
+        return {column for column in columns if not (has_names and self._are_handles(column))}
+
+    def _are_handles(self, column: int) -> bool:
+        """Whether each row has another word in small letters: the *login* of who has a name too."""
+        cells = self.profiles[column].distinct
+        is_small = all(cell == cell.lower() and not any(map(str.isspace, cell)) for cell in cells)
+        return is_small and self.tells_apart(column) and not says_name(self.header[column])
 
     def set_column(self, column: int, **changes: Any) -> None:  # noqa: ANN401 (fields of `Column`)
         """Change fields of a column."""
