@@ -62,6 +62,7 @@ from clew.query.tree import (
     Value,
     Walk,
     Without,
+    contents_of,
     last_walks,
     steps_of,
 )
@@ -408,7 +409,14 @@ class Checker:
                 pass
             case _:
                 recorded = self._contradicting(statement.said)
+                recorded = recorded if self.is_of_named(statement.said, recorded) else ()
         return ("otherwise", recorded) if recorded else ("unknown", ())
+
+    def is_of_named(self, part: Part, triples: Sequence[int]) -> bool:
+        """Whether triples speak of something that is named: where a spouse was born says nothing of one."""
+        named, graph = {a.node for a in contents_of(part).entities}, self.executor.graph
+        ends = {node for t in triples for node in (graph.triple(t)[0], graph.triple(t)[2])}
+        return bool(triples) and (not named or not named.isdisjoint(ends))
 
     def _contradicting(self, part: Part) -> tuple[int, ...]:
         """Triples of what is recorded in the place of a set that is empty; none where it may well be so."""
@@ -785,7 +793,10 @@ class Verify:
             except OverBudget:
                 checker.over_budget.append(read.query)
                 return None
-            if (finding == "there" and read.supports) or (finding == "otherwise" and read.refutes):
+            is_told = finding != "otherwise" or checker.is_of_named(read.query.part, triples)
+            if is_told and (
+                (finding == "there" and read.supports) or (finding == "otherwise" and read.refutes)
+            ):
                 return Checked(claim.frame, len(claim.text), finding, triples, asked=read.query)
         return None
 
