@@ -137,6 +137,7 @@ _UNIT_ASKED = (
     re.compile(r"\bhow\s+many\s+([a-z]{2,})\b", re.I),
     re.compile(r"\bin\s+([a-z]{2,}\d?)\b", re.I),
 )
+_MEASURES = frozenset(measure for measure, _ in UNITS.values())
 _THEY = re.compile(r"['’]s?\s.*\b(?:did|do|does|has|have|had|is|are|was|were)\s+(?:they|he|she|it)\s+$", re.I)
 _THE_ONE_WHO = re.compile(r"\bthe\s+\w+\s+(?:who|that)?$", re.I)
 _ASKS_BY_VERB = re.compile(r"\W*who\s+", re.I)
@@ -742,6 +743,9 @@ class _Account:
 
     def _place_beginnings(self) -> None:
         """*When did she start* of the one date of hers that is a beginning: `hired`."""
+        starting = [t for t in self.tokens if t.norm in english.STARTING and not self._is_used(t)]
+        if not starting:
+            return
         vocabulary = self.vocabulary
         of_query = {relation_of(step) for step in steps_of(self.query)}
         types = {int(vocabulary.end_types[head_end(relation)]) for relation in of_query}
@@ -753,7 +757,7 @@ class _Account:
         said = [relation for relation in begin if relation in of_query]
         rivals = [r for r in begin if int(vocabulary.end_types[head_end(r)]) in types]
         if len(said) == 1 and rivals == said:
-            for token in (t for t in self.tokens if t.norm in english.STARTING and not self._is_used(t)):
+            for token in starting:
                 self._put(token, "relation", vocabulary.relations[said[0]])
                 self.carried_words.add(token.start)
 
@@ -792,12 +796,10 @@ class _Account:
     def _place_measured(self) -> None:
         """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
         ranked = [p for p in self.query.contents.parts if isinstance(p, Extreme)]
-        units = {
-            self.vocabulary.unit_of(relation_of(p.steps[-1])) for p in ranked if p.steps and not p.counted
-        }
-        measures = {UNITS[unit][0] for unit in units - {""}}
-        for token in self.tokens if measures else ():
-            if MEASURED_IN.get(token.norm, "") not in {"", *measures}:
+        for token in (t for t in self.tokens if ranked and t.norm in MEASURED_IN):
+            steps = (p.steps[-1] for p in ranked if p.steps and not p.counted)
+            units = {self.vocabulary.unit_of(relation_of(step)) for step in steps} - {""}
+            if units and MEASURED_IN[token.norm] not in {UNITS[unit][0] for unit in units}:
                 self._put(token, "unplaced", "")
         if not ranked or not all(part.counted for part in ranked):
             return
@@ -810,16 +812,21 @@ class _Account:
 
     def _place_units(self) -> None:
         """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""
+        hits = [hit for pattern in _UNIT_ASKED for hit in pattern.finditer(self.text)]
+        asked = [hit for hit in hits if hit[1].lower() in UNITS]
+        measures = [t for t in self.tokens if t.norm in _MEASURES]
+        if not asked and not measures:
+            return
         steps = {s for s in steps_of(self.query) if self.vocabulary.kinds_reached[s] == NUMBER}
         listed = reached_by(self.query.part) if self.query.ask == "list" and not self.query.key else None
         is_text = listed is not None and self.vocabulary.kinds_reached[listed] in (THING, LEAF)
         own = self.vocabulary.unit_of(relation_of(steps.pop())) if len(steps) == 1 else ""
-        for hit in (h for pattern in _UNIT_ASKED for h in pattern.finditer(self.text) if own or is_text):
+        for hit in asked if own or is_text else ():
             inside = self._inside(*hit.span(1))
-            is_own = bool(own) and UNITS.get(hit[1].lower()) == UNITS[own]
-            for token in inside if hit[1].lower() in UNITS and not any(map(self._is_used, inside)) else ():
+            is_own = bool(own) and UNITS[hit[1].lower()] == UNITS[own]
+            for token in inside if not any(map(self._is_used, inside)) else ():
                 self._put(token, *(("relation", own) if is_own else ("unplaced", "")))
-        for token in (t for t in self.tokens if own and t.norm == UNITS[own][0]):
+        for token in (t for t in measures if own and t.norm == UNITS[own][0]):
             self._put(token, "relation", own)  # the *speed* of `max kmh`
             self.carried_words.add(token.start)
 

@@ -676,14 +676,11 @@ class Operators:
     def _unknown(self) -> Iterator[Operator]:
         """*Wagons of unknown age*, *whose age is not known*: without one."""
         for match in _UNKNOWN.finditer(self.text):
-            start, stop = match.span("whose")
-            yield (
-                Operator(start, stop, as_it_is, "without a")
-                if stop > 0
-                else Operator(*match.span(), as_it_is, "without a ")
-            )
-            if stop > 0:
-                yield Operator(match.start("is") - 1, match.end("is"), as_it_is)
+            if match["whose"] is None:
+                yield Operator(*match.span(), as_it_is, "without a ")
+                continue
+            yield Operator(*match.span("whose"), as_it_is, "without a")
+            yield Operator(match.start("is") - 1, match.end("is"), as_it_is)
 
     def _otherwise(self) -> Iterator[Operator]:
         """*Who has worked here the longest*, *at least one*: what is read as it is said more often."""
@@ -697,11 +694,8 @@ class Operators:
     def _of_workers(self, query: Query) -> Query | None:
         """A query of people: what they do here is their work, and an animal has none."""
         type_ = final_type(query.part, self.vocabulary)
-        kinds = (
-            Lexicon.load().classes(singular_noun(self.vocabulary.types[type_]).split()[-1])
-            if type_ >= 0
-            else {}
-        )
+        noun = singular_noun(self.vocabulary.types[type_]).split()[-1] if type_ >= 0 else ""
+        kinds = Lexicon.load().classes(noun)
         return query if kinds.get("person", 0.0) + kinds.get("group", 0.0) > 0.5 else None
 
     def _last_time(self) -> Iterator[Operator]:
