@@ -157,7 +157,7 @@ _YES_OR_NO = re.compile(r"\s*\((?:yes|y|true)\s*/\s*(?:no|n|false)\)", re.I)
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
 _HAVING = frozenset(("has", "is", "was", "have"))
-_CODE = re.compile(r"[A-Za-z]{0,6}[-_/ ]?[\d/_-]*\d[\w/_-]*")
+_CODE = re.compile(r"(?:[A-Za-z]{1,6}[-_/. ])?[A-Za-z]{0,6}[-_/. ]?[\d/_.-]*\d[\w/_.-]*")
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+(?: [^\W\d_a-z][\w.]*)+")
 MOSTLY_CODES, FULL_NAMES = 0.8, 0.05
 """Shares of the names at an end that are codes, and of all that are of several words in capitals."""
@@ -417,6 +417,11 @@ class Vocabulary:
             coded = [bool(_CODE.fullmatch(self.graph.labels[node])) for node in nodes]
             self._coded[end] = sum(coded) > MOSTLY_CODES * len(coded)
         return self._coded[end]
+
+    def are_called_by_codes(self, nodes: Sequence[int]) -> bool:
+        """Whether some things have codes for names, where others have full ones."""
+        labels = self.graph.labels
+        return bool(nodes) and self._has_full_names and all(_CODE.fullmatch(labels[n]) for n in nodes)
 
     @cached_property
     def _has_full_names(self) -> bool:

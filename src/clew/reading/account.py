@@ -51,6 +51,7 @@ from clew.reading.asked_for import (
     names_a_thing,
     reached_by,
 )
+from clew.reading.comparisons import is_comparative
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -95,6 +96,11 @@ _OPENING = re.compile(
 )
 """Words with which a question opens that say of what kind its answer is."""
 _WHO = re.compile(r"\W*(?:and\s+|so\s+)?(who)\b", re.I)
+_WHAT_OR_WHICH = re.compile(
+    r"\W*(?:and\s+|so\s+)?(?:(what)(?:['’]s|\s+(?:is|are|was|were|did|does|do|has|have|had))\b"
+    r"|which\s+(?:(?:of|our|the|all)\s+)*(?!of\b)([a-z]+)\b)",
+    re.I,
+)
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _ASKED_THING = re.compile(r"\W*(?:and\s+)?(?:which|what)\s+(\w+)\s+(\w+)\b", re.I)
 _TIME_OF_DAY = re.compile(r"\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
@@ -110,6 +116,8 @@ _LASTS = re.compile(
 )
 """*Last* as a verb: *how long does it last*."""
 _NUMBERS = frozenset(("number", "numbers"))
+_CODES_ASKED = re.compile(r"\b(?<!of )(?:numbers|codes|ids|refs)\b(?!\s+of\b)", re.I)
+_CODE_WORDS = _NUMBERS | frozenset("id ids code codes ref refs reference references one ones".split())
 _BY_COUNT = english.NARROWS | frozenset("frequent active busy productive prolific used many much".split())
 """Adjectives by which what there is most of is ranked."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -297,9 +305,13 @@ class _Name:
         self._families = [name.partition(",")[0] for name in names if _LAST_FIRST.fullmatch(name)]
         self._all_inverted = len(self._families) == len(names)
 
+    def has(self, norm: str) -> bool:
+        """Whether a word is one of the name as it is."""
+        return norm in self._words or singular(norm) in self._words
+
     def says(self, norm: str) -> bool:
         """Whether a word is one of the name: as it is, cut short, or with a slip."""
-        if norm in self._words or singular(norm) in self._words:
+        if self.has(norm):
             return True
         if any(c.isdigit() for c in norm):
             return False
@@ -486,9 +498,15 @@ class _Account:
                 self._put(token, "name", label)
         else:
             lacks_family = name.lacks_family([t.norm for t in inside])
+            # *Died* is no *Die Blechtrommel*.
+            is_other = candidate.how == WORDS and not any(
+                t.text[:1].isupper() or name.has(t.norm) for t in inside if t.norm not in FUNCTION
+            )
             for token in inside:
                 if token.norm in FUNCTION and token.text.islower():
                     self._put(token, "frame", "")
+                elif is_other:
+                    self._put(token, "unplaced", "")
                 elif not lacks_family and name.says(token.norm):
                     self._put(token, "name", label)
                 elif lacks_family or self._is_of_name(token):
@@ -786,12 +804,23 @@ class _Account:
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
+        self._place_unsaid()
         self._place_measured()
         self._place_question_word()
         self._place_time_of_day()
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
                 self._restrict(*match.span(), "count", self.carried.counts)
+
+    def _place_unsaid(self) -> None:
+        """Where nothing ranks, the words that ask do not ask for the largest; *numbers* are no number."""
+        outside = [t.norm for t in self.tokens if not self._is_used(t)]
+        is_said = any(english.SUPERLATIVE.fullmatch(norm) or is_comparative(norm) for norm in outside)
+        if self.carried.ranks and not is_said and not self.query.said:
+            for token in self.tokens[:2] if self.tokens[0].norm == "how" else self.tokens[:1]:
+                self._put(token, "unplaced", "")
+        for match in _CODES_ASKED.finditer(self.text) if self.query.ask == "count" else ():
+            self._restrict(*match.span(), "asked", carried=False)
 
     def _place_measured(self) -> None:
         """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
@@ -865,6 +894,8 @@ class _Account:
         is_day = step is not None and self.vocabulary.is_of_time(opposite(step))
         if who is not None and query.ask == "list" and (is_number or is_day):
             self._restrict(*who.span(1), "asked", carried=False)
+        if query.ask == "list" and not query.key and who is None:
+            self._place_asked_of_rows()
         whom = _WHOM.match(self.text)
         if whom is not None and step is not None and not is_backward(step):
             label = self.vocabulary.relations[relation_of(step)].split()[-1]
@@ -885,10 +916,24 @@ class _Account:
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 
+    def _place_asked_of_rows(self) -> None:
+        """*What did Ann borrow* is not answered with codes of loans, nor *which books*, but *which loans*."""
+        hit = _WHAT_OR_WHICH.match(self.text)
+        if hit is None or not self.vocabulary.are_called_by_codes(self._some_members()):
+            return
+        lexicon = Lexicon.load()
+        nouns = [t for t in self.tokens if not is_participle(t.norm) and lexicon.uses(t.norm, NOUN) > 0]
+        if hit[1] is not None and any(self._best_label(t)[0] == "type" for t in nouns):
+            return
+        for token in self._inside(*hit.span(1 if hit[1] else 2)):
+            if not self._is_near(token) and token.norm not in _CODE_WORDS:
+                self._restrict(token.start, token.stop, "asked", carried=False)
+
     def _place_ranked_person(self) -> None:
-        """*The top scorer* is somebody, and no number of goals."""
+        """*The top scorer* is somebody, *the cheapest thing* something, and no number."""
         for match in _RANKED_NOUN.finditer(self.text) if self.query.ask in ("largest", "smallest") else ():
-            if Lexicon.load().classes(match[2].lower()).get("person", 0.0) >= PERSON:
+            noun = match[2].lower()
+            if noun in ANYONE or Lexicon.load().classes(noun).get("person", 0.0) >= PERSON:
                 self._restrict(*match.span(1), "asked", carried=False)
 
     def _place_ways(self) -> None:

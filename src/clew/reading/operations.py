@@ -10,7 +10,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.steps import Step, relation_of
+from clew.graph.steps import Step, opposite, relation_of
 from clew.query.tree import (
     Anchor,
     Ask,
@@ -429,5 +429,6 @@ def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Pr
         steps = [step for step, kind in exploration.attributes(base) if kind != DATE]
         for step, gain in zip(steps, exploration.gains_of(base, steps).tolist(), strict=True):
             worth = base.worth + gain + 0.3
-            for ask in asks:
+            is_time = exploration.vocabulary.is_of_time(opposite(step))
+            for ask in (a for a in asks if a != "sum" or not is_time):
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)

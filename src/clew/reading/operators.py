@@ -77,6 +77,7 @@ _GROUP = re.compile(
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
+_LISTS = re.compile(r"\W*(?:which|what|whom?|whose|list|show|name|give|find)\b", re.I)
 _IN_PLACE = re.compile(
     rf"\s+(?:(?:in|at|on)\s+)?(?P<the>the\s+)?(?P<nth>{'|'.join(ORDINALS[:12])}|(?:[1-9]|1\d)(?:st|nd|rd|th))"
     r"(?P<noun>[-\s]+(?:place|position|rank))?(?=\W*$|\s+(?:in|at|on|of|for|behind|with|during)\b)",
@@ -427,9 +428,9 @@ class Operators:
                     yield Operator(match.start(), stop, partial(self._ranked_by, noun))
                     break
                 stop = match.end() if name == "subject" else stop
-                yield Operator(
-                    match.start(), stop, lambda q, n=noun, by=bool(match["by"]): self._grouped(q, n, by=by)
-                )
+                is_counted = said.startswith("per") and _LISTS.match(self.text) is None
+                grouped = partial(self._grouped, noun=noun, by=bool(match["by"]), is_counted=is_counted)
+                yield Operator(match.start(), stop, grouped)
                 break
         each = _EACH.search(self.text) if english.HOW_MANY.search(self.text) else None
         noun = "" if each is None else singular_noun(each["which"].lower())
@@ -464,7 +465,9 @@ class Operators:
         """Whether a noun is what some type or relation of the graph is called."""
         return noun in self.vocabulary.nouns or any(map(partial(_is_head, noun), self.vocabulary.nouns))
 
-    def _grouped(self, query: Query, noun: str, *, by: bool) -> Query | None:
+    def _grouped(self, query: Query, noun: str, *, by: bool, is_counted: bool = False) -> Query | None:
+        if is_counted and query.ask == "list":
+            query = replace(query, ask="count")  # *loans per courier*
         if any(isinstance(p, Extreme) for p in query.contents.parts):
             return None  # the oldest of all is not the oldest of each
         if (by and query.ask == "list") or query.ask in ("yes", "every", "share", "difference"):

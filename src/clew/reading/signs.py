@@ -325,7 +325,7 @@ class Signs:
         """The logarithm of what is left of the odds of a candidate."""
         log_odds = self.open_names(query) * math.log(LEFT_OPEN) + self._asked_log_odds(query)
         if query.ask in _OF_ALL and (ranked := ranking_of(query)) is not None:
-            log_odds += self.superlatives.against(ranked)
+            log_odds += self.superlatives.against(ranked) + (0.0 if self.may_rank else math.log(IGNORED))
         if self.must_compare and query.ask in _WITHOUT_COMPARING:
             log_odds += 0.0 if any(map(_compares, query.contents.parts)) else math.log(IGNORED)
         if self.dates:
