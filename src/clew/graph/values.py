@@ -60,6 +60,8 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("km2",), ("area", 1e6)),
 }
 """What a unit measures, and how much of the measure's base unit it is."""
+_UNSURE = frozenset((*(unit for unit in UNITS if len(unit) == 1), "min"))
+"""Those that are units only at the end of a label: *min ripening days* is no minutes."""
 CURRENCIES = {
     **dict.fromkeys(("$", "us$", "usd"), "USD"), **dict.fromkeys(("€", "eur"), "EUR"),
     **dict.fromkeys(("£", "gbp"), "GBP"), **dict.fromkeys(("¥", "jpy"), "JPY"),
@@ -131,7 +133,7 @@ def unit_in(label: Sequence[str], measure: str = "") -> str:
         (
             word
             for word in words
-            if word in UNITS and (len(word) > 1 or word == words[-1]) and measure in ("", UNITS[word][0])
+            if word in UNITS and (word not in _UNSURE or word == words[-1]) and measure in ("", UNITS[word][0])
         ),
         "",
     )

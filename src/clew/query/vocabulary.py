@@ -152,8 +152,11 @@ MOST_READ = 200
 TRUTH = {word: word in TRUE for word in (*TRUE, *FALSE)}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_YES_OR_NO = re.compile(r"\s*\((?:yes|y|true)\s*/\s*(?:no|n|false)\)", re.I)
-"""What says of a column how its values are written: *Portable (yes/no)*."""
+_WRITTEN_AS = re.compile(
+    r"\s*\((?:(?:yes|y|true)\s*/\s*(?:no|n|false)|[dmy]{1,4}([-./ ])[dmy]{1,4}(?:\1[dmy]{1,4})?|hh:mm(?::ss)?)\)",
+    re.I,
+)
+"""What says of a column how its values are written: *Portable (yes/no)*, *Opened (dd/mm/yyyy)*."""
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
 _HAVING = frozenset(("has", "is", "was", "have"))
@@ -170,7 +173,7 @@ def words_of_label(label: str) -> str:
 
     Of an address the last part: *http://a.org/in#country* → *country*, but *in/out* → *in out*.
     """
-    label = _YES_OR_NO.sub("", label) or label
+    label = _WRITTEN_AS.sub("", label) or label
     is_path = label.startswith("/") or "://" in label
     last = re.split(r"[/#]", label.rstrip("/#"))[-1] if is_path else label
     parts = [p for p in last.split(".") if p]

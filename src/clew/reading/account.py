@@ -895,7 +895,7 @@ class _Account:
         if who is not None and query.ask == "list" and (is_number or is_day):
             self._restrict(*who.span(1), "asked", carried=False)
         if query.ask == "list" and not query.key and who is None:
-            self._place_asked_of_rows()
+            self._place_asked_of_rows(type_)
         whom = _WHOM.match(self.text)
         if whom is not None and step is not None and not is_backward(step):
             label = self.vocabulary.relations[relation_of(step)].split()[-1]
@@ -903,7 +903,7 @@ class _Account:
             if is_role and whom[1].lower() == label:  # *whom does Ann mentor*: not her mentor
                 for token in self._inside(*whom.span(1)):
                     self._put(token, "unplaced", "")
-        noun = "" if type_ < 0 or query.key else singular(self.vocabulary.types[type_].split()[-1])
+        noun = "" if type_ < 0 or query.key else self._noun_of(type_)
         if whose is not None and singular(whose[2].lower()) == noun:
             self._restrict(*whose.span(1), "asked", carried=False)
         if opening is None or query.ask != "list" or query.key or isinstance(query.part, Anchor):
@@ -916,18 +916,24 @@ class _Account:
         if not is_right and not (opening["how"] and is_number):
             self._restrict(*opening.span(opening.lastgroup or 0), "asked", carried=False)
 
-    def _place_asked_of_rows(self) -> None:
+    def _place_asked_of_rows(self, type_: int) -> None:
         """*What did Ann borrow* is not answered with codes of loans, nor *which books*, but *which loans*."""
         hit = _WHAT_OR_WHICH.match(self.text)
-        if hit is None or not self.vocabulary.are_called_by_codes(self._some_members()):
+        if hit is None or type_ < 0 or not self.vocabulary.are_called_by_codes(self._some_members()):
             return
         lexicon = Lexicon.load()
-        nouns = [t for t in self.tokens if not is_participle(t.norm) and lexicon.uses(t.norm, NOUN) > 0]
-        if hit[1] is not None and any(self._best_label(t)[0] == "type" for t in nouns):
-            return
-        for token in self._inside(*hit.span(1 if hit[1] else 2)):
-            if not self._is_near(token) and token.norm not in _CODE_WORDS:
+        if hit[1] is not None:
+            nouns = [t for t in self.tokens if not is_participle(t.norm) and lexicon.uses(t.norm, NOUN) > 0]
+            is_said = any(self._best_label(t)[0] == "type" for t in nouns)
+        else:
+            asked, own = lexicon.classes(hit[2].lower()), lexicon.classes(self._noun_of(type_))
+            is_said = hit[2].lower() in _CODE_WORDS or not asked.keys().isdisjoint(own)
+        for token in self._inside(*hit.span(1 if hit[1] else 2)) if not is_said else ():
+            if not self._is_near(token):
                 self._restrict(token.start, token.stop, "asked", carried=False)
+
+    def _noun_of(self, type_: int) -> str:
+        return singular(self.vocabulary.types[type_].split()[-1])
 
     def _place_ranked_person(self) -> None:
         """*The top scorer* is somebody, *the cheapest thing* something, and no number."""

@@ -708,8 +708,15 @@ def says_name(header: str) -> bool:
 
 
 def names_by_cells(profiles: Mapping[int, ColumnProfile], least: float = UNIQUE_SHARE) -> NameColumns:
-    """The column of texts that is most unique, `least` so, and written as names are; nothing if none is."""
-    candidates = [(profile.unique, -at) for at, profile in profiles.items() if _are_names(profile, least)]
+    """The first column of texts that are nearly unique and written as names are; else the most unique one.
+
+    None of those that are not `least` so; nothing if all are so.
+    """
+    candidates = [
+        (min(profile.unique, UNIQUE_SHARE), -at)
+        for at, profile in profiles.items()
+        if _are_names(profile, least)
+    ]
     return ((-max(candidates)[1],),) if candidates else ()
 
 

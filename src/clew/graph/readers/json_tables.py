@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.columns import EdgeColumns, header_words, known_kind, known_layout
+from clew.graph.readers.columns import EdgeColumns, NodeColumns, header_words, known_kind, known_layout
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import (
@@ -607,15 +607,47 @@ class _Rows:
         return [name for name in self.called if has_id and _are_objects(record.get(name))]
 
 
-def _tables_of(
-    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, *, alone: bool
+def _tables_of_kinds(
+    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, kind: str
 ) -> list[Table]:
-    """Look through objects as rows of a table, and through what is within them before."""
+    """Look through objects of several kinds that have no ids of one field: those of each kind are a table."""
+
+    def of_kind(value: str, records: Iterable[Object]) -> Iterator[Object]:
+        return (_without(one, kind) for one in records if (_text(one.get(kind)) or "") == value)
+
+    tables: list[Table] = []
+    for value in dict.fromkeys(_text(one.get(kind)) or "" for one in objects()):
+
+        def read(tally: Tally, value: str = value, *, is_first: bool = not tables) -> Iterator[Object]:
+            said = tally if is_first else Tally(on_error="skip", hints=tally.hints)  # faults are told once
+            return of_kind(value, _objects_in(path, said))
+
+        tables += _tables_of(
+            path / (value or path.name), lambda v=value: of_kind(v, objects()), hints, alone=False, read=read
+        )
+    return tables
+
+
+def _tables_of(
+    path: Path,
+    objects: Callable[[], Iterable[Object]],
+    hints: Hints,
+    *,
+    alone: bool,
+    read: Callable[[Tally], Iterable[Object]] | None = None,
+) -> list[Table]:
+    """Look through objects as rows of a table, and through what is within them before.
+
+    `read` gives them anew when it is their turn; without it they are what the file at `path` holds.
+    """
     first = list(islice(objects(), SAMPLED_ROWS))
     things, called = _Things.of(first), path.name.split(".")[0]
     kind = "" if hints.columns else known_kind(hints.known, called) or _kind_of(first)
     keys = () if hints.columns else (hints.id,) if hints.id else _ID_KEYS  # edges have no rows
     id_ = next((key for key in keys if all(_is_text(one.get(key)) for one in first)), "")
+    known = _known_kind_of(first, hints)
+    if known or (kind and not id_ and not hints.of_table and not hints.known):
+        return _tables_of_kinds(path, objects, hints, known or kind)
     within = _Rows.of(first, things, id_, kind, singular(header_words(called) or "row"))
 
     def outer(record: Object) -> Object:
@@ -636,7 +668,8 @@ def _tables_of(
 
     def rows(tally: Tally) -> Iterable[list[str]]:
         # A document is parsed again when it is its turn: not all of a folder are kept until then.
-        return (columns.row(outer(each)) for each in _objects_in(path, tally))
+        again = _objects_in(path, tally) if read is None else read(tally)
+        return (columns.row(outer(each)) for each in again)
 
     table = _look_at(path, columns, rows, hints, alone=alone)
     is_told = kind in columns.at and not table.layout.known
@@ -669,6 +702,13 @@ def _kind_of(records: Sequence[Object]) -> str:
             told[key] = sum(_is_of_some(name, list(by_value.values())) for name in partly)
     best = max(told, key=lambda key: told[key], default="")
     return best if best and 2 * told[best] > len(partly) else ""
+
+
+def _known_kind_of(records: Sequence[Object], hints: Hints) -> str:
+    """The field of which each value is what a known table of a kind is called, "" for none."""
+    names = {form.name for form in hints.known}
+    shared = set.intersection(*(set(record) for record in records)) if records and names else set[str]()
+    return next((key for key in sorted(shared) if all(str(record[key]) in names for record in records)), "")
 
 
 def _is_word(text: str) -> bool:
@@ -735,13 +775,28 @@ def _with_types(table: Table, kind: str = "") -> Table:
     """Take the types of nodes from a column of kinds: a given one, else where none is called *type*."""
     nodes = table.layout.nodes
     if nodes is not None and (kind or nodes.types is None):
-        said = {kind} if kind else {name for name in table.header if header_words(name) in _KINDS}
-        types = next((at for at in nodes.properties if table.header[at] in said), None)
-        if types is not None:
+        types = table.header.index(kind) if kind else _types_of(table, nodes)
+        if types is not None and types in nodes.properties:
             others = {*nodes.properties, types if nodes.types is None else nodes.types} - {types}
-            nodes = replace(nodes, types=types, properties=tuple(sorted(others)))
+            names = tuple(of for of in nodes.names if of != (types,))
+            nodes = replace(nodes, types=types, names=names, properties=tuple(sorted(others)))
             table.layout = replace(table.layout, nodes=nodes)
     return table
+
+
+def _types_of(table: Table, nodes: NodeColumns) -> int | None:
+    """The column of kinds: one that all nodes have goes before one of some, *label* only beside names."""
+    kinds = [at for at in nodes.properties if header_words(table.header[at]) in _KINDS]
+    labels = [at for at in nodes.properties if header_words(table.header[at]) == "label"]
+    shared = [at for at in kinds if all(row[at] for row in table.sample)]
+    labels = [at for at in labels if nodes.names[:1] != ((at,),) and _are_kinds(table, at)]
+    return next(iter((*shared, *labels, *kinds)), None)
+
+
+def _are_kinds(table: Table, at: int) -> bool:
+    """Whether a column has a word for each row, and few different ones."""
+    cells = [row[at] for row in table.sample]
+    return all(map(_is_word, cells)) and 2 * len(set(cells)) <= len(cells)
 
 
 def _put_names(
