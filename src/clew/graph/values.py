@@ -133,7 +133,9 @@ def unit_in(label: Sequence[str], measure: str = "") -> str:
         (
             word
             for word in words
-            if word in UNITS and (word not in _UNSURE or word == words[-1]) and measure in ("", UNITS[word][0])
+            if word in UNITS
+            and (word not in _UNSURE or word == words[-1])
+            and measure in ("", UNITS[word][0])
         ),
         "",
     )

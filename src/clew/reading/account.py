@@ -52,6 +52,7 @@ from clew.reading.asked_for import (
     reached_by,
 )
 from clew.reading.comparisons import is_comparative
+from clew.reading.edge_words import EdgeKeys
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
@@ -116,6 +117,18 @@ _LASTS = re.compile(
 )
 """*Last* as a verb: *how long does it last*."""
 _NUMBERS = frozenset(("number", "numbers"))
+_PERIOD = (
+    "(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring"
+    "|autumn)"
+)
+_WHY = re.compile(r"\W*(?:and\s+|so\s+)?(why|how\s+come|for\s+(?:what|which)\s+reasons?)\b", re.I)
+_REASONS = frozenset(
+    "reason reasons cause causes caused purpose motive grounds explanation because why".split()
+)
+_WHICH_DAY = re.compile(r"\b(?:what|which)\s+(?:\w+\s+)?(day)\b", re.I)
+_HOW_MANY_PERIODS = re.compile(rf"\bhow\s+many\s+(?:\w+\s+)?{_PERIOD}\b(?!\s+of\b)", re.I)
+_HOW_MANY_PEOPLE = re.compile(rf"\bhow\s+many\s+({'|'.join(sorted(ANY_PEOPLE))})\b", re.I)
+_YEAR, _IN = re.compile(r"[12]\d{3}"), re.compile(r"\b(?:in|during|since|before|after)\s+$", re.I)
 _CODES_ASKED = re.compile(r"\b(?<!of )(?:numbers|codes|ids|refs)\b(?!\s+of\b)", re.I)
 _CODE_WORDS = _NUMBERS | frozenset("id ids code codes ref refs reference references one ones".split())
 _BY_COUNT = english.NARROWS | frozenset("frequent active busy productive prolific used many much".split())
@@ -165,10 +178,6 @@ COMMONEST = 3_000
 something by itself: *edited*; not *works*."""
 _DEGREE = re.compile(r"\w{3,}(?:est|er)|best|worst|better|worse")
 """Superlatives and comparatives that say by what is ranked or compared."""
-_PERIOD = (
-    "(?:years?|months?|weeks?|quarters?|decades?|centur(?:y|ies)|seasons?|days?|hours?|summer|winter|spring"
-    "|autumn)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +223,8 @@ _RESTRICTIONS = (
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by)\s+another\b", "counts"),
-    (english.ONLY.pattern, "ranks"),
     (english.JUST_SO_MANY.pattern, "compares"),
+    (rf"(?!{english.JUST_SO_MANY.pattern}){english.ONLY.pattern}", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
     (r"\b(?:average|avg|mean)\b", "sums"),
     (r"\b(?:before|after)\s+the\s+(?:last|latest|first)\b(?:\s+(?:one|time)\b)?", "nothing"),
@@ -271,6 +280,7 @@ class Accountant:
     """Places the words of texts over one graph."""
 
     ranker: GraphRanker
+    edge_keys: EdgeKeys
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -596,7 +606,10 @@ class _Account:
 
     def _is_of_name(self, token: Token) -> bool:
         """Whether a word is written as one of a name: a capital, or the first one and no verb."""
-        is_letter = len(token.text) == 1 and token.text not in "AI"  # *S waves* are no *P waves*
+        # *S waves* are no *P waves*; *grade A*, where nobody writes the article so.
+        is_letter = len(token.text) == 1 and (
+            token.text not in "AI" or (token.text == "A" and token.start > 0)
+        )
         if (token.norm in FUNCTION and not is_letter) or token.norm in HONORIFICS:
             return False
         if not token.text[:1].isupper():
@@ -649,11 +662,24 @@ class _Account:
                     self._place_value(mention)
                 case _:
                     pass
+        self._place_years()
         for mention in self._numbers_before_nouns():
             if len(self._some_members()) == mention.values[0].number and self.query.ask != "count":
                 self._place_inside(mention, "operator", "as many")
             else:
                 self._place_inside(mention, "unplaced", "")
+
+    def _place_years(self) -> None:
+        """*Who rented a van in 2019*, where rentals have dates: it is not the year of the van."""
+        relations = {relation_of(step) for step in steps_of(self.query)}
+        if not any(
+            any(self.of.edge_keys.dated(r)) for r in relations & self.of.edge_keys.of_relations.keys()
+        ):
+            return
+        for mention in (self.mentions[m] for m in self.names.values() if m >= 0):
+            if _YEAR.fullmatch(mention.text) and _IN.search(self.text, 0, mention.start):
+                for token in self._inside(mention.start, mention.stop):
+                    self.placed[token.start] = ("unplaced", "")
 
     def _numbers_before_nouns(self) -> Iterator[Mention]:
         """Numbers that are written as words before what they count, and are in no part: *which two films*."""
@@ -819,8 +845,15 @@ class _Account:
         if self.carried.ranks and not is_said and not self.query.said:
             for token in self.tokens[:2] if self.tokens[0].norm == "how" else self.tokens[:1]:
                 self._put(token, "unplaced", "")
-        for match in _CODES_ASKED.finditer(self.text) if self.query.ask == "count" else ():
-            self._restrict(*match.span(), "asked", carried=False)
+        for pattern in (_CODES_ASKED, _HOW_MANY_PERIODS) if self.query.ask == "count" else ():
+            for match in pattern.finditer(self.text):
+                self._restrict(*match.span(), "asked", carried=False)
+        why, day = _WHY.match(self.text), _WHICH_DAY.search(self.text)
+        if why and not any(_REASONS.intersection(label.split()) for _, label, _, _ in self.own):
+            self._restrict(*why.span(1), "asked", carried=False)
+        if day and self.query.ask == "list" and self._lists_times():
+            if all(self.vocabulary.graph.labels[node].isdigit() for node in self._some_members()):
+                self._restrict(*day.span(1), "asked", carried=False)
 
     def _place_measured(self) -> None:
         """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
@@ -1122,13 +1155,22 @@ class _Account:
             for token in self._inside(*living_asked_for(self.text, self.mentions)):
                 if not self._spelt(token)[1].size and not self._is_near(token):
                     self._put(token, "unplaced", "")
+        people = _HOW_MANY_PEOPLE.search(self.text) if self.query.ask == "count" else None
+        for token in self._inside(*people.span(1)) if people and self._counts_nobody() else ():
+            if not self._is_used(token) and not self._is_near(token):
+                self._put(token, "unplaced", "")
 
     def _counts_nobody(self) -> bool:
         """Whether the query counts what is no person: *how many people* are not as many as their orders.
 
         The same holds for what it ranks or filters by: *the most people* are not the most orders.
         """
-        types = [final_type(self.query.part, self.vocabulary)] if self.query.ask == "count" else []
+        counted = final_type(self.query.part, self.vocabulary) if self.query.ask == "count" else -1
+        if counted >= 0 and _HOW_MANY_PEOPLE.search(self.text):
+            return self.of.ranker.kinds.is_nobody(
+                counted, groups=False
+            )  # *how many people came*: no concerts
+        types = [counted]
         for part in self.query.contents.parts:
             match part:
                 case Counted(_, step) | Extreme(_, (*_, step), True):

@@ -53,7 +53,10 @@ DERIVED = 0.85
 """From here on two words are near because one is derived from the other."""
 OfStep = Callable[[int], tuple[OnEdge, ...]]
 _BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
-ENDS = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
+ENDS = frozenset(
+    "until till to end ended ending ends finish finished stop stopped left closed died returned retired sold"
+    " withdrawn resolved completed expired decommissioned".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,26 @@ class EdgeKeys:
         begin = next((key for key, said in words.items() if said & _BEGIN), "")
         end = next((key for key, said in words.items() if said & ENDS and key != begin), "")
         others = [key for key in words if key not in (begin, end)]
+        if len(others) == 2 and not begin and not end:
+            begin, end = self._in_order(others[0], others[1], places)
+            others = [] if begin else others
         return begin, end, others[0] if len(others) == 1 else ""
+
+    def _in_order(self, one: str, other: str, places: NDArray[np.int64]) -> tuple[str, str]:
+        """Two dates of edges of which one is never after the other, as begin and end; "" for others."""
+        properties, keys = self.graph.edge_properties, list(self.graph.edge_properties.keys)
+        owners = np.repeat(np.arange(len(properties)), np.diff(properties.offsets))[places]
+        days = [np.full(len(properties), np.nan) for _ in (one, other)]
+        for key, of in zip((one, other), days, strict=True):
+            at = properties.key[places] == keys.index(key)
+            of[owners[at]] = properties.value[places[at]]
+        both = ~np.isnan(days[0]) & ~np.isnan(days[1])
+        first, second = days[0][both], days[1][both]
+        if not (first < second).any() and not (second < first).any():
+            return "", ""
+        if (first <= second).all():
+            return one, other
+        return (other, one) if (second <= first).all() else ("", "")
 
     def _has_values(self, key: str, places: NDArray[np.int64]) -> bool:
         properties = self.graph.edge_properties

@@ -147,6 +147,9 @@ AVERAGE = re.compile(r"\b(average|avg|mean|typical)", re.I)
 SUM = re.compile(
     r"\b(total|sum|altogether|together|combined|overall|how (many|much)|add up|all told|in all\b)", re.I
 )
+SUM_OF_TWO = re.compile(
+    r"\b(?:totals?|sum|altogether|together|combined|overall|add up|all told|in all|and)\b", re.I
+)
 YES_NO = re.compile(
     r"(^|[,;:.!?-]\s*)(and |so |but |then |also )?"
     r"(is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|isn'?t|aren'?t|wasn'?t|"

@@ -429,6 +429,8 @@ def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Pr
         steps = [step for step, kind in exploration.attributes(base) if kind != DATE]
         for step, gain in zip(steps, exploration.gains_of(base, steps).tolist(), strict=True):
             worth = base.worth + gain + 0.3
-            is_time = exploration.vocabulary.is_of_time(opposite(step))
-            for ask in (a for a in asks if a != "sum" or not is_time):
+            is_sum = not exploration.vocabulary.is_of_time(opposite(step))
+            if isinstance(base.part, Either):  # *how many points is Ann ahead of Bob* adds up nothing
+                is_sum = is_sum and english.SUM_OF_TWO.search(exploration.question) is not None
+            for ask in (a for a in asks if a != "sum" or is_sum):
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)

@@ -77,6 +77,7 @@ _GROUP = re.compile(
     r"|\s*\b(?:do|does|did|has|have|is|are)\s+(?:each|every)\s+(?P<subject>[\w-]+(?:\s+[\w-]+)??)(?:\s+(?:have|has|had|got|contain))?(?=\W*$)",
     re.I,
 )
+_KIND = re.compile(r"\s+(?:types?|kinds?|sorts?|category|categories)\b", re.I)
 _LISTS = re.compile(r"\W*(?:which|what|whom?|whose|list|show|name|give|find)\b", re.I)
 _IN_PLACE = re.compile(
     rf"\s+(?:(?:in|at|on)\s+)?(?P<the>the\s+)?(?P<nth>{'|'.join(ORDINALS[:12])}|(?:[1-9]|1\d)(?:st|nd|rd|th))"
@@ -100,7 +101,11 @@ _MORE = re.compile(
 )
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
-_CURRENT = re.compile(rf"{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)", re.I)
+_CURRENT = re.compile(
+    rf"\bstill\s+(?:open|active|running|alive|ongoing|pending|outstanding|unresolved|valid)\b(?=\W*$|\s+(?:in|at|on|and|or)\b)"
+    rf"|{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)",
+    re.I,
+)
 _HOW_MANY_DAYS = re.compile(
     r"\bhow\s+many\s+days\b(?=\s+(?:was|were|did|passed|elapsed|are\s+there|were\s+there|lay)\b)"
     r"(?:\s+(?:passed|elapsed|lay|(?:are|were)\s+there)\s+(?:between|from)\b(?:\s+(?:when|the))*)?",
@@ -424,6 +429,7 @@ class Operators:
                 if not self._is_noun(noun):
                     continue
                 stop = match.start(name) + len(" ".join(words[:length]))
+                stop = kind.end() if (kind := _KIND.match(self.text, stop)) else stop  # *per fuel type*
                 if match["by"] and english.SUPERLATIVE.search(self.text, 0, match.start()):
                     yield Operator(match.start(), stop, partial(self._ranked_by, noun))
                     break

@@ -280,7 +280,7 @@ class QuestionReader:
     @cached_property
     def accountant(self) -> Accountant:
         """Places words in query graphs."""
-        return Accountant(self._ranker)
+        return Accountant(self._ranker, self.edge_keys)
 
     def account(self, reading: Reading, query: Query, least: float = 0.0) -> Account:
         """What each word of a question, as it was asked, is in a query graph; `least` as for an accountant.
