@@ -153,7 +153,8 @@ TRUTH = {word: word in TRUE for word in (*TRUE, *FALSE)}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WRITTEN_AS = re.compile(
-    r"\s*\((?:(?:yes|y|true)\s*/\s*(?:no|n|false)|[dmy]{1,4}([-./ ])[dmy]{1,4}(?:\1[dmy]{1,4})?|hh:mm(?::ss)?)\)",
+    r"\s*\((?:(?:yes|y|true)\s*/\s*(?:no|n|false)|[dmy]{1,4}([-./ ])[dmy]{1,4}(?:\1[dmy]{1,4})?"
+    r"|hh:mm(?::ss)?)\)",
     re.I,
 )
 """What says of a column how its values are written: *Portable (yes/no)*, *Opened (dd/mm/yyyy)*."""

@@ -52,8 +52,8 @@ from clew.reading.asked_for import (
     reached_by,
 )
 from clew.reading.comparisons import is_comparative
-from clew.reading.edge_words import EdgeKeys
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
+from clew.reading.edge_words import EdgeKeys
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
@@ -851,9 +851,12 @@ class _Account:
         why, day = _WHY.match(self.text), _WHICH_DAY.search(self.text)
         if why and not any(_REASONS.intersection(label.split()) for _, label, _, _ in self.own):
             self._restrict(*why.span(1), "asked", carried=False)
-        if day and self.query.ask == "list" and self._lists_times():
-            if all(self.vocabulary.graph.labels[node].isdigit() for node in self._some_members()):
-                self._restrict(*day.span(1), "asked", carried=False)
+        if day is not None and self._lists_times() and self._are_years():
+            self._restrict(*day.span(1), "asked", carried=False)
+
+    def _are_years(self) -> bool:
+        """Whether years alone are recorded of what is asked for."""
+        return all(self.vocabulary.graph.labels[node].isdigit() for node in self._some_members())
 
     def _place_measured(self) -> None:
         """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
