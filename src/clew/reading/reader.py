@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
+from clew.graph.readers.columns import words_of_rows
 from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
+from clew.index.update.update import known_tables
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
@@ -59,8 +61,10 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     reader: QuestionReader | None = index.made.get(QuestionReader)
     if reader is None or reader.embedder is not embedder:
         graph, schema = with_types(index)
-        team = team_vocabulary(index)
-        reader = QuestionReader(graph, schema, index.names, embedder, team=team)
+        nouns = tuple(words_of_rows(known_tables(index.manifest.about.report)))
+        reader = QuestionReader(
+            graph, schema, index.names, embedder, team=team_vocabulary(index), nouns=nouns
+        )
         index.made[QuestionReader] = reader
     return reader
 
@@ -108,11 +112,15 @@ class QuestionReader:
     embedder: Embedder
     ranker: Ranker | None = None
     team: TeamVocabulary = field(default_factory=TeamVocabulary)
+    nouns: Sequence[tuple[str, str]] = ()
+    """What rows of a type are called as well, by the column of their names."""
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words of the graph, and of its team."""
-        further = self.team.further(list(self.graph.relations), list(self.graph.types.names))
+        relations, types = list(self.graph.relations), list(self.graph.types.names)
+        further = self.team.further(relations, types)
+        further += [(len(relations) + types.index(t), noun) for t, noun in self.nouns if t in types]
         type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
         denies = {name: naming.denies for name, naming in self.team.relations.items() if naming.denies}
         return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys(), denies)

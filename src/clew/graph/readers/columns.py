@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -302,6 +302,21 @@ class TableForm:
     def from_json(cls, form: Mapping[str, Any]) -> TableForm:
         """The form of a table that an index keeps."""
         return converted(form, cls)
+
+
+def words_of_rows(tables: Sequence[TableForm]) -> Iterator[tuple[str, str]]:
+    """Types of rows with what the column calls them by which they are named: rows of *case file* are matters.
+
+    No words such as *name*, which say nothing of what is called so.
+    """
+    for form in tables:
+        nodes = form.layout.nodes
+        named_by = nodes.names[0] if nodes is not None and nodes.names else ()
+        if nodes is None or not nodes.type_name or len(named_by) != 1 or named_by[0] >= len(form.header):
+            continue
+        noun = header_words(form.header[named_by[0]])
+        if noun.isalpha() and (noun not in NAMES or noun == "title"):
+            yield nodes.type_name, noun
 
 
 def known_layout(header: Sequence[str], known: Sequence[TableForm], called: str) -> Layout | None:

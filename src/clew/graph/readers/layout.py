@@ -348,6 +348,8 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], calle
         nodes = NodeColumns(parts[0], (), None, tuple(candidates), literals=False, key=parts[1:], join=" ")
         return Layout(grouped_columns, nodes=nodes)
     id_candidates = [*said, *texts, *codes, *numbers]
+    if not id_candidates and names and candidates[0] in unique and candidates[0] < names[0]:
+        id_candidates = said = [candidates[0]]  # `payroll`, before names that come twice
     pair = None if id_candidates else _key_pair(cells, len(rows))
     key: tuple[int, ...] = ()
     if pair is not None:
