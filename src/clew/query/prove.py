@@ -16,6 +16,7 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    Own,
     Part,
     Qualified,
     Query,
@@ -131,6 +132,13 @@ def _value_path(
         return []
     step = steps[0] if steps else -1
     node = np.array([member], np.int64)
+    if isinstance(part, Compared) and isinstance(part.value, Own):
+        ways = (steps, part.value.steps)
+        _, *ends = executor.own(node, steps, part.sign, part.value)
+        single = [
+            (way[0], int(of[0])) for way, of in zip(ways, ends, strict=True) if len(way) == 1 and len(of)
+        ]
+        return [triple_of(executor.graph, member, *edge) for edge in single]
     _, reached, numbers = executor.values(node, steps)
     if not len(reached):
         return []
