@@ -943,13 +943,13 @@ def _type_of(table: Table, *, alone: bool) -> str:
     nodes = table.layout.nodes
     if nodes is None or table.extends or (nodes.key and nodes.join != " "):  # a place in a year
         return ""
-    id_, names = nodes.id, {at for columns in nodes.names for at in columns}
-    header = "" if table.layout.numbered or nodes.key else table.header[id_]
-    by_column = "" if says_name(header) or table.layout.columns[id_].role else _noun_in(header)
-    if f"{header}Label" in {table.header[at] for at in names}:  # a variable of a query
-        return by_column or _noun_of_file(table, alone=alone)
-    by_column = by_column if not names and id_ in table.word_columns else ""
-    return _noun_of_file(table, alone=alone) or by_column
+    header = "" if table.layout.numbered or nodes.key else table.header[nodes.id]
+    names = {table.header[at] for columns in nodes.names for at in columns}
+    by_file, by_column = _noun_of_file(table, alone=alone), "" if says_name(header) else _noun_in(header)
+    if f"{header}Label" in names:  # a variable of a query
+        return by_column or by_file
+    is_key = by_column != header_words(header)  # `ticket_no` of what has a name too; no *login*
+    return by_file or (by_column if is_key or not names else "")
 
 
 def _noun_of_file(table: Table, *, alone: bool) -> str:
