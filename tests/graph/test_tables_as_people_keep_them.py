@@ -132,6 +132,61 @@ def test_numbers_that_are_ids_lead_to_rows_and_small_counts_do_not(family: Clew)
     assert rows(family, "(m:marriage)", "m", "m.guests") >= {("marriage 1", "4")}
 
 
+TICKETS = "key,title,type,status\n" + "".join(
+    f"T-{i},{title},{kind},{status}\n"
+    for i, (title, kind, status) in enumerate(
+        [
+            *(("Login fails", "bug", "open"), ("Dark theme", "feature", "open")),
+            *(("Slow export", "bug", "closed"), ("Upgrade mailer", "task", "closed")),
+        ]
+    )
+)
+RIVERS = (
+    "river,riverLabel,country,countryLabel\nhttp://www.wikidata.org/entity/Q584,Rhine,"
+    "http://www.wikidata.org/entity/Q183,Germany\nhttp://www.wikidata.org/entity/Q1471,Seine,"
+    "http://www.wikidata.org/entity/Q142,France\n"
+)
+BOM = (
+    '{"bomFormat": "CycloneDX", "components": [{"bom-ref": "a", "type": "library", "name": "left"}, '
+    '{"bom-ref": "b", "type": "application", "name": "shop"}], '
+    '"dependencies": [{"ref": "b", "dependsOn": ["a"]}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "question", "answer"),
+    [
+        # The file says what rows are, a column *type* of what kind: both are asked for.
+        ("tickets.csv", TICKETS, "How many tickets are open?", "2"),
+        ("tickets.csv", TICKETS, "How many tickets are there?", "4"),
+        ("tickets.csv", TICKETS, "Which bugs are open?", "Login fails"),
+        ("tickets.csv", TICKETS, "How many bugs are there?", "2"),
+        ("nodes.csv", TICKETS, "How many bugs are there?", "2"),
+        ("bom.json", BOM, "How many components are there?", "2"),
+        ("bom.json", BOM, "Which libraries are there?", "left"),
+        # Where no file says it, the column of ids does.
+        ("query.csv", RIVERS, "Which rivers are in Germany?", "Rhine"),
+        ("stock.csv", "part,stock\nBolt,900\nNut,1200\n", "How many parts are there?", "2"),
+        (
+            "export.csv",
+            "ticket_no,subject\nT1,Login fails\nT2,Slow export\n",
+            "How many tickets are there?",
+            "2",
+        ),
+    ],
+)
+def test_what_rows_are(tmp_path: Path, cache: Path, file: str, text: str, question: str, answer: str):
+    (tmp_path / file).write_text(text)
+    with Clew.open(tmp_path / file, cache_dir=cache) as clew:
+        assert clew.ask(question).text == answer
+
+
+def test_two_rows_of_texts_have_a_header(tmp_path: Path, cache: Path):
+    (tmp_path / "people.csv").write_text("login,name,city\nann,Ann Lee,Ulm\nbob,Bob Ray,Bonn\n")
+    with Clew.open(tmp_path / "people.csv", cache_dir=cache) as clew:
+        assert rows(clew, "(a)-[:city]->(b)", "a", "b") == {("Ann Lee", "Ulm"), ("Bob Ray", "Bonn")}
+
+
 def test_days_and_flags_in_digits_and_months_are_read(family: Clew):
     found = family.query("MATCH (m:marriage) WHERE m.`held on` > date('1840-01-01') RETURN count(m)")
     assert found.rows == ((2,),)

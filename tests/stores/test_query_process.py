@@ -129,6 +129,7 @@ def test_keys_of_the_environment_are_not_where_queries_run(clew, monkeypatch):
     [
         ("MATCH (f:flim) RETURN f", "no label or relation flim. Near: film"),
         ("MATCH (f:film) RETURN f.release_yaer", "no property release_yaer. Near: release_year"),
+        ("MATCH (f:film) RETURN f.titel", "no property titel.*What a thing is called is its name"),
         ("SELECT ?f { ?f r:directd_by ?x }", "no r:directd_by. Near: r:directed_by"),
         ("SELECT ?f { ?f a t:flim }", "no t:flim. Near: t:film"),
     ],

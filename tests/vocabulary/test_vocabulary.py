@@ -107,6 +107,18 @@ def test_claims_use_terms(family):
     assert {t.relation for t in shown} == {"parent of", "gender"}
 
 
+def test_a_term_compares_what_each_has_itself(tmp_path):
+    orders = "id,name,delivered,due\nO1,Oak,2024-05-03,2024-05-01\nO2,Elm,2024-04-10,2024-04-20\n"
+    (tmp_path / "orders.csv").write_text(orders)
+    with Clew.index(tmp_path / "orders.csv", tmp_path / "g.clew") as clew:
+        clew.set_vocabulary('[terms]\n"late order" = "order[delivered > {.due}]"\n')
+        (citation,) = clew.ask("Which late orders are there?").citations
+        assert {(t.head, t.relation) for t in citation.triples} == {("Oak", "delivered"), ("Oak", "due")}
+        assert [row["label"] for row in clew.table(query="order[delivered < {.due}]").page([])["rows"]] == [
+            "Elm"
+        ]
+
+
 def test_queries_and_tables_know_terms(family):
     pairs = family.query("SELECT ?x { ?x ?aunt ?y }", rows=100).rows
     assert pairs

@@ -206,7 +206,8 @@ _AMOUNT = re.compile(
 _GROUPED = re.compile(rf"[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]+)?")
 _WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
-_WORDS_AROUND = re.compile(r"[^\W\d_]+\$?|[^\w\s]")
+_WORDS_AROUND = re.compile(r"[^\W\d_]{2,}(?=\.)|[^\W\d_]+\$?|(?<![^\W\d_]{2})\.|[^\w\s.]")
+"""Words and signs; a dot behind a word, as of *Mio.*, is none."""
 _BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _COMPACT_DAY = re.compile(r"(?P<year>1[0-9]{3}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})", re.ASCII)
 PERCENT = "%"

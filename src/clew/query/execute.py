@@ -26,6 +26,7 @@ from clew.query.tree import (
     Extreme,
     OfType,
     OnEdge,
+    Own,
     Part,
     Qualified,
     Query,
@@ -379,8 +380,10 @@ class Executor:
         return place[has], reached[has], values.value[reached[has]].astype(np.float64)
 
     def _compared(
-        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Value | Part | Amount
+        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Value | Part | Amount | Own
     ) -> Nodes:
+        if isinstance(value, Own):
+            return members[distinct(self.own(members, steps, sign, value)[0])]
         place, reached, numbers = self.values(members, steps)
         if isinstance(value, Amount):
             amount = self.number(Query(value.ask, value.part))
@@ -396,6 +399,26 @@ class Executor:
                 return NO_NODES
             keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
         return members[distinct(place[keep])]
+
+    def own(
+        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Own
+    ) -> tuple[Nodes, Nodes, Nodes]:
+        """Places in `members`, and the two things of each that stand so to each other."""
+        place, reached = self._follow(members, steps)
+        at, others = self._follow(members, value.steps)  # of which the places ascend
+        low = np.searchsorted(at, place)
+        count = np.searchsorted(at, place, "right") - low
+        place, one, other = (
+            np.repeat(place, count),
+            np.repeat(reached, count),
+            others[listed_places(low, count)],
+        )
+        kinds, values = self.graph.values.kind, self.graph.values.value
+        are_values = (kinds[one] == kinds[other]) & (kinds[one] != ValueKind.NONE)
+        keep = are_values & np.asarray(COMPARE[sign](values[one], values[other]))
+        if sign in ("=", "!="):
+            keep |= ~are_values & ((one == other) == (sign == "="))
+        return place[keep], one[keep], other[keep]
 
     def _extreme(self, part: Extreme, members: Nodes) -> Nodes:
         place, score = self.scores(members, part)

@@ -6,6 +6,7 @@
     A & B, A | B, A - B           both, either, the first without the second; ( ) as usual
     A[relation > 5]               compared with a number, a date, a "text", or {Other} .relation
     A[count(^relation) >= 3]      with so many; A[.relation] with one at all
+    A[relation > {.other}]        compared with what each has itself, by one step or more
     A[relation > avg(B)]          compared with a sum, average, largest or smallest
     A .relation[@date > 2023]     over edges that have such a property; [@until >= 2023 or none]
     A[.relation only B]  A[.relation all B]    that it leads to only members of B, to all members of B
@@ -45,6 +46,7 @@ from clew.query.tree import (
     Extreme,
     OfType,
     OnEdge,
+    Own,
     Part,
     Qualified,
     Query,
@@ -352,6 +354,9 @@ class _Reader:
         sign = self._sign()
         if self._peek() in _AMOUNTS and self._peek(1) == "(":
             return Compared(of, steps, sign, Amount(_AMOUNTS[self._take()], self._bracketed()))
+        if self._peek()[:1] == "{" and (own := self._own(self._peek()[1:-1])):
+            self._take()
+            return Compared(of, steps, sign, own)
         if self._peek()[:1] in ("{", "("):
             return self._against(of, steps, sign, self._term())
         text = self._take().strip('"')
@@ -359,6 +364,16 @@ class _Reader:
         if value is not None:
             return Compared(of, steps, sign, value)
         return self._against(of, steps, sign, Anchor(self._id_of(self._names.entity, text, "entity")))
+
+    def _own(self, text: str) -> Own | None:
+        """Steps in braces, of each member itself; None for the name of an entity, as *.NET*."""
+        if text.strip()[:1] not in (".", "^") or self._names.entity(text.strip()) is not None:
+            return None
+        inner = _Reader([token for token, _ in _tokens(text)], self._names)
+        steps = inner._steps()
+        if inner._peek():
+            raise NotationError(f"expected a step, found {inner._peek()}")
+        return Own(steps)
 
     def _against(self, of: Part, steps: tuple[Step, ...], sign: Sign, compared: Part) -> Part:
         """Compared with the members of a set: the same ones, or by their values."""
@@ -453,9 +468,11 @@ class _Writer:
         """A set as it stands inside another one."""
         return f"({self.set(part)})" if isinstance(part, Both | Either | Without) else self.set(part)
 
-    def operand(self, value: Value | Part | Amount, sign: Sign) -> str:
+    def operand(self, value: Value | Part | Amount | Own, sign: Sign) -> str:
         if isinstance(value, Value):
             return _value_text(value)
+        if isinstance(value, Own):
+            return "{" + self.steps(value.steps) + "}"
         if isinstance(value, Amount):
             word = next(word for word, ask in _AMOUNTS.items() if ask == value.ask)
             return f"{word}({self.set(value.part)})"

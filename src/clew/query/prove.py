@@ -16,6 +16,7 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    Own,
     Part,
     Qualified,
     Query,
@@ -132,23 +133,29 @@ def _value_path(
     step = steps[0] if steps else -1
     node = np.array([member], np.int64)
     _, reached, numbers = executor.values(node, steps)
+    if isinstance(part, Extreme):
+        best = [int(numbers.argmax() if part.largest else numbers.argmin())] if len(reached) else []
+        return [triple_of(executor.graph, member, step, int(reached[at])) for at in best]
+    value = part.value
+    if isinstance(value, Own):
+        _, *ends = executor.own(node, steps, part.sign, value)
+        ways = zip((steps, value.steps), ends, strict=True)
+        single = [(way[0], int(of[0])) for way, of in ways if len(way) == 1 and len(of)]
+        return [triple_of(executor.graph, member, *edge) for edge in single]
     if not len(reached):
         return []
-    if isinstance(part, Extreme):
-        best = int(numbers.argmax() if part.largest else numbers.argmin())
-        return [triple_of(executor.graph, member, step, int(reached[best]))]
     bound_proof: list[int] = []
-    if isinstance(part.value, Amount):
+    if isinstance(value, Amount):
         keep = np.ones(len(numbers), np.bool_)
-        some = executor.members(part.value.part)[:FEW_COMPARED].tolist()
-        bound_proof = [t for node in some for t in _prove(executor, part.value.part, node)]
-    elif isinstance(part.value, Value):
-        keep = against(numbers, part.sign, part.value, part.value.date)
+        some = executor.members(value.part)[:FEW_COMPARED].tolist()
+        bound_proof = [t for node in some for t in _prove(executor, value.part, node)]
+    elif isinstance(value, Value):
+        keep = against(numbers, part.sign, value, value.date)
     else:
-        _, others, other_numbers = executor.values(executor.members(part.value), ())
+        _, others, other_numbers = executor.values(executor.members(value), ())
         best = int(other_numbers.argmax() if part.sign[0] == ">" else other_numbers.argmin())
         keep = stands(numbers, part.sign, float(other_numbers[best]))
-        bound_proof = _prove(executor, part.value, int(others[best]))
+        bound_proof = _prove(executor, value, int(others[best]))
     values = reached[keep] if keep.any() else reached
     if step < 0:
         return bound_proof

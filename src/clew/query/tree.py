@@ -133,13 +133,20 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """What steps lead to from each member itself: *delivered after it was due*."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """Members of a set whose value, `steps` away, stands so to a value, a set's values, or an amount."""
+    """Members of a set whose value, `steps` away, stands so to one value, a set's, an amount, or its own."""
 
     source: Part
     steps: tuple[Step, ...]
     sign: Sign
-    value: Value | Part | Amount
+    value: Value | Part | Amount | Own
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +254,8 @@ def contents_of(part: Part) -> Contents:
                 steps += value_steps
                 if isinstance(value, Value):
                     mentions.add(value.mention)
+                elif isinstance(value, Own):
+                    steps += value.steps
             case Extreme(_, value_steps):
                 steps += value_steps
             case _:
@@ -339,7 +348,7 @@ _ALIKE = ("mention", "width", "unit")
 """Fields in which two parts may differ and still mean the same."""
 _TOLD_APART_BY = {
     kind: attrgetter("__class__", *(f.name for f in fields(kind) if f.name not in _ALIKE))
-    for kind in (*_INSIDE, Value, OnEdge)
+    for kind in (*_INSIDE, Value, OnEdge, Own)
 }
 
 

@@ -245,7 +245,8 @@ class Layout:
         if nodes.types is not None:
             roles.append(f"type = {self._name(nodes.types)}")
         elif nodes.type_name:
-            roles.append(f"type = {nodes.type_name} (of the file)")
+            of = "column" if nodes.type_name in header_words(self._name(nodes.id)) else "file"
+            roles.append(f"type = {nodes.type_name} (of the {of})")
         return ", ".join(roles)
 
     def _names(self, columns: Iterable[int]) -> str:

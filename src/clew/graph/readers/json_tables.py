@@ -167,20 +167,20 @@ def _cyclonedx(document: Object) -> Network:
     nodes: list[Object] = []
     links: list[Object] = []
 
-    def add(components: Iterable[object], whole: str | None = None) -> None:
+    def add(components: Iterable[object], kind: str = "component", whole: str | None = None) -> None:
         for component in (cast(Object, each) for each in components if isinstance(each, dict)):
             ref = _ref(component)
             links.extend([] if whole is None else [_link(whole, ref, "contains")])
             licenses = [
                 _license(each) for each in _values(component.get("licenses")) if isinstance(each, dict)
             ]
-            said = _without(component, "bom-ref", "type", "components", "licenses")
-            type_ = component.get("type", "component")
-            nodes.append({ID: ref, LABEL: [type_], **said, "licenses": licenses})
-            add(_values(component.get("components")), ref)
+            said = _without(component, "bom-ref", "components", "licenses")
+            nodes.append({ID: ref, LABEL: [kind], **said, "licenses": licenses})
+            add(_values(component.get("components")), kind, ref)
 
     main = cast(Object, document.get("metadata") or {}).get("component")
-    add((main, *_values(document.get("components")), *_values(document.get("services"))))
+    add((main, *_values(document.get("components"))))
+    add(_values(document.get("services")), "service")
     for entry in _values(document.get("dependencies")):
         for relation, key in (("depends on", "dependsOn"), ("provides", "provides")):
             links += [_link(entry.get("ref"), ref, relation) for ref in _values(entry.get(key))]

@@ -273,9 +273,9 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(found and all(map(_is_amount, found)) for found in values):
         return True
     # Of triples, relations come again and again, and so do heads.
-    if len(rows) < 3 or len(values[0]) < len(rows):
+    if len(values[0]) < len(rows):
         return False
-    return 2 * len(values[1]) > len(rows) or _calls_rows(cells, rows)
+    return (len(rows) > 2 and 2 * len(values[1]) > len(rows)) or _calls_rows(cells, rows)
 
 
 def _is_amount(cell: str) -> bool:

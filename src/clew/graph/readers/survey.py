@@ -295,19 +295,21 @@ def look_through(
     """
     table = Table(path, records)
     try:
-        _look_through(table, hints, delimiter, lists, list_mark)
+        _look_through(table, hints, delimiter, lists, list_mark, alone=alone)
     except UsageError:
         if alone:
             raise
         table = Table(path, records)
         unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
-        _look_through(table, unsaid, delimiter, lists, list_mark)
+        _look_through(table, unsaid, delimiter, lists, list_mark, alone=alone)
     if table.header and not table.layout.columns:
         table.fault = unclear(path, table.line, table.header)
     return table
 
 
-def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str) -> None:
+def _look_through(
+    table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str, *, alone: bool
+) -> None:
     path = table.path
     rows = table.records(Tally(on_error="skip", hints=hints))
     sample = list(islice(rows, SAMPLED_ROWS + 1))
@@ -353,7 +355,8 @@ def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | 
     else:
         # A file of JSON or of a network is called by what it is all of.
         named = layout if lists is not None or hints.relation else _with_relation(layout, table.name)
-        table.layout = _with_names(named, table, hints)
+        table.layout = named
+        table.layout = _with_names(_with_kinds(table, alone=alone), table, hints)
 
 
 def _ids_of(layout: Layout, rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -408,6 +411,20 @@ def _with_relation(layout: Layout, name: str) -> Layout:
         return layout
     relation = " ".join([*words[:-1], singular(words[-1])])
     return replace(layout, edges=replace(edges, relation_name=relation))
+
+
+def _with_kinds(table: Table, *, alone: bool) -> Layout:
+    """Make a column *type* a property where the file says what rows are: tickets, of which one is a *bug*."""
+    layout, nodes = table.layout, table.layout.nodes
+    if (
+        nodes is None
+        or nodes.types is None
+        or layout.columns[nodes.types].role
+        or not _noun_of_file(table, alone=alone)
+    ):
+        return layout
+    properties = tuple(sorted({*nodes.properties, nodes.types}))
+    return replace(layout, nodes=replace(nodes, types=None, properties=properties))
 
 
 def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
@@ -901,15 +918,34 @@ def _unify_texts(tables: Sequence[Table]) -> None:
 
 
 def _type_of(table: Table, *, alone: bool) -> str:
-    """What the name of a file says that its rows are: *bus* of `buses.csv`, with others *staff*."""
+    """What rows are: *bus* of `buses.csv`, with others *staff*; else *river* of a column of their names."""
+    nodes = table.layout.nodes
+    if nodes is None or table.extends or (nodes.key and nodes.join != " "):  # a place in a year
+        return ""
+    header = "" if table.layout.numbered or nodes.key else table.header[nodes.id]
+    names = {table.header[at] for columns in nodes.names for at in columns}
+    by_file, by_column = _noun_of_file(table, alone=alone), "" if says_name(header) else _noun_in(header)
+    if f"{header}Label" in names:  # a variable of a query
+        return by_column or by_file
+    is_key = by_column != header_words(header)  # `ticket_no` of what has a name too; no *login*
+    return by_file or (by_column if is_key or not names else "")
+
+
+def _noun_of_file(table: Table, *, alone: bool) -> str:
+    """What the name of a file says that its rows are; it may be no noun if the file is `alone`."""
     words, nodes = table.noun, table.layout.nodes
-    observed = nodes is not None and nodes.key and nodes.join != " "  # a place in a year
     generic = GENERIC - ROWS_OF_OTHERS if nodes is not None and nodes.references else GENERIC
     unsaid = len(" ".join(words)) < 2 or generic.issuperset(words)
-    if table.extends or observed or unsaid or any(word.isdecimal() for word in words):
+    if unsaid or any(word.isdecimal() for word in words):
         return ""
     noun = singular(words[-1])
     return "" if alone and noun == words[-1] else " ".join([*words[:-1], noun])
+
+
+def _noun_in(header: str) -> str:
+    """The noun that a column of what rows are called has as its name."""
+    words = [word for word in header_words(header).split() if word not in _BESIDE]
+    return "" if GENERIC.issuperset(words) or len(" ".join(words)) < SHORTEST_NOUN else " ".join(words)
 
 
 def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:

@@ -11,6 +11,7 @@ from typing import Any
 
 import ladybug
 
+from clew.foundation.forms import local_name
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_forms import GraphFacts
@@ -81,10 +82,13 @@ def _failure(message: str, names: Mapping[str, Sequence[str]]) -> Exception:
     for pattern, sort in ((_LACKING, "label or relation"), (_LACKING_PROPERTY, "property")):
         if missing := pattern.search(reason):
             keys = {key for of_one in names.values() for key in of_one} if sort == "property" else set[str]()
-            near = get_close_matches(missing[1], sorted(keys.union(names) - {missing[1]}), n=3, cutoff=0.5)
+            by_end = {local_name(name): name for name in sorted(keys.union(names) - {missing[1]})}  # of IRIs
+            near = [by_end[end] for end in get_close_matches(missing[1], by_end, n=3, cutoff=0.5)]
             advice = f"Near: {', '.join(near)}" if near else "clew info shows those that it has"
             if sort == "property" and missing[1] in names:
                 advice = f"It is a relation: (a)-[:{missing[1]}]->(b), and b.name"
+            elif sort == "property":
+                advice += ". What a thing is called is its name"
             return QueryError(f"The graph has no {sort} {missing[1]}. {advice}")
     if kind in _QUERY_FAULTS:
         return QueryError(f"The embedded store cannot run the query: {reason.splitlines()[0]}")
