@@ -242,10 +242,11 @@ _OWN = frozenset(
 """What a column is called that is of other rows of its table."""
 
 _OF_PEOPLE = frozenset(
-    "owner author editor creator writer manager supervisor boss buyer seller driver pilot captain teacher tutor"
-    " doctor patient tenant borrower reader assignee reporter contact responsible approver foreman leader head"
-    " chair chairman chairwoman chairperson secretary treasurer president director coach trainer guide skipper"
-    " inspector officer engineer technician nurse agent lawyer judge referee mentor".split()
+    "owner author editor creator writer manager supervisor boss buyer seller driver pilot captain"
+    " teacher tutor doctor patient tenant borrower reader assignee reporter contact responsible"
+    " approver foreman leader head chair chairman chairwoman chairperson secretary treasurer"
+    " president director coach trainer guide skipper inspector officer engineer technician nurse"
+    " agent lawyer judge referee mentor".split()
 ).union(
     ("owned by", "written by", "made by", "created by", "managed by", "assigned to", "reported by"),
     ("approved by", "sold by", "bought by"),
