@@ -129,6 +129,14 @@ _WHICH_DAY = re.compile(r"\b(?:what|which)\s+(?:\w+\s+)?(day)\b", re.I)
 _HOW_MANY_PERIODS = re.compile(rf"\bhow\s+many\s+(?:\w+\s+)?{_PERIOD}\b(?!\s+of\b)", re.I)
 _HOW_MANY_PEOPLE = re.compile(rf"\bhow\s+many\s+({'|'.join(sorted(ANY_PEOPLE))})\b", re.I)
 _YEAR, _IN = re.compile(r"[12]\d{3}"), re.compile(r"\b(?:in|during|since|before|after)\s+$", re.I)
+_PLAIN_DATES = frozenset("date day time year when month on at in of".split())
+_STILL = re.compile(r"\b(?:still|no\s+longer)\s+$", re.I)
+_MORE_ASKED = re.compile(
+    r"[.?!;]\s+(?:(?:please|and)\s+)?(?:give|list|name|show|tell)\s+(?:me\s+)?(?:(?:the|their|its|all|just|only)\s+)*"
+    r"([a-z]+)\b",
+    re.I,
+)
+"""What is asked for in a sentence of its own: *Give me the sponsors.*"""
 _CODES_ASKED = re.compile(r"\b(?<!of )(?:numbers|codes|ids|refs)\b(?!\s+of\b)", re.I)
 _CODE_WORDS = _NUMBERS | frozenset("id ids code codes ref refs reference references one ones".split())
 _BY_COUNT = english.NARROWS | frozenset("frequent active busy productive prolific used many much".split())
@@ -848,6 +856,11 @@ class _Account:
         for pattern in (_CODES_ASKED, _HOW_MANY_PERIODS) if self.query.ask == "count" else ():
             for match in pattern.finditer(self.text):
                 self._restrict(*match.span(), "asked", carried=False)
+        for token in (t for m in _MORE_ASKED.finditer(self.text) for t in self._inside(*m.span(1))):
+            type_, spelt = final_type(self.query.part, self.vocabulary), self._spelt(token)[1]
+            is_nobody = type_ >= 0 and self.of.ranker.kinds.is_nobody(type_)
+            if (len(spelt) and type_ not in spelt) or (token.norm in ANY_PEOPLE and is_nobody):
+                self._put(token, "unplaced", "")
         why, day = _WHY.match(self.text), _WHICH_DAY.search(self.text)
         if why and not any(_REASONS.intersection(label.split()) for _, label, _, _ in self.own):
             self._restrict(*why.span(1), "asked", carried=False)
@@ -1356,6 +1369,17 @@ class _Account:
         of_event = _ASKS_OF_EVENT.match(self.text) if asks_when(self.text) else None
         return of_event is not None and token.start >= of_event.end() and len(self._spelt(token)[0]) > 0
 
+    def _says_what_happened(self, token: Token) -> bool:
+        """Whether a verb says of what the time is asked, and the query goes further than to a plain date.
+
+        *When was the route laid out* is no date of the calls on it, nor *when did it land* a departure.
+        """
+        words = {word for kind, label, _, _ in self.own if kind == "relation" for word in label.split()}
+        is_plain = len(steps_of(self.query)) == 1 and words <= _PLAIN_DATES
+        lexicon = Lexicon.load()
+        is_verb = is_participle(token.norm) or lexicon.mostly_verb(token.norm)
+        return not is_plain and is_verb and token.norm not in _SAYS_LITTLE
+
     @cached_property
     def _are_of_events(self) -> bool:
         """Whether the labels of the query say what happened: *started* is not when somebody was born."""
@@ -1399,6 +1423,8 @@ class _Account:
             lexicon = Lexicon.load()
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
             return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
+        if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
+            return LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             is_event = is_event and not any(self._is_near(t) for t in self.tokens)
@@ -1409,6 +1435,8 @@ class _Account:
             return LEAST_OF_GOOD
         if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
             return LEAST_OF_OTHER  # *with no year*
+        if near < UNEXPLAINED and _STILL.search(self.text, 0, token.start):
+            return LEAST_OF_NAME  # *still open*
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 

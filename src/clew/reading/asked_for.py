@@ -464,6 +464,22 @@ class AnswerKinds:
             return query
         return replace(query, part=Both(query.part, reduce(Either, map(OfType, people))))
 
+    def of_type_among(self, query: Query, type_: int) -> Query:
+        """A query for things of the type that is asked for, where some of what it lists is of no other.
+
+        *Which episodes had no guest*, where sponsorships have none either.
+        """
+        if query.ask not in ("list", "count") or final_type(query.part, self.vocabulary) not in (-1, type_):
+            return query
+        part = query.part
+        while isinstance(part, Counted | Compared | Without | Both):
+            part = part.left if isinstance(part, Without | Both) else part.source
+        end = opposite(part.step) if isinstance(part, Walk) else part.end if isinstance(part, OfType) else -1
+        is_mixed = (
+            end >= 0 and 0 < self.vocabulary.schema.typed[end, type_] < self.vocabulary.schema.nodes[end]
+        )
+        return replace(query, part=Both(query.part, OfType(type_))) if is_mixed else query
+
     def are_doings(self, type_: int) -> bool:
         """Whether a declared type means what is done, no thing or person: *inspection*."""
         classes = Lexicon.load().classes(singular(self.vocabulary.types[type_].split()[-1]))

@@ -102,7 +102,8 @@ _MORE = re.compile(
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
 _CURRENT = re.compile(
-    rf"\bstill\s+(?:open|active|running|alive|ongoing|pending|outstanding|unresolved|valid)\b(?=\W*$|\s+(?:in|at|on|and|or)\b)"
+    rf"\bstill\s+(?:open|active|running|alive|ongoing|pending|outstanding|unresolved|valid)\b"
+    r"(?=\W*$|\s+(?:in|at|on|and|or|with|for|of|from|by|that|which|who)\b)"
     rf"|{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)",
     re.I,
 )
@@ -131,6 +132,7 @@ _START_HERE = re.compile(
     r"(?:\s+(?:here|with\s+us|for\s+us)\b)?)",
     re.I,
 )
+_ONE = re.compile(r"(?<=est)\s+one(?=\W*$)", re.I)
 _SOME = re.compile(
     r"\b(?:at\s+least\s+(?:one|an?)|one\s+or\s+more)(?=\s+(?!other|more|of\b|and\b|or\b)[a-z])", re.I
 )
@@ -697,6 +699,8 @@ class Operators:
             yield Operator(*match.span(), self._of_workers, f"has been here the {match['end']}")
         for match in _SOME.finditer(self.text):  # any
             yield Operator(*match.span(), as_it_is, "a")
+        for match in _ONE.finditer(self.text):  # *which hut is the oldest one*
+            yield Operator(*match.span(), as_it_is)
         for match in _START_HERE.finditer(self.text):
             yield Operator(*match.span("doing"), as_it_is)
 

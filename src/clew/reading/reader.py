@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from time import perf_counter
 
 import numpy as np
@@ -28,7 +28,7 @@ from clew.query.tree import Query
 from clew.query.values import today
 from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
-from clew.reading.asked_for import AnswerKinds, asks_people
+from clew.reading.asked_for import AnswerKinds, asked_type, asks_people
 from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.countries import named_countries
 from clew.reading.edge_words import EdgeKeys
@@ -203,12 +203,15 @@ class QuestionReader:
         options = self._options(text, mentions, likeness)
         enumerated = perf_counter()
         ranking = self._ranker.rank(text, mentions, likeness, options)
-        if asks_people(text, mentions):
-            people = (
-                replace(r, option=replace(r.option, query=self.kinds.people_among(r.option.query)))
-                for r in ranking.ranked
+        type_ = asked_type(text, mentions, likeness)
+        among = self.kinds.people_among if asks_people(text, mentions) else None
+        if type_ >= 0:
+            among = partial(self.kinds.of_type_among, type_=type_)
+        if among is not None:
+            ranked = (
+                replace(r, option=replace(r.option, query=among(r.option.query))) for r in ranking.ranked
             )
-            ranking = replace(ranking, ranked=tuple(people))
+            ranking = replace(ranking, ranked=tuple(ranked))
         times["enumerate"] = times.get("enumerate", 0.0) + (enumerated - began) * 1000
         times["rank"] = times.get("rank", 0.0) + (perf_counter() - enumerated) * 1000
         return Reading(text, tuple(mentions), likeness, ranking, times)
