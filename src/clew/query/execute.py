@@ -15,7 +15,7 @@ from clew.graph.graph import Adjacency, Graph, ValueKind, listed_places
 from clew.graph.match.patterns import COMPARE
 from clew.graph.naming import Name, names_of
 from clew.graph.steps import End, Step, is_backward, opposite, relation_of, step_of
-from clew.graph.values import month_days
+from clew.graph.values import iso_day, month_days
 from clew.query.tree import (
     Amount,
     Anchor,
@@ -508,12 +508,15 @@ class Executor:
     def groups(self, query: Query) -> list[tuple[int, Nodes, float | None]]:
         """Each group of a query with its members and, unless these are asked for, its number.
 
-        The largest number first; members that lead to no group are in none.
+        The largest number first, periods in their order; members that lead to no group are in none. A period
+        stands for itself by one of its dates.
         """
         part = query.part
         valued = part if query.ask in _REDUCE and isinstance(part, Walk) else None
         members = self.members(part if valued is None else valued.source)
         place, reached = self._follow(members, query.by)
+        if query.period:
+            place, reached = self._by_period(place, reached, query.period)
         pairs = distinct(reached.astype(np.int64) << 32 | place)
         if not len(pairs):
             return []
@@ -529,7 +532,28 @@ class Executor:
                 number = _aggregate(query.ask, self._numbers(values))
             if number is not None or query.ask == "list":
                 rows.append((group, nodes, number))
+        if query.period:
+            return sorted(rows, key=lambda row: self.period(row[0], query.period))
         return sorted(rows, key=lambda row: (-(row[2] or 0.0), row[0]))
+
+    def period(self, node: int, period: str) -> str:
+        """The year, month or day of a date or of a year, as ISO 8601 writes it; "" for anything else."""
+        values = self.graph.values
+        label = self.graph.labels[node]
+        if label.isdecimal() or values.kind[node] != ValueKind.DATE:
+            return label if label.isdecimal() and period == "year" else ""
+        day = iso_day(float(values.value[node]))
+        return day if period == "day" else day[: -3 if period == "month" else -6]
+
+    def _by_period(
+        self, place: NDArray[np.int64], reached: NDArray[np.int64], period: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places with the first date of the same period instead of their own; those of none are left out."""
+        first: dict[str, int] = {}
+        dates = {node: self.period(node, period) for node in np.unique(reached).tolist()}
+        stands = {node: first.setdefault(text, node) for node, text in dates.items() if text}
+        kept = np.array([node in stands for node in reached.tolist()], bool)
+        return place[kept], np.array([stands[node] for node in reached[kept].tolist()], reached.dtype)
 
     def _valued(self, part: Part, members: Nodes) -> NDArray[np.float64]:
         """The values of a set; of a walk, one for each member of its source (equal values count each)."""

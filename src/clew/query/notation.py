@@ -13,6 +13,7 @@
     count(A) sum(A) avg(A) max(A) min(A) ask(A)
     share(A, B) diff(A, B) every(A, B)         A's share of B, A less B, whether every A is in B
     count(A) by .relation         a row a group
+    count(A) by year(.relation)   a row a year, a month or a day
     @hours(A)  sum(@hours(A))     a property of the edges that lead to A, or a number of it
     names(A)  names(A, @de)       what members of A are called beside what they are shown as; in a language
     names(A, "Köln")              all but this, where it is known; called(A, "Köln", @de): whether they are
@@ -36,6 +37,7 @@ from clew.graph.steps import Step, forward, is_backward, opposite, relation_of, 
 from clew.graph.values import time_of_day
 from clew.index.names import NamesIndex
 from clew.query.tree import (
+    PERIODS,
     Amount,
     Anchor,
     Ask,
@@ -182,6 +184,12 @@ class _Reader:
             query = Query("list", self._set())
         if self._peek() == "by" and query.ask != "yes" and query.other is None and not query.key:
             self._take()
+            if self._peek() in PERIODS and self._peek(1) == "(":
+                period = self._take()
+                self._take("(")
+                query = replace(query, by=self._steps(), period=period)
+                self._take(")")
+                return query
             return replace(query, by=self._steps())
         return query
 
@@ -429,7 +437,8 @@ class _Writer:
         if word:
             other = "" if query.other is None else f", {self.set(query.other)}"
             text = f"{word}({text}{other})"
-        return f"{text} by {self.steps(query.by)}" if query.by else text
+        by = f"{query.period}({self.steps(query.by)})" if query.period else self.steps(query.by)
+        return f"{text} by {by}" if query.by else text
 
     def set(self, part: Part) -> str:
         if getattr(part, "among", None) is not None or (

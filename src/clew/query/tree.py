@@ -199,12 +199,17 @@ class Contents:
     types: tuple[int, ...]
 
 
+PERIODS = ("year", "month", "day")
+"""What dates may be grouped by."""
+
+
 @dataclass(frozen=True)
 class Query:
     """What is asked of a set.
 
     `other` is the second set of a share, a difference, or *every*. `by` are steps from a member (for a sum
-    or an average: from what has the value) to its group. With a `key` that property of the edges which lead
+    or an average: from what has the value) to its group, or to dates, of which those of the same `period`
+    ("year", "month" or "day") are a group. With a `key` that property of the edges which lead
     to the set is asked for, not its members; of *names* and *called* it is the tag of a language, or empty.
     `name` is the text that *called* asks about; with *names* the one that is known already, empty for what a
     thing is shown as. `said` are spans of the text that was read which operators put
@@ -215,6 +220,7 @@ class Query:
     part: Part
     other: Part | None = None
     by: tuple[Step, ...] = ()
+    period: str = ""
     key: str = ""
     name: str = ""
     said: tuple[tuple[int, int], ...] = field(default=(), compare=False)
@@ -326,7 +332,7 @@ def key_of(query: Query) -> tuple[object, ...]:
     """Equal for queries that mean the same, whatever their mentions and the order of what is joined."""
     other = () if query.other is None else (_key(query.other),)
     texts = (query.key, query.name) if query.name else (query.key,) if query.key else ()
-    return (query.ask, _key(query.part), *other, *query.by, *texts)
+    return (query.ask, _key(query.part), *other, *query.by, query.period, *texts)
 
 
 def last_walks(part: Part) -> tuple[Walk | Qualified, ...]:

@@ -162,7 +162,8 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
     words = _Words(vocabulary)
     part, other = query.part, query.part if query.other is None else query.other
     if query.by:
-        return f"{say(replace(query, by=()), vocabulary)}, by {words.group(query.by)}"
+        group = f"{query.period} of {words.group(query.by)}" if query.period else words.group(query.by)
+        return f"{say(replace(query, by=(), period=''), vocabulary)}, by {group}"
     if query.ask in ("names", "called"):
         return words.names(query, part)
     if query.key:

@@ -296,19 +296,21 @@ def _grouped_answer(
     citations: list[Citation] = []
     rows: list[tuple[str | float | tuple[str, ...], ...]] = []
     for group, members, number in groups[: most_answers()]:
-        label = graph.labels[group]
+        label = executor.period(group, query.period) if query.period else graph.labels[group]
         if number is None:
             cell = tuple(map(graph.label, members.tolist()))
         else:
             cell = int(number) if number.is_integer() else number
         rows.append((label, cell))
-        answers.append(answer_entity(graph, group, score))
+        entity = answer_entity(graph, group, score)
+        answers.append(replace(entity, entity=label, label=label) if query.period else entity)
         proof = [
             t for m in members[:MOST_PROVED_OF_GROUP].tolist() for t in _to_group(executor, source, query, m)
         ]
-        citations.append(cite(graph, group, tuple(dict.fromkeys(proof))))
-    number_name = say(replace(query, by=()), vocabulary).removeprefix("the ")
-    columns = (column_of(query.by, vocabulary), number_name)
+        citation = cite(graph, group, tuple(dict.fromkeys(proof)))
+        citations.append(replace(citation, answer=label, label=label) if query.period else citation)
+    number_name = say(replace(query, by=(), period=""), vocabulary).removeprefix("the ")
+    columns = (query.period or column_of(query.by, vocabulary), number_name)
     text = " · ".join(f"{label}: {_cell_text(cell)}" for label, cell in rows)
     table = Rows(columns, tuple(rows))
     in_none = len(executor.members(source)) - len({m for _, members, _ in groups for m in members.tolist()})

@@ -17,6 +17,7 @@ from clew.graph.steps import Step, backward, forward, head_end, is_backward, opp
 from clew.graph.values import UNITS
 from clew.query.execute import Executor, OverBudget
 from clew.query.tree import (
+    PERIODS,
     Amount,
     Anchor,
     Both,
@@ -470,8 +471,12 @@ class Operators:
         return query if any(noun in nouns_of(label) for label in labels) else None
 
     def _is_noun(self, noun: str) -> bool:
-        """Whether a noun is what some type or relation of the graph is called."""
-        return noun in self.vocabulary.nouns or any(map(partial(_is_head, noun), self.vocabulary.nouns))
+        """Whether a noun is what some type or relation of the graph is called, or a period of its dates."""
+        return (
+            noun in PERIODS
+            or noun in self.vocabulary.nouns
+            or any(map(partial(_is_head, noun), self.vocabulary.nouns))
+        )
 
     def _grouped(self, query: Query, noun: str, *, by: bool, is_counted: bool = False) -> Query | None:
         if is_counted and query.ask == "list":
@@ -490,6 +495,12 @@ class Operators:
         members = self.executor.members(part)
         steps = sorted(self.executor.steps(members))
         direct = [(step,) for step in steps if self._is_grouping(step, noun)]
+        if not direct and noun in PERIODS:
+            dates = [
+                step for step in steps if not is_backward(step) and self.vocabulary.is_of_time(opposite(step))
+            ]
+            said = [step for step in dates if self._is_said(step)] or dates
+            return replace(query, by=(said[0],), period=noun) if len(said) == 1 else None
         if not direct:
             direct = [(step,) for step in steps if self._has_head(step, noun)]
             direct = direct if len(direct) == 1 else []
@@ -506,6 +517,12 @@ class Operators:
         said = set(steps_of(query))
         direct = [by for by in direct if by[0] in said or opposite(by[0]) in said] or direct
         return replace(query, by=direct[0]) if len(direct) == 1 else None
+
+    def _is_said(self, step: Step) -> bool:
+        """Whether a word of the text is one of the label of a step: *joined* of `joined on`."""
+        stem = Lexicon.load().stem
+        words = set(map(stem, self.vocabulary.relations[relation_of(step)].split())) - english.FUNCTION
+        return any(stem(token.norm) in words for token in tokens(self.text))
 
     def _is_grouping(self, step: Step, noun: str) -> bool:
         """Whether a noun is what a step leads to: its type, or its relation from the head."""
