@@ -296,14 +296,22 @@ class Accountant:
         return self.ranker.vocabulary
 
     def account(
-        self, text: str, mentions: Sequence[Mention], likeness: Likeness, query: Query, least: float = 0.0
+        self,
+        text: str,
+        mentions: Sequence[Mention],
+        likeness: Likeness,
+        query: Query,
+        least: float = 0.0,
+        *,
+        is_whole: bool = True,
     ) -> Account:
         """What each word of a text is, if it is read as a query that speaks of some of `mentions`.
 
         With `least` a content word that is near no label of the query, and no light one, has its place only
-        if it is so likely that a label carries it. Raises EmbedderError if the model cannot be opened.
+        if it is so likely that a label carries it. A text that is not whole lacks words of operators of the
+        query. Raises EmbedderError if the model cannot be opened.
         """
-        account = _Account(self, text, mentions, likeness, query, least)
+        account = _Account(self, text, mentions, likeness, query, least, is_whole=is_whole)
         return Account(tuple(account.words()), account.shares)
 
     def rows(
@@ -432,8 +440,10 @@ class _Account:
         likeness: Likeness,
         query: Query,
         least: float,
+        *,
+        is_whole: bool,
     ) -> None:
-        self.least = least
+        self.least, self.is_whole = least, is_whole
         self.text, self.mentions, self.likeness, self.query = text, mentions, likeness, query
         self.vocabulary, self.of = of.vocabulary, of
         self.tokens = [t for t in tokens(text) if t.norm != POSSESSIVE and any(c.isalnum() for c in t.norm)]
@@ -850,7 +860,7 @@ class _Account:
         """Where nothing ranks, the words that ask do not ask for the largest; *numbers* are no number."""
         outside = [t.norm for t in self.tokens if not self._is_used(t)]
         is_said = any(english.SUPERLATIVE.fullmatch(norm) or is_comparative(norm) for norm in outside)
-        if self.carried.ranks and not is_said and not self.query.said:
+        if self.carried.ranks and not is_said and self.is_whole:
             for token in self.tokens[:2] if self.tokens[0].norm == "how" else self.tokens[:1]:
                 self._put(token, "unplaced", "")
         for pattern in (_CODES_ASKED, _HOW_MANY_PERIODS) if self.query.ask == "count" else ():

@@ -298,7 +298,10 @@ class QuestionReader:
 
         Raises EmbedderError if the shipped model cannot be opened.
         """
-        account = self.accountant.account(reading.question, reading.mentions, reading.likeness, query, least)
+        is_whole = reading.question == reading.whole_question
+        account = self.accountant.account(
+            reading.question, reading.mentions, reading.likeness, query, least, is_whole=is_whole
+        )
         words = as_written(reading.whole_question, reading.question, account.words, "operator")
         words = as_written(reading.original_question, reading.whole_question, words)
         return replace(account, words=words)
