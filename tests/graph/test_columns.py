@@ -325,6 +325,7 @@ ENTITIES = (
          r"a\.csv:2: the id is empty(.|\n)*b\.csv:2"),
         ({"a.csv": ",".join(map(str, range(30_000))) + "\n" + "1," * 29_999 + "1\n"}, "30,000 columns"),
         ({"a.graphml": ENTITIES}, "defined by other entities"),
+        ({"a.xml": "<feed><entry/></feed>"}, "Of XML, Clew reads RDF/XML, GraphML and GEXF"),
         ({"a.graphml": "<graphml><graph></graphml>"}, "not graphml, or damaged"),
         ({"a.gml": "graph [ node"}, "not gml, or damaged"),
         ({"a.json": '{"type": "Topology", "arcs": [[1, 2]]}'},
