@@ -174,6 +174,13 @@ def test_cells_of_several_values_are_split_where_the_column_shows_it(opened):
         assert labels(clew, "What is the studio of M?") == ["Berlin", "Germany"]
 
 
+def test_slashes_separate_words_that_come_again_and_no_scores(opened):
+    rows = ("Ann,German/English,2/1", "Bob,English,1/2", "Cid,French/German,2/2", "Dee,French,1/1")
+    with opened({"people.csv": "name,speaks,score\n" + "\n".join(rows) + "\n"}) as clew:
+        assert labels(clew, "Who speaks German?") == ["Ann", "Cid"]
+        assert labels(clew, "What is the score of Ann?") == ["2/1"]
+
+
 def test_ids_are_those_of_their_table(opened):
     rooms = "id,floor\n1,3\n2,4\n"
     desks = "id,in_room,colour\n1,2,red\n2,2,blue\n3,1,red\n"

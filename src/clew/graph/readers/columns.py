@@ -615,7 +615,7 @@ def separator_of(profile: ColumnProfile, name: str) -> str:
     """
     if says_alias(name):
         return next((mark for mark in SEPARATORS if any(mark in cell for cell in profile.distinct)), "")
-    return next((mark for mark in SEPARATORS if _separates(mark, profile.distinct)), "")
+    return next((mark for mark in (*SEPARATORS, "/") if _separates(mark, profile.distinct)), "")
 
 
 def _separates(mark: str, cells: Iterable[str]) -> bool:
@@ -630,6 +630,8 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
         return False
     if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
+    if mark == "/" and any(part[-1].isdecimal() for parts in several for part in parts):
+        return False  # a score, a share
     only_separates = mark.strip() in ";|"
     if only_separates and not any(part[0].islower() for parts in several for part in parts):
         return True
