@@ -174,6 +174,13 @@ def test_cells_of_several_values_are_split_where_the_column_shows_it(opened):
         assert labels(clew, "What is the studio of M?") == ["Berlin", "Germany"]
 
 
+def test_other_columns_tell_a_point_that_groups_from_a_fraction(opened):
+    with opened({"parts.csv": "part;price;stock\nHinge;1,50;1.200\nBracket;0,90;900\n"}) as clew:
+        assert labels(clew, "Which part has the largest stock?") == ["Hinge"]
+    with opened({"parts.csv": "part;price;stock\nHinge;1.50;1.200\nBracket;0.90;900\n"}) as clew:
+        assert labels(clew, "Which part has the largest stock?") == ["Bracket"]
+
+
 def test_slashes_separate_words_that_come_again_and_no_scores(opened):
     rows = ("Ann,German/English,2/1", "Bob,English,1/2", "Cid,French/German,2/2", "Dee,French,1/1")
     with opened({"people.csv": "name,speaks,score\n" + "\n".join(rows) + "\n"}) as clew:

@@ -505,18 +505,22 @@ class Typing:
 
 def types_of(names: Sequence[str], profiles: Sequence[ColumnProfile], delimiter: str = ",") -> list[Typing]:
     """The types of the columns of a table; a comma is rather decimal where semicolons separate cells."""
-    days = Counter[bool]()
-    for form, count in (each for profile in profiles for each in profile.of_kind("day")):
-        if form.first != form.second:
-            days[form.first] += count
+    days, commas = Counter[bool](), Counter[bool]()
+    for form, count in (each for profile in profiles for each in profile.forms.items()):
+        if form.first != form.second and form.kind in ("day", "number"):
+            (days if form.kind == "day" else commas)[form.first] += count
     day_first = days[True] > days[False] if days[True] != days[False] else None
+    # Of *1.200* the other columns say whether it is a fraction.
+    semicolons, comma = delimiter == ";", commas[False] > commas[True]
     return [
-        _typing(name, profile, delimiter == ";", day_first)
+        _typing(name, profile, comma, semicolons, day_first)
         for name, profile in zip(names, profiles, strict=True)
     ]
 
 
-def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool | None) -> Typing:
+def _typing(
+    name: str, profile: ColumnProfile, comma: bool, semicolons: bool, day_first: bool | None
+) -> Typing:
     """Take the first type that fits nearly all cells."""
     least = TYPED_SHARE * profile.filled
     counts = Counter[str]()
@@ -531,7 +535,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     if counts["gYear"] and eras >= least:
         return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - eras)
     if counts["number"] >= least:
-        return _number_typing(name, profile, semicolons, least)
+        return _number_typing(name, profile, comma, semicolons, least)
     if years < counts["date"] + counts["day"] >= least - years:
         return _date_typing(profile, day_first, least, years)
     said = {cell.lower() for cell in profile.distinct} - {""}
@@ -549,8 +553,8 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     return Typing(dates=counts["date"] + counts["day"])
 
 
-def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
-    """Numbers, or what is written as numbers: days, no and yes."""
+def _number_typing(name: str, profile: ColumnProfile, comma: bool, semicolons: bool, least: float) -> Typing:
+    """Numbers, or what is written as numbers: days, no and yes; with a `comma` as other columns have it."""
     forms = profile.of_kind("number")
     if profile.days == sum(count for _, count in forms) and len(profile.distinct) > 1:
         return Typing(ColumnType(XSD + "date", as_xsd=False), texts=profile.filled - profile.days)
@@ -558,7 +562,9 @@ def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: f
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     points = sum(count for form, count in forms if form.first and not form.second)
     commas = sum(count for form, count in forms if form.second and not form.first)
-    comma = commas > points or (semicolons and not points and any(form.sign == "," for form, _ in forms))
+    signs = {form.sign for form, _ in forms}
+    may_be = (semicolons and "," in signs) or (comma and "." in signs)
+    comma = commas > points or (may_be and not points)
     units = Counter[str]()
     for form, count in forms:
         units[form.unit] += count
