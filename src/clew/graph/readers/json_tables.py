@@ -736,11 +736,12 @@ def _with_types(table: Table, kind: str = "") -> Table:
     nodes = table.layout.nodes
     if nodes is not None and (kind or nodes.types is None):
         said = {kind} if kind else {name for name in table.header if header_words(name) in _KINDS}
-        types = next((at for at in nodes.properties if table.header[at] in said), None)
+        columns = {*nodes.properties} if nodes.types is None else {*nodes.properties, nodes.types}
+        types = next((at for at in sorted(columns) if table.header[at] in said), None)
         if types is not None:
-            others = {*nodes.properties, types if nodes.types is None else nodes.types} - {types}
-            nodes = replace(nodes, types=types, properties=tuple(sorted(others)))
+            nodes = replace(nodes, types=types, properties=tuple(sorted(columns - {types})))
             table.layout = replace(table.layout, nodes=nodes)
+            table.set_column(types, role="label")
     return table
 
 
