@@ -174,6 +174,20 @@ def test_cells_of_several_values_are_split_where_the_column_shows_it(opened):
         assert labels(clew, "What is the studio of M?") == ["Berlin", "Germany"]
 
 
+def test_other_columns_tell_a_point_that_groups_from_a_fraction(opened):
+    with opened({"parts.csv": "part;price;stock\nHinge;1,50;1.200\nBracket;0,90;900\n"}) as clew:
+        assert labels(clew, "Which part has the largest stock?") == ["Hinge"]
+    with opened({"parts.csv": "part;price;stock\nHinge;1.50;1.200\nBracket;0.90;900\n"}) as clew:
+        assert labels(clew, "Which part has the largest stock?") == ["Bracket"]
+
+
+def test_slashes_separate_words_that_come_again_and_no_scores(opened):
+    rows = ("Ann,German/English,2/1", "Bob,English,1/2", "Cid,French/German,2/2", "Dee,French,1/1")
+    with opened({"people.csv": "name,speaks,score\n" + "\n".join(rows) + "\n"}) as clew:
+        assert labels(clew, "Who speaks German?") == ["Ann", "Cid"]
+        assert labels(clew, "What is the score of Ann?") == ["2/1"]
+
+
 def test_ids_are_those_of_their_table(opened):
     rooms = "id,floor\n1,3\n2,4\n"
     desks = "id,in_room,colour\n1,2,red\n2,2,blue\n3,1,red\n"
@@ -325,6 +339,7 @@ ENTITIES = (
          r"a\.csv:2: the id is empty(.|\n)*b\.csv:2"),
         ({"a.csv": ",".join(map(str, range(30_000))) + "\n" + "1," * 29_999 + "1\n"}, "30,000 columns"),
         ({"a.graphml": ENTITIES}, "defined by other entities"),
+        ({"a.xml": "<feed><entry/></feed>"}, "Of XML, Clew reads RDF/XML, GraphML and GEXF"),
         ({"a.graphml": "<graphml><graph></graphml>"}, "not graphml, or damaged"),
         ({"a.gml": "graph [ node"}, "not gml, or damaged"),
         ({"a.json": '{"type": "Topology", "arcs": [[1, 2]]}'},

@@ -181,6 +181,19 @@ def test_what_rows_are(tmp_path: Path, cache: Path, file: str, text: str, questi
         assert clew.ask(question).text == answer
 
 
+def test_kinds_that_have_roles_are_types(tmp_path: Path, cache: Path):
+    dealers = "id,name,type\n" + "".join(
+        f"C{i},Firm {i},{'buyer' if i % 2 else 'seller'}\n" for i in range(8)
+    )
+    sales = "from,relation,to\n" + "".join(f"C{i},sold to,C{(i + 3) % 8}\n" for i in (0, 2, 4, 6))
+    (tmp_path / "dealers.csv").write_text(dealers)
+    (tmp_path / "sales.csv").write_text(sales)
+    with Clew.open([tmp_path / "dealers.csv", tmp_path / "sales.csv"], cache_dir=cache) as clew:
+        assert sorted(clew.info().as_json()["types"]) == ["buyer", "seller"]
+    with Clew.open(tmp_path / "dealers.csv", cache_dir=cache) as clew:
+        assert sorted(clew.info().as_json()["types"]) == ["dealer"]
+
+
 def test_two_rows_of_texts_have_a_header(tmp_path: Path, cache: Path):
     (tmp_path / "people.csv").write_text("login,name,city\nann,Ann Lee,Ulm\nbob,Bob Ray,Bonn\n")
     with Clew.open(tmp_path / "people.csv", cache_dir=cache) as clew:

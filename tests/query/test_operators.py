@@ -11,7 +11,19 @@ from clew import Clew
 from clew.graph.build import graph_of
 from clew.graph.schema import schema_of
 from clew.query.notation import NameLookup, NotationError, read_query
-from clew.query.tree import Anchor, Both, Compared, Counted, Extreme, OfType, Own, Query, Value, Walk, Without
+from clew.query.tree import (
+    Amount,
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Extreme,
+    OfType,
+    Query,
+    Value,
+    Walk,
+    Without,
+)
 from clew.query.vocabulary import Vocabulary
 from clew.query.words import say
 from clew.reading.answer import answer_of
@@ -121,7 +133,8 @@ NAMES = NameLookup(
         ("Beer - {Ida}", Query("list", Without(OfType(0), Anchor(1)))),
         ("Beer[born > 5]", Query("list", Compared(OfType(0), (6,), ">", Value(5.0)))),
         ("ask({Ida}[born > {Ben} .born])", Query("yes", Compared(Anchor(1), (6,), ">", Walk(Anchor(2), 6)))),
-        ("Beer[born > {.knows .born}]", Query("list", Compared(OfType(0), (6,), ">", Own((0, 6))))),
+        ("Beer[born > {.knows .born}]",
+         Query("list", Compared(OfType(0), (6,), ">", Amount("own", Walk(OfType(-1, 1), 6))))),
         ('Beer[knows = "stout"]', Query("list", Both(OfType(0), Walk(Anchor(3), 1)))),
         ("Beer[count(^knows) = 0]", Query("list", Counted(OfType(0), 1, "=", 0))),
         ("Beer[.knows]", Query("list", Counted(OfType(0), 0, ">=", 1))),

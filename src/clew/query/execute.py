@@ -26,7 +26,6 @@ from clew.query.tree import (
     Extreme,
     OfType,
     OnEdge,
-    Own,
     Part,
     Qualified,
     Query,
@@ -380,12 +379,12 @@ class Executor:
         return place[has], reached[has], values.value[reached[has]].astype(np.float64)
 
     def _compared(
-        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Value | Part | Amount | Own
+        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Value | Part | Amount
     ) -> Nodes:
-        if isinstance(value, Own):
-            return members[distinct(self.own(members, steps, sign, value)[0])]
         place, reached, numbers = self.values(members, steps)
         if isinstance(value, Amount):
+            if value.ask == "own":
+                return members[distinct(self.own(members, steps, sign, value.way)[0])]
             amount = self.number(Query(value.ask, value.part))
             if amount is None:
                 return NO_NODES
@@ -401,11 +400,11 @@ class Executor:
         return members[distinct(place[keep])]
 
     def own(
-        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, value: Own
+        self, members: Nodes, steps: tuple[Step, ...], sign: Sign, way: tuple[Step, ...]
     ) -> tuple[Nodes, Nodes, Nodes]:
         """Places in `members`, and the two things of each that stand so to each other."""
         place, reached = self._follow(members, steps)
-        at, others = self._follow(members, value.steps)  # of which the places ascend
+        at, others = self._follow(members, way)  # of which the places ascend
         low = np.searchsorted(at, place)
         count = np.searchsorted(at, place, "right") - low
         place, one, other = (

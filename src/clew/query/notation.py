@@ -48,7 +48,6 @@ from clew.query.tree import (
     Extreme,
     OfType,
     OnEdge,
-    Own,
     Part,
     Qualified,
     Query,
@@ -362,7 +361,7 @@ class _Reader:
         sign = self._sign()
         if self._peek() in _AMOUNTS and self._peek(1) == "(":
             return Compared(of, steps, sign, Amount(_AMOUNTS[self._take()], self._bracketed()))
-        if self._peek()[:1] == "{" and (own := self._own(self._peek()[1:-1])):
+        if self._peek()[:1] == "{" and (own := self._own(self._peek()[1:-1].strip())):
             self._take()
             return Compared(of, steps, sign, own)
         if self._peek()[:1] in ("{", "("):
@@ -373,15 +372,18 @@ class _Reader:
             return Compared(of, steps, sign, value)
         return self._against(of, steps, sign, Anchor(self._id_of(self._names.entity, text, "entity")))
 
-    def _own(self, text: str) -> Own | None:
+    def _own(self, text: str) -> Amount | None:
         """Steps in braces, of each member itself; None for the name of an entity, as *.NET*."""
-        if text.strip()[:1] not in (".", "^") or self._names.entity(text.strip()) is not None:
+        if text[:1] not in (".", "^") or self._names.entity(text) is not None:
             return None
         inner = _Reader([token for token, _ in _tokens(text)], self._names)
-        steps = inner._steps()
+        first, *others = inner._steps()
         if inner._peek():
             raise NotationError(f"expected a step, found {inner._peek()}")
-        return Own(steps)
+        part: Part = OfType(-1, opposite(first))
+        for step in others:
+            part = Walk(part, step)
+        return Amount("own", part)
 
     def _against(self, of: Part, steps: tuple[Step, ...], sign: Sign, compared: Part) -> Part:
         """Compared with the members of a set: the same ones, or by their values."""
@@ -477,11 +479,11 @@ class _Writer:
         """A set as it stands inside another one."""
         return f"({self.set(part)})" if isinstance(part, Both | Either | Without) else self.set(part)
 
-    def operand(self, value: Value | Part | Amount | Own, sign: Sign) -> str:
+    def operand(self, value: Value | Part | Amount, sign: Sign) -> str:
         if isinstance(value, Value):
             return _value_text(value)
-        if isinstance(value, Own):
-            return "{" + self.steps(value.steps) + "}"
+        if isinstance(value, Amount) and value.ask == "own":
+            return "{" + self.steps(value.way) + "}"
         if isinstance(value, Amount):
             word = next(word for word, ask in _AMOUNTS.items() if ask == value.ask)
             return f"{word}({self.set(value.part)})"

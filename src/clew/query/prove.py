@@ -16,7 +16,6 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
-    Own,
     Part,
     Qualified,
     Query,
@@ -137,9 +136,9 @@ def _value_path(
         best = [int(numbers.argmax() if part.largest else numbers.argmin())] if len(reached) else []
         return [triple_of(executor.graph, member, step, int(reached[at])) for at in best]
     value = part.value
-    if isinstance(value, Own):
-        _, *ends = executor.own(node, steps, part.sign, value)
-        ways = zip((steps, value.steps), ends, strict=True)
+    if isinstance(value, Amount) and value.ask == "own":
+        _, *ends = executor.own(node, steps, part.sign, value.way)
+        ways = zip((steps, value.way), ends, strict=True)
         single = [(way[0], int(of[0])) for way, of in ways if len(way) == 1 and len(of)]
         return [triple_of(executor.graph, member, *edge) for edge in single]
     if not len(reached):

@@ -126,27 +126,32 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """One number of the values of a set: their average, sum, largest or smallest."""
+    """One number of the values of a set: their average, sum, largest or smallest.
 
-    ask: Statistic
+    With *own* each member is compared with what it leads to itself by `way`: *delivered after its due*.
+    """
+
+    ask: Statistic | Literal["own"]
     part: Part
 
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """What steps lead to from each member itself: *delivered after it was due*."""
-
-    steps: tuple[Step, ...]
+    @property
+    def way(self) -> tuple[Step, ...]:
+        """The steps to the members of the set, from where the first one begins."""
+        part, steps = self.part, list[Step]()
+        while isinstance(part, Walk):
+            steps.append(part.step)
+            part = part.source
+        return (*([opposite(part.end)] if isinstance(part, OfType) and part.type < 0 else ()), *steps[::-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Members of a set whose value, `steps` away, stands so to one value, a set's, an amount, or its own."""
+    """Members of a set whose value, `steps` away, stands so to a value, a set's values, or an amount."""
 
     source: Part
     steps: tuple[Step, ...]
     sign: Sign
-    value: Value | Part | Amount | Own
+    value: Value | Part | Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +265,6 @@ def contents_of(part: Part) -> Contents:
                 steps += value_steps
                 if isinstance(value, Value):
                     mentions.add(value.mention)
-                elif isinstance(value, Own):
-                    steps += value.steps
             case Extreme(_, value_steps):
                 steps += value_steps
             case _:
@@ -354,7 +357,7 @@ _ALIKE = ("mention", "width", "unit")
 """Fields in which two parts may differ and still mean the same."""
 _TOLD_APART_BY = {
     kind: attrgetter("__class__", *(f.name for f in fields(kind) if f.name not in _ALIKE))
-    for kind in (*_INSIDE, Value, OnEdge, Own)
+    for kind in (*_INSIDE, Value, OnEdge)
 }
 
 

@@ -36,7 +36,6 @@ from clew.query.tree import (
     Extreme,
     OfType,
     OnEdge,
-    Own,
     Part,
     Qualified,
     Query,
@@ -504,7 +503,7 @@ class _Words:
                 return self.phrase(source).narrow(self._compared(steps, sign, value))
 
     def _compared(
-        self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount | Own, last: Value | None = None
+        self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount, last: Value | None = None
     ) -> _Narrowed:
         """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*.
 
@@ -554,13 +553,13 @@ class _Words:
             said = f"{signs[sign]}in {bound}"
         return _alike("whose", f"whose {noun} {be} {said}")
 
-    def _bound(self, step: Step, value: Value | Part | Amount | Own) -> tuple[str, bool]:
+    def _bound(self, step: Step, value: Value | Part | Amount) -> tuple[str, bool]:
         """What a value is compared with, and whether it is what the same relation says of another."""
         if isinstance(value, Value):
             unit = self._unit(step) if step >= 0 and not value.date and not value.unit else ""
             return f"{_value_text(value)} {unit}".strip(), False
-        if isinstance(value, Own):
-            return f"their {' of the '.join(map(self._label, reversed(value.steps)))}", False
+        if isinstance(value, Amount) and value.ask == "own":
+            return f"their {' of the '.join(map(self._label, reversed(value.way)))}", False
         if isinstance(value, Amount):
             return self.amount(value.ask, value.part), False
         if isinstance(value, Walk) and value.step == step:

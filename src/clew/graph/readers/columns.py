@@ -520,18 +520,22 @@ class Typing:
 
 def types_of(names: Sequence[str], profiles: Sequence[ColumnProfile], delimiter: str = ",") -> list[Typing]:
     """The types of the columns of a table; a comma is rather decimal where semicolons separate cells."""
-    days = Counter[bool]()
-    for form, count in (each for profile in profiles for each in profile.of_kind("day")):
-        if form.first != form.second:
-            days[form.first] += count
+    days, commas = Counter[bool](), Counter[bool]()
+    for form, count in (each for profile in profiles for each in profile.forms.items()):
+        if form.first != form.second and form.kind in ("day", "number"):
+            (days if form.kind == "day" else commas)[form.first] += count
     day_first = days[True] > days[False] if days[True] != days[False] else None
+    # Of *1.200* the other columns say whether it is a fraction.
+    semicolons, comma = delimiter == ";", commas[False] > commas[True]
     return [
-        _typing(name, profile, delimiter == ";", day_first)
+        _typing(name, profile, comma, semicolons, day_first)
         for name, profile in zip(names, profiles, strict=True)
     ]
 
 
-def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool | None) -> Typing:
+def _typing(
+    name: str, profile: ColumnProfile, comma: bool, semicolons: bool, day_first: bool | None
+) -> Typing:
     """Take the first type that fits nearly all cells."""
     least = TYPED_SHARE * profile.filled
     counts = Counter[str]()
@@ -546,7 +550,7 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     if counts["gYear"] and eras >= least:
         return Typing(ColumnType(XSD + "gYear", as_xsd=False), texts=profile.filled - eras)
     if counts["number"] >= least:
-        return _number_typing(name, profile, semicolons, least)
+        return _number_typing(name, profile, comma, semicolons, least)
     if years < counts["date"] + counts["day"] >= least - years:
         return _date_typing(profile, day_first, least, years)
     said = {cell.lower() for cell in profile.distinct} - {""}
@@ -564,8 +568,8 @@ def _typing(name: str, profile: ColumnProfile, semicolons: bool, day_first: bool
     return Typing(dates=counts["date"] + counts["day"])
 
 
-def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: float) -> Typing:
-    """Numbers, or what is written as numbers: days, no and yes."""
+def _number_typing(name: str, profile: ColumnProfile, comma: bool, semicolons: bool, least: float) -> Typing:
+    """Numbers, or what is written as numbers: days, no and yes; with a `comma` as other columns have it."""
     forms = profile.of_kind("number")
     if profile.days == sum(count for _, count in forms) and len(profile.distinct) > 1:
         return Typing(ColumnType(XSD + "date", as_xsd=False), texts=profile.filled - profile.days)
@@ -573,7 +577,9 @@ def _number_typing(name: str, profile: ColumnProfile, semicolons: bool, least: f
         return Typing(ColumnType(XSD + "boolean", as_xsd=False))
     points = sum(count for form, count in forms if form.first and not form.second)
     commas = sum(count for form, count in forms if form.second and not form.first)
-    comma = commas > points or (semicolons and not points and any(form.sign == "," for form, _ in forms))
+    signs = {form.sign for form, _ in forms}
+    may_be = (semicolons and "," in signs) or (comma and "." in signs)
+    comma = commas > points or (may_be and not points)
     units = Counter[str]()
     for form, count in forms:
         units[form.unit] += count
@@ -630,7 +636,7 @@ def separator_of(profile: ColumnProfile, name: str) -> str:
     """
     if says_alias(name):
         return next((mark for mark in SEPARATORS if any(mark in cell for cell in profile.distinct)), "")
-    return next((mark for mark in SEPARATORS if _separates(mark, profile.distinct)), "")
+    return next((mark for mark in (*SEPARATORS, "/") if _separates(mark, profile.distinct)), "")
 
 
 def _separates(mark: str, cells: Iterable[str]) -> bool:
@@ -645,6 +651,8 @@ def _separates(mark: str, cells: Iterable[str]) -> bool:
         return False
     if any(not part or len(part.split()) > 6 for parts in several for part in parts):
         return False
+    if mark == "/" and any(part[-1].isdecimal() for parts in several for part in parts):
+        return False  # a score, a share
     only_separates = mark.strip() in ";|"
     if only_separates and not any(part[0].islower() for parts in several for part in parts):
         return True

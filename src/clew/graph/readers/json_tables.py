@@ -776,11 +776,12 @@ def _with_types(table: Table, kind: str = "") -> Table:
     nodes = table.layout.nodes
     if nodes is not None and (kind or nodes.types is None):
         types = table.header.index(kind) if kind else _types_of(table, nodes)
-        if types is not None and types in nodes.properties:
-            others = {*nodes.properties, types if nodes.types is None else nodes.types} - {types}
+        columns = {*nodes.properties} if nodes.types is None else {*nodes.properties, nodes.types}
+        if types is not None and types in columns:
             names = tuple(of for of in nodes.names if of != (types,))
-            nodes = replace(nodes, types=types, names=names, properties=tuple(sorted(others)))
+            nodes = replace(nodes, types=types, names=names, properties=tuple(sorted(columns - {types})))
             table.layout = replace(table.layout, nodes=nodes)
+            table.set_column(types, role="label")
     return table
 
 

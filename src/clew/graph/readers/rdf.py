@@ -270,7 +270,8 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
                     # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
                     owl_syntax = source.other_syntax
                     reason = owl_syntax or f"near line {source.line}: {_reason(error)}"
-                    advice = _OWL_ADVICE if owl_syntax else "Correct the file"
+                    of_xml = ". Of XML, Clew reads RDF/XML, GraphML and GEXF" * (syntax == "RDF_XML")
+                    advice = _OWL_ADVICE if owl_syntax else f"Correct the file{of_xml}"
                     raise ParseError(str(path), 0, reason, advice) from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
             except MemoryError as error:

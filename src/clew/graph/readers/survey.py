@@ -296,21 +296,19 @@ def look_through(
     """
     table = Table(path, records)
     try:
-        _look_through(table, hints, delimiter, lists, list_mark, alone=alone)
+        _look_through(table, hints, delimiter, lists, list_mark)
     except UsageError:
         if alone:
             raise
         table = Table(path, records)
         unsaid = replace(hints, columns={}, id=None, relation=None, undirected=False)
-        _look_through(table, unsaid, delimiter, lists, list_mark, alone=alone)
+        _look_through(table, unsaid, delimiter, lists, list_mark)
     if table.header and not table.layout.columns:
         table.fault = unclear(path, table.line, table.header)
     return table
 
 
-def _look_through(
-    table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str, *, alone: bool
-) -> None:
+def _look_through(table: Table, hints: Hints, delimiter: str, lists: Set[str] | None, list_mark: str) -> None:
     path = table.path
     rows = table.records(Tally(on_error="skip", hints=hints))
     sample = list(islice(rows, SAMPLED_ROWS + 1))
@@ -356,8 +354,7 @@ def _look_through(
     else:
         # A file of JSON or of a network is called by what it is all of.
         named = layout if lists is not None or hints.relation else _with_relation(layout, table.name)
-        table.layout = named
-        table.layout = _with_names(_with_kinds(table, alone=alone), table, hints)
+        table.layout = _with_names(named, table, hints)
 
 
 def _ids_of(layout: Layout, rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -412,20 +409,6 @@ def _with_relation(layout: Layout, name: str) -> Layout:
         return layout
     relation = " ".join([*words[:-1], singular(words[-1])])
     return replace(layout, edges=replace(edges, relation_name=relation))
-
-
-def _with_kinds(table: Table, *, alone: bool) -> Layout:
-    """Make a column *type* a property where the file says what rows are: tickets, of which one is a *bug*."""
-    layout, nodes = table.layout, table.layout.nodes
-    if (
-        nodes is None
-        or nodes.types is None
-        or layout.columns[nodes.types].role
-        or not _noun_of_file(table, alone=alone)
-    ):
-        return layout
-    properties = tuple(sorted({*nodes.properties, nodes.types}))
-    return replace(layout, nodes=replace(nodes, types=None, properties=properties))
 
 
 def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
@@ -495,6 +478,8 @@ class Survey:
         self._check_said(tables)
         own = [table for table in tables if not table.layout.known]
         self._call_alike(own)
+        for table in (table for table in own if _noun_of_file(table, alone=len(tables) == 1)):
+            _put_kinds(table, tables)
         self._keep_apart(own, tables)
         for table in own:
             self._refer(table, tables)
@@ -803,6 +788,28 @@ class Survey:
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
+
+
+def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
+    """Make a column *type* a property where the file says what rows are: tickets, of which one is a *bug*.
+
+    Kinds of which only some stand at an end of edges, or in a column, stay types: dealers that deliver.
+    """
+    layout, nodes = table.layout, table.layout.nodes
+    types = None if nodes is None else nodes.types
+    if nodes is None or types is None or layout.columns[types].role:
+        return
+    kinds = {cells[nodes.id]: cells[types] for cells in table.kept}
+    number = len({*kinds.values()})
+    for other in tables:
+        ends = (of.head, of.tail) if (of := other.layout.edges) else ()
+        for at, profile in enumerate(other.profiles):
+            found = profile.distinct & kinds.keys()
+            is_of_ids = at in ends or not table.profiles[nodes.id].whole_numbers
+            if is_of_ids and number < len(found) and len({kinds[id_] for id_ in found}) < number:
+                return
+    properties = tuple(sorted({*nodes.properties, types}))
+    table.layout = replace(layout, nodes=replace(nodes, types=None, properties=properties))
 
 
 def _is_id_of(header: str, table: Table) -> bool:
