@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.values import plain_label
 from clew.grounding import answer_entity, cite
 from clew.llm.managed import short
 from clew.llm.reply import StatedAnswer, is_none, is_nothing
@@ -69,7 +70,7 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
 
 def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
     """Whether a value of the facts, with its unit, is or begins with a number (*2010* of *2010-07-16*)."""
-    label = readable(evidence.graph.labels[node])
+    label = readable(plain_label(evidence.graph, node))
     if node in evidence.named_entities or not _STARTS_WITH_DIGIT.match(label):
         return False
     first = NUMBER.match(label)

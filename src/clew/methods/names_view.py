@@ -11,7 +11,7 @@ that the question says in other words are found by their words and by vectors.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -24,12 +24,14 @@ from clew.graph.steps import tail_end
 from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.question import NAME_CODE, named_by_part
 from clew.query.notation import stored_relation
+from clew.query.values import values_in
 from clew.query.vocabulary import THING, UNEXPLAINED
 from clew.reading.english import FUNCTION
 from clew.reading.likeness import SPELT
-from clew.reading.mentions import NORMAL, PARTIAL, QUALITY, Candidate, Mention
+from clew.reading.mentions import NORMAL, PARTIAL, PLURAL, QUALITY, Candidate, Mention
 from clew.reading.reader import QuestionReader, Reading
-from clew.stores.cypher.tree import quote_text
+from clew.stores.cypher.tree import quote_name, quote_text
+from clew.stores.store import GraphSchema
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
 
@@ -46,9 +48,10 @@ _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"
 
 @dataclass(eq=False)
 class NamesView:
-    """The names of questions over one graph as prompts show them."""
+    """The names of questions over one graph as prompts show them; in Cypher as a store's `schema` has them."""
 
     reader: QuestionReader
+    schema: GraphSchema = GraphSchema(())
 
     def text(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
         """A line for each mention of a question, then for values that it says in other words.
@@ -56,7 +59,8 @@ class NamesView:
         Without `guesses` there is none for a number that stands in the graph as a value (*over 1000 kg*),
         and none for words that are nearer to a relation or a type than to a value.
         """
-        mentions = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
+        names = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
+        mentions = [m for m in names if not _is_part(reading.question, m, names)]
         said = np.flatnonzero(reading.likeness.exact_types.max(axis=0, initial=0.0) >= SPELT)
         lines: dict[str, None] = {}
         for mention in sorted(mentions, key=lambda m: m.start)[:MOST_NAMES]:
@@ -129,11 +133,15 @@ class NamesView:
     def _form(self, node: int, named: Sequence[int], notation: Notation) -> str:
         """An entity with its type and, beside others, a fact that tells it from them; or a value."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        name = _line(graph.label(node))
+        name = _line(graph.label(node) if notation != "cypher" else graph.labels[node])
         if self._is_value(node):
             return self._value(node, name, notation)
         types = [graph.types.names[t] for t in vocabulary.types_of(node)[:2].tolist()]
         kinds = [_line(t) for t in types if t not in self.reader.team.terms]
+        if notation == "cypher":  # It has no ids: a fact tells those apart that share a name.
+            kinds = [_stored(kind, self.schema.labels) for kind in kinds]
+            if node in graph.namesakes:
+                named = [*named, *(hit.entity for hit in self.reader.names.exact(graph.labels[node]))]
         about = [*kinds[:1], *(self._facts(node, named) if len(named) > 1 else [])]
         about_text = f" ({'; '.join(about)})" if about else ""
         if notation == "cypher":
@@ -165,11 +173,20 @@ class NamesView:
                 quoted = '"' + name.replace('"', "'") + '"'
                 forms.append(f"[.{written} = {name if is_number else quoted}]")
             elif notation == "cypher":
-                text = f"-[:`{stored}`]->({{name: {quote_text(name)}}})"
-                forms.append(f"{{`{stored}`: {name}}}" if is_number else text)
+                forms.append(self._cypher_value(graph.relations[relation], name, is_number))
             else:
                 forms.append(f"{name} (a value of {stored})")
         return " or ".join(forms) or name
+
+    def _cypher_value(self, relation: str, name: str, is_number: bool) -> str:
+        """A value as a property where the store has it so, else as a node that a relation leads to."""
+        kinds = [kinds for kinds in self.schema.kinds.values() if _stored(relation, kinds) in kinds]
+        value = name if is_number else quote_text(name)
+        if not kinds:
+            return f"-[:{quote_name(_stored(relation, self.schema.types))}]->({{name: {quote_text(name)}}})"
+        stored = _stored(relation, kinds[0])
+        is_list = kinds[0][stored].startswith("list")
+        return f"{value} IN x.{quote_name(stored)}" if is_list else f"{{{quote_name(stored)}: {value}}}"
 
     def _facts(self, node: int, named: Sequence[int]) -> list[str]:
         """One fact of a node that the others with its name lack, of a relation that they have, too."""
@@ -244,6 +261,21 @@ def _explained(reading: Reading, words: str) -> float:
         if start <= begin and end <= start + len(words)
     ]
     return min(inside, default=0.0)
+
+
+def _is_part(question: str, mention: Mention, names: Sequence[Mention]) -> bool:
+    """Whether a mention is a part of a longer name, or of a date: *1* of *1 January*, and not one itself."""
+    spans = [(m.start, m.stop) for m in names if m.candidates[0].how <= PLURAL]
+    if mention.text.isdigit():
+        spans += [span for span, values in values_in(question).items() if any(v.date for v in values)]
+    own = mention.start, mention.stop
+    return any(start <= own[0] and own[1] <= stop and (start, stop) != own for start, stop in spans)
+
+
+def _stored(name: str, names: Collection[str]) -> str:
+    """A name as a store has it, which adds to those that others have: *film_node* beside *film*."""
+    added = re.compile(re.escape(name) + "_*(_node)*")
+    return name if name in names else next(filter(added.fullmatch, names), name)
 
 
 def _content(text: str) -> frozenset[str]:

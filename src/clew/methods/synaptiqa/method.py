@@ -330,7 +330,7 @@ class SynaptiQA:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
         self.reader, self.judge = reader, None if reader is None else Judge(reader)
-        self._views = None if reader is None else (SchemaView(reader), NamesView(reader))
+        self._views = None if reader is None else (SchemaView(reader), NamesView(reader, graph.schema))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
@@ -344,7 +344,7 @@ class SynaptiQA:
             reading, (schema_view, names_view) = self.reader.read(question, entities), self._views
             relations = self.reader.graph.relations
             state.ranks = dict(zip(relations, schema_view.ranks(reading), strict=True))
-            state.names = names_view.block(reading, "cypher")
+            state.names = names_view.block(reading, "cypher", guesses=False)
             called = FindTopicEntities(self.reader).called(question, entities)
             notes = shared_names(called, "; the query says which are asked")
         try:
