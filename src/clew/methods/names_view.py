@@ -21,6 +21,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.graph.graph import ValueKind
 from clew.graph.steps import tail_end
+from clew.graph.values import plain_label
 from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.question import NAME_CODE, named_by_part
 from clew.query.notation import stored_relation
@@ -142,11 +143,16 @@ class NamesView:
             kinds = [_stored(kind, self.schema.labels) for kind in kinds]
             if node in graph.namesakes:
                 named = [*named, *(hit.entity for hit in self.reader.names.exact(graph.labels[node]))]
-        about = [*kinds[:1], *(self._facts(node, named) if len(named) > 1 else [])]
-        about_text = f" ({'; '.join(about)})" if about else ""
-        if notation == "cypher":
-            return f"({{name: {quote_text(name)}}}){about_text}"
-        return (f"{{{name}}}" if notation == "clew" else name) + about_text
+        about, written = kinds[:1], f"{{name: {quote_text(name)}}}"
+        if (fact := self._fact(node, named) if len(named) > 1 else None) is not None:
+            relation, of, end = fact
+            own = "" if of else self._property(relation, _line(plain_label(graph, end)))
+            if notation == "cypher" and own.startswith("{"):
+                written = f"{written[:-1]}, {own[1:]}"
+            else:
+                about.append(f"{_line(stored_relation(graph, relation))} {of}{_line(graph.labels[end])}")
+        form = {"clew": f"{{{name}}}", "cypher": f"({written})", "plain": name}[notation]
+        return form + (f" ({'; '.join(about)})" if about else "")
 
     def _is_value(self, node: int) -> bool:
         """Whether a node is a number, a date, or a text of relations that lead to nothing else."""
@@ -173,23 +179,29 @@ class NamesView:
                 quoted = '"' + name.replace('"', "'") + '"'
                 forms.append(f"[.{written} = {name if is_number else quoted}]")
             elif notation == "cypher":
-                forms.append(self._cypher_value(graph.relations[relation], name, is_number))
+                edge = f"-[:{quote_name(_stored(graph.relations[relation], self.schema.types))}]->"
+                own = self._property(relation, _line(plain_label(graph, node)))
+                forms.append(own or f"{edge}({{name: {quote_text(name)}}})")
             else:
                 forms.append(f"{name} (a value of {stored})")
         return " or ".join(forms) or name
 
-    def _cypher_value(self, relation: str, name: str, is_number: bool) -> str:
-        """A value as a property where the store has it so, else as a node that a relation leads to."""
-        kinds = [kinds for kinds in self.schema.kinds.values() if _stored(relation, kinds) in kinds]
-        value = name if is_number else quote_text(name)
-        if not kinds:
-            return f"-[:{quote_name(_stored(relation, self.schema.types))}]->({{name: {quote_text(name)}}})"
-        stored = _stored(relation, kinds[0])
-        is_list = kinds[0][stored].startswith("list")
-        return f"{value} IN x.{quote_name(stored)}" if is_list else f"{{{quote_name(stored)}: {value}}}"
+    def _property(self, relation: int, value: str) -> str:
+        """The condition of a property that the store has of a relation; empty where it has none."""
+        name = self.reader.graph.relations[relation]
+        of_labels = ((_stored(name, kinds), kinds) for kinds in self.schema.kinds.values())
+        stored, kind = next(((s, kinds[s]) for s, kinds in of_labels if s in kinds), ("", ""))
+        is_text = any(word in kind.split()[:3] for word in ("text", "date"))
+        written = quote_text(value) if is_text else value
+        if kind.startswith("list"):
+            return f"{written} IN x.{quote_name(stored)}"
+        return f"{{{quote_name(stored)}: {written}}}" if stored else ""
 
-    def _facts(self, node: int, named: Sequence[int]) -> list[str]:
-        """One fact of a node that the others with its name lack, of a relation that they have, too."""
+    def _fact(self, node: int, named: Sequence[int]) -> tuple[int, str, int] | None:
+        """One fact of a node that the others with its name lack, of a relation that they have, too.
+
+        Its relation, *of* where it leads to the node, and the other end.
+        """
         graph = self.reader.graph
         for side, of in ((graph.out, ""), (graph.into, "of ")):
             spans = {each: slice(*side.span(each)) for each in named}
@@ -201,8 +213,8 @@ class NamesView:
             shared = {relation for relation, _ in theirs}
             if own := [fact for fact in facts[node] if fact not in theirs]:
                 relation, end = min(own, key=lambda fact: (fact[0] not in shared, fact[0]))
-                return [f"{_line(stored_relation(graph, relation))} {of}{_line(graph.labels[end])}"]
-        return []
+                return relation, of, end
+        return None
 
     # values in other words
 

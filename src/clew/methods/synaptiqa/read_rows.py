@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from clew.methods.question import Judge, asked_of, misfit_of_label, misfit_of_va
 from clew.stores.cypher.uses import Origin
 from clew.stores.store import Naming, StoredEdge, StoredNode, StoredPath, node_key, node_name
 from clew.text.normalise import normalise
-from clew.types import TripleText
+from clew.types import Rows, TripleText
 
 # Rows of a query as answers: values, with the triples of the paths that their row matched.
 
@@ -269,11 +269,15 @@ REPAIR = (
 
 @dataclass(frozen=True)
 class RowsReply:
-    """What a reply says: the column of which all values are answers, or `answers`; and its text."""
+    """What a reply says: the column of which all values are answers, or `answers`; and its text.
 
-    column: str
+    Or `columns`: of things, and of what is said of each.
+    """
+
+    column: str = ""
     text: str = ""
     answers: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,6 +288,10 @@ class OwnReply:
     confidence: float
 
 
+ProvedValues = dict[str, tuple[Cell, list[ReadRow]]]
+"""Values by what the source calls them, each with the rows that prove it."""
+
+
 def read_rows(
     talk: Talk,
     question: str,
@@ -291,10 +299,12 @@ def read_rows(
     columns: Sequence[str],
     rows: Sequence[ReadRow],
     judge: Judge | None = None,
-) -> tuple[str, dict[str, tuple[Cell, list[ReadRow]]]]:
+    aggregated: Collection[str] = (),
+) -> tuple[str, ProvedValues, Rows | None]:
     """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError.
 
-    Returns the model's text, and the values of the rows that are answers, with the rows that prove each.
+    `aggregated` are columns of numbers that the query makes of groups. Returns the model's text, and the
+    values of the rows that are answers, with the rows that prove each; of pairs the things and their rows.
     """
     rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
@@ -302,7 +312,41 @@ def read_rows(
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
-    return reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge)
+    values = _values_in_rows(reply, columns, rows, question, judge)
+    places, paired = _paired(reply, columns, rows, values, aggregated)
+    if not places:
+        return reply.text.strip(), values, None
+    things: ProvedValues = {}
+    for row in paired:
+        if (thing := row.cells[places[0]]) is not None:
+            things.setdefault(thing.entity, (thing, []))[1].append(row)
+    cells = tuple(tuple(row.labels[at] or "" for at in places) for row in paired)
+    text = " · ".join(f"{thing}: {', '.join(others)}" for thing, *others in cells)
+    return text, things, Rows(tuple(columns[at] for at in places), cells)
+
+
+def _paired(
+    reply: RowsReply,
+    columns: Sequence[str],
+    rows: Sequence[ReadRow],
+    values: ProvedValues,
+    aggregated: Collection[str],
+) -> tuple[list[int], Sequence[ReadRow]]:
+    """The columns of an answer of pairs, that of the things first, and its rows; no columns for another answer.
+
+    So it is where the reply names them, and where its answers are the numbers of several groups.
+    """
+    named = [columns.index(name) for name in reply.columns if name in columns]
+    if len(named) < 2:
+        proving = {id(row): cell for cell, of_cell in values.values() for row in of_cell}
+        rows = [row for row in rows if id(row) in proving]
+        at = {row.cells.index(proving[id(row)]) for row in rows}
+        named = [at for at, name in enumerate(columns) if name not in aggregated]
+        if not named or len(rows) < 2 or any(columns[place] not in aggregated for place in at):
+            return [], ()
+        named += sorted(at)
+    is_written = any(cell is not None and cell.written for cell in (row.cells[named[0]] for row in rows))
+    return ([], ()) if is_written else (named, rows)
 
 
 def _reply_of(text: str) -> RowsReply | None:
@@ -347,9 +391,9 @@ def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
 
 def _values_in_rows(
     reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
-) -> dict[str, tuple[Cell, list[ReadRow]]]:
+) -> ProvedValues:
     """Look the model's answers up in the rows; what is not what is asked for is none."""
-    values: dict[str, tuple[Cell, list[ReadRow]]] = {}
+    values: ProvedValues = {}
     folded_answers = {_folded(answer) for answer in reply.answers}
     # A unit may stand behind a number: *170 minutes*.
     numbers = {_folded(n[0]) for answer in reply.answers if len(n := NUMBER.findall(answer)) == 1}
@@ -377,7 +421,7 @@ def _fits(question: str, cell: Cell, row: ReadRow) -> bool:
 
 def _value(
     folded_answers: set[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
-) -> dict[str, tuple[Cell, list[ReadRow]]]:
+) -> ProvedValues:
     """Yes or no by a query graph of the question (without a reader, by whether rows say so); their number.
 
     Rows that the query itself says count for nothing.
