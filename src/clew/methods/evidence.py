@@ -57,7 +57,7 @@ class EvidenceNames:
 
     @cached_property
     def _labels(self) -> dict[str, list[int]]:
-        """Nodes by the normal forms of their labels, with their ids where they share them, and source names."""
+        """Nodes by the normal forms of their labels, also with an id beside, and of their source names."""
         nodes_by_name: dict[str, list[int]] = {}
         for node in dict.fromkeys(self.nodes):
             names = (self.graph.labels[node], self.graph.entities[node], self.graph.label(node))

@@ -70,7 +70,7 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
 
 
 def _come_to(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -> bool:
-    """Whether facts come to a number: counted, added up, or compared, where the question may ask for that."""
+    """Whether facts come to a number: counted, added up, or compared, where the question may ask for it."""
     number, question = float(stated), evidence.question
     may_count = counts_things(question) or not asked_of(question)
     if number and may_count and number in set(_counts(evidence, cited)):
@@ -307,24 +307,24 @@ def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
 def _paired_numbers(
     statement: StatedAnswer, evidence: ReadEvidence, cited: Sequence[Fact]
 ) -> GroundedReply | None:
-    """Things with a number that the facts about each come to: *English: 29*; None where an item is no such pair.
+    """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
 
     Where a fact has each number, they are values of the things (`_pair`).
     """
-    parts = [(item, *item.rpartition(": ")[::2]) for item in statement.items]
-    is_number = all(thing and NUMBER.fullmatch(number) for _, thing, number in parts)
-    if not is_number or all(evidence.names.called(item) or _pair(item, evidence) for item in statement.items):
+    parts = [item.rpartition(": ")[::2] for item in statement.items]
+    if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
+        evidence.names.called(item) or _pair(item, evidence) for item in statement.items
+    ):
         return None
     proofs, pairs, rejected = dict[int, tuple[int, ...]](), list[tuple[str, str]](), list[Linked]()
-    for item, thing, number in parts:
+    for thing, number in parts:
         link = evidence.names.link_name(thing)
-        found = ((e, _number_of(evidence, e, plain_number(number), cited)) for e in link.entities)
-        entity, proof = next(((e, proof) for e, proof in found if proof), (-1, ()))
-        if proof:
-            proofs[entity] = proof
-            pairs.append((evidence.graph.label(entity), number))
-        else:
-            rejected.append(Linked(item, (), link.why or DO_NOT_COME_TO_IT))
+        found = [(entity, _number_of(evidence, entity, number, cited)) for entity in link.entities]
+        proved = {entity: proof for entity, proof in found if proof}
+        proofs |= proved
+        pairs += [(evidence.graph.label(entity), number) for entity in proved]
+        if not proved:
+            rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
     if not pairs:
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected)
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
@@ -333,18 +333,13 @@ def _paired_numbers(
 def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
     """The triples at a thing that come to a number: as many others by one relation, or the facts about it."""
     facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
-    triples = dict.fromkeys(triple for fact in facts for triple in fact.all_triples)
-    lists: dict[tuple[int, int], list[int]] = {}
-    for triple in triples:
-        head, relation, tail = evidence.graph.triple(triple)
-        if entity in (head, tail):
-            lists.setdefault((relation, int(entity == tail)), []).append(triple)
-    for (relation, side), shown in lists.items():
-        whole = triples_at_node(evidence.graph, entity, relation, side)
-        for listed in (whole, shown if evidence.whole else ()):
-            if len(listed) == float(number):
-                return tuple(listed)
-    return tuple(triples) if _come_to(evidence, number, facts) else ()
+    triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
+    ends = (evidence.graph.triple(triple) for triple in triples)
+    for relation, side in dict.fromkeys((r, int(entity == t)) for h, r, t in ends if entity in (h, t)):
+        listed = triples_at_node(evidence.graph, entity, relation, side)
+        if len(listed) == float(plain_number(number)):
+            return tuple(listed)
+    return triples if _come_to(evidence, plain_number(number), facts) else ()
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:

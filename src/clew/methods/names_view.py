@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -29,7 +29,7 @@ from clew.query.values import values_in
 from clew.query.vocabulary import THING, UNEXPLAINED
 from clew.reading.english import FUNCTION
 from clew.reading.likeness import SPELT
-from clew.reading.mentions import NORMAL, PARTIAL, PLURAL, QUALITY, Candidate, Mention
+from clew.reading.mentions import MEANT, NORMAL, PARTIAL, QUALITY, TYPO, Candidate, Mention
 from clew.reading.reader import QuestionReader, Reading
 from clew.stores.cypher.tree import quote_name, quote_text
 from clew.stores.store import GraphSchema
@@ -49,16 +49,16 @@ _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"
 
 @dataclass(eq=False)
 class NamesView:
-    """The names of questions over one graph as prompts show them; in Cypher as a store's `schema` has them."""
+    """The names of questions over one graph as prompts show them; in Cypher as a store has them."""
 
     reader: QuestionReader
-    schema: GraphSchema = GraphSchema(())
+    schema: GraphSchema = field(default_factory=lambda: GraphSchema(()))
 
-    def text(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
+    def text(self, reading: Reading, notation: Notation) -> str:
         """A line for each mention of a question, then for values that it says in other words.
 
-        Without `guesses` there is none for a number that stands in the graph as a value (*over 1000 kg*),
-        and none for words that are nearer to a relation or a type than to a value.
+        Only Clew's notation has one for a number that stands in the graph as a value (*over 1000 kg*), and
+        for words that are nearer to a relation or a type than to a value.
         """
         names = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
         mentions = [m for m in names if not _is_part(reading.question, m, names)]
@@ -66,19 +66,19 @@ class NamesView:
         lines: dict[str, None] = {}
         for mention in sorted(mentions, key=lambda m: m.start)[:MOST_NAMES]:
             named = self._candidates(mention, set(said.tolist()))
-            if not guesses and mention.text.isdigit() and all(map(self._is_value, named)):
+            if notation != "clew" and mention.text.isdigit() and all(map(self._is_value, named)):
                 continue
             forms = dict.fromkeys(self._form(node, named, notation) for node in named)
             lines[f'"{_line(mention.text)}" = {" or ".join(forms)}'] = None
         for words, node, score in self._values_in_other_words(reading, mentions):
-            if not guesses and score <= _explained(reading, words):
+            if notation != "clew" and score <= _explained(reading, words):
                 continue
             lines[f'"{_line(words)}" may be {self._form(node, [node], notation)}'] = None
         return "\n".join(lines)
 
-    def block(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
+    def block(self, reading: Reading, notation: Notation) -> str:
         """The lines between tags, under a title, as prompts show them; empty where there are none."""
-        lines = self.text(reading, notation, guesses=guesses)
+        lines = self.text(reading, notation)
         title = "What the question may name, as the graph has it"
         return f"{title}:\n<names>\n{lines}\n</names>\n" if lines else ""
 
@@ -277,7 +277,8 @@ def _explained(reading: Reading, words: str) -> float:
 
 def _is_part(question: str, mention: Mention, names: Sequence[Mention]) -> bool:
     """Whether a mention is a part of a longer name, or of a date: *1* of *1 January*, and not one itself."""
-    spans = [(m.start, m.stop) for m in names if m.candidates[0].how <= PLURAL]
+    guessed = (PARTIAL, TYPO, MEANT)
+    spans = [(m.start, m.stop) for m in names if m.candidates[0].how not in guessed]
     if mention.text.isdigit():
         spans += [span for span, values in values_in(question).items() if any(v.date for v in values)]
     own = mention.start, mention.stop

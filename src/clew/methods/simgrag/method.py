@@ -42,7 +42,16 @@ from clew.graph.match.patterns import TIE
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
 from clew.llm.managed import Prompt, Talk, query_text, run_sync, short
-from clew.llm.reply import LONGEST_SHOWN, StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
+from clew.llm.reply import (
+    LONGEST_SHOWN,
+    StatedAnswer,
+    build,
+    clean,
+    complete_parsed,
+    declines,
+    read_value,
+    stated_answer,
+)
 from clew.llm.types import ReplyInvalid, Request, ask
 from clew.methods.base import ModelMethod, Run, ungrounded
 from clew.methods.evidence import Fact, Proofs, ReadEvidence
@@ -381,7 +390,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
     def _hints(self, task: ExampleKind, query: str, words: str = "") -> str:
         """What this graph records, and other names of what a text names."""
         reading = self._schema.reader.read(query)
-        names = self._names.block(reading, "plain", guesses=False)
+        names = self._names.block(reading, "plain")
         how = template("operations" if task == "question" else "operations_claim")
         return how + GRAPH.format(self._schema.text(reading, words)) + names
 

@@ -129,15 +129,14 @@ class _Sets:
     def _of_type(self, place: int, part: Part | None, edge: int) -> Part | None:
         """A set with the type that the pattern says, where that leaves out some, and not all."""
         type_ = self.types.get(place)
-        if type_ is None:
-            return part
-        if part is None:
-            source = next((other for number, other in self.around(place) if number == edge), place)
-            steps = [] if edge < 0 else [self.step(edge, source, at) for at in range(len(self.steps[edge]))]
-            ends = [self.executor.members(Both(type_, OfType(-1, opposite(step)))) for step in steps]
-            return type_ if edge < 0 or any(map(len, ends)) else None
-        inside = len(self.executor.members(Both(part, type_)))
-        return Both(part, type_) if 0 < inside < len(self.executor.members(part)) else part
+        if type_ is None or (part is None and edge < 0):
+            return part or type_
+        steps = (
+            self.steps[edge] if self.pattern.edges[edge].head == place else map(opposite, self.steps[edge])
+        )
+        whole = part or _either([OfType(-1, step) for step in steps]) or type_
+        inside = len(self.executor.members(Both(whole, type_)))
+        return _both(part, type_) if 0 < inside < len(self.executor.members(whole)) else part
 
     def _is_narrowed(self, place: int, edge: int, since: int) -> bool:
         """Whether an operation after another one was on a node beyond an edge."""
@@ -309,9 +308,8 @@ class PlanQuery:
             return query
         by = plan.place(op.by)
         query = replace(query, by=sets.way(source, by))
-        if not {group for group, _, _ in self.executor.groups(query)} <= set(
-            self.executor.members(sets.at(by)).tolist()
-        ):
+        groups = self.executor.members(sets.at(by))
+        if not np.isin([group for group, _, _ in self.executor.groups(query)], groups).all():
             raise _cannot(f'some of "{op.node}" belong to what "{op.by}" leaves out, too')
         return query
 
@@ -356,8 +354,8 @@ class PlanQuery:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
             owner, part, steps = (place, sets.at(place), ()) if owned is None else (*owned[:2], owned[2:])
-            ranked = Extreme(part, steps, False, op.op == "max", max(op.nth or op.first, 1), nth=op.nth > 0)
-            sets.narrow(owner, ranked)
+            number = max(op.nth or op.first, 1)
+            sets.narrow(owner, Extreme(part, steps, False, op.op == "max", number, nth=op.nth > 0))
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
         """The answers with so many, most or fewest things beside them."""
@@ -380,28 +378,22 @@ class PlanQuery:
 
     def _keep(self, plan: PatternPlan, sets: _Sets, op: Operation) -> None:
         """Keep what passes a test on the value of a node: with a number, a date, names, or another node."""
-        place, sign = plan.place(op.node), op.test or "="
-        if isinstance(op.than, list):
-            same = _either([self._named(name) for name in op.than])
-            if same is None or sign not in ("=", "!="):
-                raise _cannot(f'"{op.node}" is only compared with several names by = or !=')
-            part = sets.at(place)
-            sets.narrow(place, Both(part, same) if sign == "=" else Without(part, same))
-            return
-        other = plan.place(str(op.than))
+        names = op.than if isinstance(op.than, list) else [str(op.than)]
+        than = " or ".join(names)
+        place, other, sign = plan.place(op.node), plan.place(than), op.test or "="
         if other >= 0 and other in sets.group(place):
-            raise _cannot(f'"{op.node}" and "{op.than}" belong to one thing')
+            raise _cannot(f'"{op.node}" and "{than}" belong to one thing')
         part = sets.at(place)
         kinds = self.graph.values.kind[self.executor.members(part)]
         dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
-        number = value_of(str(op.than), dates=dates > numbers) if dates or numbers else None
+        number = value_of(than, dates=dates > numbers) if (dates or numbers) and len(names) == 1 else None
         value = sets.at(other) if other >= 0 else number
         if sign in ("=", "!=") and not isinstance(value, Value):
-            same = value or self._named(str(op.than))
+            same = value or reduce(Either, map(self._named, names or [""]))
             sets.narrow(place, Both(part, same) if sign == "=" else Without(part, same))
             return
         if value is None:
-            raise _cannot(f'"{op.node}" does not compare with "{op.than}"')
+            raise _cannot(f'"{op.node}" does not compare with "{than}"')
         owned = sets.owned(place)
         if owned is not None:
             owner, things, step = owned
@@ -555,7 +547,7 @@ def _last_of(plan: PatternPlan) -> Operation | None:
 
 
 def _joined(sets: _Sets, place: int, other: _Sets, at: int) -> Part:
-    """What a node stands for in one of two patterns, or in both; values of both stay those of their owners."""
+    """What a node stands for in one of two patterns; values stay those of their owners."""
     own, theirs = sets.owned(place), other.owned(at)
     if own and theirs and own[2] == theirs[2]:
         return Walk(Either(own[1], theirs[1]), own[2])

@@ -230,9 +230,9 @@ class ClaimReply(PlanReply):
 class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
-    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of the operations
-    `without`, `only` and `or`, by the place of the operation; their nodes with the same names are the same. A claim
-    may say that all of it is not so (`denied`).
+    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of operations
+    that have triples, by their place; their nodes with the same names are the same. A claim may say that all
+    of it is not so (`denied`).
     """
 
     pattern: Pattern

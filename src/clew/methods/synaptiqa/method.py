@@ -345,7 +345,7 @@ class SynaptiQA:
             reading, (schema_view, names_view) = self.reader.read(question, entities), self._views
             relations = self.reader.graph.relations
             state.ranks = dict(zip(relations, schema_view.ranks(reading), strict=True))
-            state.names = names_view.block(reading, "cypher", guesses=False)
+            state.names = names_view.block(reading, "cypher")
             called = FindTopicEntities(self.reader).called(question, entities)
             notes = shared_names(called, "; the query says which are asked")
         try:

@@ -257,9 +257,9 @@ class StoredValues:
 
         None is like a name with an id behind it, by which one of several is meant: *Ann (E08)*.
         """
-        if self._names_of is not None and text in self._names_of(text):
-            if not self.has(Place((), "name"), "=", text):
-                return ()
+        called = () if self._names_of is None else self._names_of(text)
+        if text in called and not self.has(Place((), "name"), "=", text):
+            return ()
         near = self._values(place, text).nearest(text, count)
         other_names = [] if near and near[0].score >= SAME else self._other_names(place, text)
         return (*other_names, *(n for n in near if n.name not in {c.name for c in other_names}))[:count]

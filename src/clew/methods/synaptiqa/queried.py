@@ -345,12 +345,9 @@ def aggregated_columns(statement: Statement, columns: Sequence[str]) -> list[str
     projections = [part for part in statement.query.walk() if isinstance(part, Projection)]
     items = [item for projection in projections for item in projection.items]
     made = {item.alias.text for item in items if item.alias is not None and aggregates(item.expression)}
-    last = projections[-1].items if projections else ()
-    is_made = [
-        aggregates(i.expression) or (isinstance(i.expression, Variable) and i.expression.name.text in made)
-        for i in last
-    ]
-    return [name for name, own in zip(columns, is_made, strict=False) if own]
+    last = [i.expression for i in (projections[-1].items if projections else ())]
+    are_made = (aggregates(e) or (isinstance(e, Variable) and e.name.text in made) for e in last)
+    return [name for name, is_made in zip(columns, are_made, strict=False) if is_made]
 
 
 def _descending_keys(statement: Statement, projection: Projection) -> Iterator[Expression]:

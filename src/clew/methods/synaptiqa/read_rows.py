@@ -313,16 +313,16 @@ def read_rows(
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
     values = _values_in_rows(reply, columns, rows, question, judge)
-    places, paired = _paired(reply, columns, rows, values, aggregated)
-    if not places:
+    names, paired = _paired(reply, columns, rows, values, aggregated)
+    if not names:
         return reply.text.strip(), values, None
-    things: ProvedValues = {}
+    places, things = [columns.index(name) for name in names], ProvedValues()
     for row in paired:
-        if (thing := row.cells[places[0]]) is not None:
+        if (thing := row.cells[places[0]]) is not None and not thing.written:
             things.setdefault(thing.entity, (thing, []))[1].append(row)
     cells = tuple(tuple(row.labels[at] or "" for at in places) for row in paired)
     text = " · ".join(f"{thing}: {', '.join(others)}" for thing, *others in cells)
-    return text, things, Rows(tuple(columns[at] for at in places), cells)
+    return text, things, Rows(tuple(names), cells)
 
 
 def _paired(
@@ -331,22 +331,17 @@ def _paired(
     rows: Sequence[ReadRow],
     values: ProvedValues,
     aggregated: Collection[str],
-) -> tuple[list[int], Sequence[ReadRow]]:
-    """The columns of an answer of pairs, that of the things first, and its rows; no columns for another answer.
-
-    So it is where the reply names them, and where its answers are the numbers of several groups.
-    """
-    named = [columns.index(name) for name in reply.columns if name in columns]
-    if len(named) < 2:
-        proving = {id(row): cell for cell, of_cell in values.values() for row in of_cell}
-        rows = [row for row in rows if id(row) in proving]
-        at = {row.cells.index(proving[id(row)]) for row in rows}
-        named = [at for at, name in enumerate(columns) if name not in aggregated]
-        if not named or len(rows) < 2 or any(columns[place] not in aggregated for place in at):
-            return [], ()
-        named += sorted(at)
-    is_written = any(cell is not None and cell.written for cell in (row.cells[named[0]] for row in rows))
-    return ([], ()) if is_written else (named, rows)
+) -> tuple[list[str], Sequence[ReadRow]]:
+    """The columns and rows of an answer of pairs: as the reply names them, or numbers of several groups."""
+    named = [name for name in reply.columns if name in columns]
+    if len(named) > 1:
+        return named, rows
+    proving = {id(row): cell for cell, of_cell in values.values() for row in of_cell}
+    rows = [row for row in rows if id(row) in proving]
+    made = {columns[row.cells.index(proving[id(row)])] for row in rows}
+    things = [name for name in columns if name not in aggregated]
+    is_paired = len(rows) > 1 and things and made <= set(aggregated)
+    return ([*things, *sorted(made)], rows) if is_paired else ([], ())
 
 
 def _reply_of(text: str) -> RowsReply | None:
