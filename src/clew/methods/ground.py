@@ -66,23 +66,25 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
         return says(other)
     for proof in prove_stated(evidence, holders, cited).values():
         return proof
-    return named if _come_to(evidence, stated, cited) else DO_NOT_COME_TO_IT
-
-
-def _come_to(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -> bool:
-    """Whether facts come to a number: counted, added up, or compared, where the question may ask for it."""
-    number, question = float(stated), evidence.question
     may_count = counts_things(question) or not asked_of(question)
     if number and may_count and number in set(_counts(evidence, cited)):
-        return True
-    named = tuple(dict.fromkeys(triple for fact in cited for triple in fact.all_triples))
+        return named
     for values in _values(evidence, named) if counts(question) else ():
-        results = [sum(values), sum(values) / len(values)] if adds_up(question) else []
-        results += [abs(values[0] - values[1])] if len(values) == 2 else []
-        decimals = len(stated.partition(".")[2])
-        if any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results):
-            return True
-    return False
+        differences = [abs(values[0] - values[1])] if len(values) == 2 else []
+        if _is_one_of((*differences, *_sums(question, values)), stated):
+            return named
+    return DO_NOT_COME_TO_IT
+
+
+def _sums(question: str, values: Sequence[float]) -> tuple[float, ...]:
+    """The sum and the average of values, where a question may ask for them."""
+    return (sum(values), sum(values) / len(values)) if adds_up(question) else ()
+
+
+def _is_one_of(results: Sequence[float], stated: str) -> bool:
+    """Whether a stated number is one of some results, as far as it is written out."""
+    number, decimals = float(stated), len(stated.partition(".")[2])
+    return any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results)
 
 
 def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
@@ -331,15 +333,17 @@ def _paired_numbers(
 
 
 def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
-    """The triples at a thing that come to a number: as many others by one relation, or the facts about it."""
+    """The triples at a thing that come to a number: so many of one relation, or records with it, or a sum."""
     facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
     triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
-    ends = (evidence.graph.triple(triple) for triple in triples)
+    ends, stated = map(evidence.graph.triple, triples), plain_number(number)
     for relation, side in dict.fromkeys((r, int(entity == t)) for h, r, t in ends if entity in (h, t)):
         listed = triples_at_node(evidence.graph, entity, relation, side)
-        if len(listed) == float(plain_number(number)):
+        if len(listed) == float(stated):
             return tuple(listed)
-    return triples if _come_to(evidence, plain_number(number), facts) else ()
+    results = [result for values in _values(evidence, triples) for result in _sums(evidence.question, values)]
+    records = [len(facts)] if evidence.whole and all(len(fact.ends) == 1 for fact in facts) else []
+    return triples if _is_one_of((*records, *results), stated) else ()
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:

@@ -113,11 +113,15 @@ class _Sets:
 
     def seen_from(self, place: int, edge: int) -> Part | None:
         """The set of a node by what lies beyond it, seen along an edge (-1: all around it); None for any."""
-        if place in self.entities and edge >= 0 and place not in self.narrowed:
+        is_end = place in self.entities and edge >= 0 and place not in self.narrowed
+        if is_end and isinstance(self.entities[place], Anchor):
             return self.entities[place]
         when, part = self.narrowed.get(place, (0, None))
         for number, other in self.around(place, edge):
-            if when and not self._is_narrowed(other, number, when):
+            # Of several that are called alike, what is beside them alone says which: *the Ford of 1961*.
+            if (when and not self._is_narrowed(other, number, when)) or (
+                is_end and self.around(other, number)
+            ):
                 continue
             source = self.seen_from(other, number)
             steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
@@ -131,10 +135,8 @@ class _Sets:
         type_ = self.types.get(place)
         if type_ is None or (part is None and edge < 0):
             return part or type_
-        steps = (
-            self.steps[edge] if self.pattern.edges[edge].head == place else map(opposite, self.steps[edge])
-        )
-        whole = part or _either([OfType(-1, step) for step in steps]) or type_
+        ends = () if part else [self.step(edge, place, at) for at in range(len(self.steps[edge]))]
+        whole = part or _either([OfType(-1, end) for end in ends]) or type_
         inside = len(self.executor.members(Both(whole, type_)))
         return _both(part, type_) if 0 < inside < len(self.executor.members(whole)) else part
 
