@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -338,18 +339,20 @@ def _paired(
         return named, rows
     proving = {id(row): cell for cell, of_cell in values.values() for row in of_cell}
     rows = [row for row in rows if id(row) in proving]
-    made = {columns[row.cells.index(proving[id(row)])] for row in rows}
+    cells = ((at, row) for row in rows for at in zip(columns, row.cells, strict=False))
+    made = {name for (name, cell), row in cells if cell == proving[id(row)]}
     things = [name for name in columns if name not in aggregated]
-    is_paired = len(rows) > 1 and things and made <= set(aggregated)
+    is_paired = len(rows) > 1 and things and made and made <= set(aggregated)
     return ([*things, *sorted(made)], rows) if is_paired else ([], ())
 
 
 def _reply_of(text: str) -> RowsReply | None:
     """What a reply states: a column, or answers; None where it is in no form that states them."""
-    try:
-        return replace(read_value(text, lambda value: build(RowsReply, value)), answers=())
-    except ReplyInvalid:
-        stated = stated_answer(text)
+    with suppress(ReplyInvalid):
+        reply = read_value(text, lambda value: build(RowsReply, value))
+        if reply.column or reply.columns:
+            return replace(reply, answers=())
+    stated = stated_answer(text)
     if stated.form in ("", "bare"):
         return None
     is_refusal = len(stated.items) == 1 and is_none(stated.items[0])
