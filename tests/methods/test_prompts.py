@@ -1,5 +1,6 @@
 """What prompts show of a graph: the relation that a question needs, what it names, and one notation."""
 
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -174,3 +175,61 @@ def test_a_value_that_is_missing_is_an_abstention_without_a_second_call(lakes: C
     assert answer.abstained is not None
     assert answer.abstained.reason == "empty_result"
     assert len(model.requests) == 1
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    """Two books of one name, whose days of loan are written in numbers."""
+    folder = tmp_path_factory.mktemp("library")
+    books = "b1,The Ford,1961,Ann Lee\nb2,The Ford,2024,Bo Ek\nb3,Children's Songs,1980,Cy Orr\n"
+    (folder / "book.csv").write_text(f"id,name,year,author\n{books}", "utf-8")
+    loans = "l1,b1,13/08/2023,1\nl2,b2,12/08/2023,2\nl3,b3,01/01/2024,3\n"
+    (folder / "loan.csv").write_text(f"id,copy_of,day,shelf\n{loans}", "utf-8")
+    (folder / "genre.csv").write_text("id,name\ng1,Children's\ng2,Songs\n", "utf-8")
+    return Clew.open(folder, cache_dir=folder / "cache")
+
+
+def test_names_that_several_have_are_told_apart_and_taken_back(library: Clew):
+    pytest.importorskip("ladybug")
+    question = "Who wrote the book The Ford?"
+    (prompt, *_) = prompts_of(library, "synaptiqa", question)
+    shown = [f"({{name: 'The Ford', year: {year}}}) (book)" for year in (1961, 2024)]
+    assert all(form in prompt for form in shown)
+    (prompt, *_) = prompts_of(library, "simgrag", question)
+    assert "The Ford (b1) (book; year 1961)" in prompt
+    for name in ("The Ford (b1)", "The Ford, book", "The Ford"):
+        reply = {"divided": [], "triples": [[name, "author", "UNKNOWN person 1"], [name, "year", "1961"]]}
+        reply |= {"answer": "UNKNOWN person 1", "operations": [{"op": "count", "node": "UNKNOWN person 1"}]}
+        answer = library.ask("How many?", method="simgrag", model=ScriptedModel([json.dumps(reply)]))
+        assert answer.text == "1"
+        assert {t.tail for t in answer.citations[0].triples} - {"1961"} == {"Ann Lee"}
+
+
+def test_no_id_of_a_query_is_lost(library: Clew):
+    pytest.importorskip("ladybug")
+    query = "MATCH (b:book {name: 'The Ford (b1)'}) RETURN b.author AS answer"
+    question = "Who is the author of The Ford (b1)?"
+    _, repair, *_ = prompts_of(library, "synaptiqa", question, query, "NOT IN THIS GRAPH")
+    assert "The graph has no value 'The Ford (b1)'" in repair
+    assert "\"The Ford (b1)\" = ({name: 'The Ford', year: 1961}) (book)" in repair
+
+
+def test_a_day_in_numbers_is_shown_in_an_order_that_is_known(library: Clew):
+    for method in ("simgrag", "kg-rag", "synaptiqa"):
+        (prompt, *_) = prompts_of(library, method, "Which loans are there?")
+        assert "date such as 2023-08-13" in prompt or "day: date 2023-08-13" in prompt
+        assert "13/08/2023" not in prompt
+
+
+def test_a_part_of_a_name_or_of_a_date_is_no_name(library: Clew):
+    (prompt, *_) = prompts_of(library, "simgrag", "Was the book Children's Songs lent on 1 January 2024?")
+    names = prompt.partition("<names>\n")[2].partition("\n</names>")[0]
+    assert names == "\"Children's Songs\" = Children's Songs (book)"
+
+
+def test_a_second_try_sees_the_whole_first_one(library: Clew):
+    triples = [["The Ford (b1)", "author", f"UNKNOWN person {n}"] for n in range(6)]
+    reply = json.dumps({"divided": [], "triples": triples, "answer": "UNKNOWN person 1", "operations": [
+        {"op": "keep", "node": "UNKNOWN person 1", "test": ">", "than": "Zed"}]})  # fmt: skip
+    _, second, *_ = prompts_of(library, "simgrag", "Who is it?", reply)
+    assert f"A first try was {reply}\nIt did not work" in second

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from clew.foundation.arrays import Float64, UInt8
 from clew.graph import XSD
-from clew.graph.graph import Names, ValueKind, Values
+from clew.graph.graph import Graph, Names, ValueKind, Values
 
 # Units of time, length, mass, volume and money, and words for powers of ten.
 
@@ -490,6 +490,13 @@ def iso_day(days: float) -> str:
     day = date.fromordinal(cycle_day + 1)
     year = day.year + 400 * cycles
     return f"{year:05}-{day:%m-%d}" if year < 0 else f"{year:04}-{day:%m-%d}"
+
+
+def plain_label(graph: Graph, node: int) -> str:
+    """The label of a node; a day in numbers as ISO writes it: *12/08/2023* does not tell day from month."""
+    label = graph.labels[node]
+    is_day = graph.values.kind[node] == ValueKind.DATE and numeric_day(label) is not None
+    return iso_day(float(graph.values.value[node])) if is_day else label
 
 
 def is_value(text: str) -> bool:

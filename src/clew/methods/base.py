@@ -41,7 +41,7 @@ from clew.methods.question import Called, FindTopicEntities, Judge, entities_of,
 from clew.methods.registry import ranks_triples
 from clew.reading.reader import reader_of
 from clew.text.embedders import Embedder
-from clew.types import Abstention, Answer, Step, Verification
+from clew.types import Abstention, Answer, Rows, Step, Verification
 
 Result = TypeVar("Result", Answer, Verification)
 SettingsT = TypeVar("SettingsT")
@@ -187,9 +187,11 @@ class ModelMethod(Generic[SettingsT]):
         """The answer of a grounded reply; one that nothing proves only if the settings allow it."""
         notes = (*reply.notes, *notes)
         if reply.abstained is None:
+            rows = Rows(("thing", "value"), reply.pairs) if reply.pairs else None
+            text = " · ".join(map(": ".join, reply.pairs)) or reply.text
             return Answer(
-                question, reply.answers(self.graph), reply.text, citations=reply.citations(self.graph),
-                complete=complete, notes=notes,
+                question, reply.answers(self.graph), text, citations=reply.citations(self.graph),
+                complete=complete, notes=notes, rows=rows,
             )  # fmt: skip
         if reply.unproved and self.settings.allow_ungrounded:
             return ungrounded(question, reply.unproved, (reply.abstained.detail, *notes))

@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from clew.foundation.arrays import Int64
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.values import parse_value
+from clew.graph.values import parse_value, plain_label
 from clew.index.names import NamesIndex
 from clew.llm.managed import LONGEST_NAME_READ, data_line
 from clew.methods.question import Called, Judge, asked_of
@@ -57,10 +57,11 @@ class EvidenceNames:
 
     @cached_property
     def _labels(self) -> dict[str, list[int]]:
-        """Nodes by the normal forms of their labels and source names."""
+        """Nodes by the normal forms of their labels, also with an id beside, and of their source names."""
         nodes_by_name: dict[str, list[int]] = {}
         for node in dict.fromkeys(self.nodes):
-            for name in {normalise(self.graph.labels[node]), normalise(self.graph.entities[node])}:
+            names = (self.graph.labels[node], self.graph.entities[node], self.graph.label(node))
+            for name in set(map(normalise, names)):
                 if name:
                     nodes_by_name.setdefault(name, []).append(node)
         return nodes_by_name
@@ -471,7 +472,7 @@ def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fa
 
 
 def _name(graph: Graph, node: int) -> str:
-    return data_line(readable(graph.labels[node]), LONGEST_NAME_READ)
+    return data_line(readable(plain_label(graph, node)), LONGEST_NAME_READ)
 
 
 def _relation(graph: Graph, relation: int) -> str:

@@ -10,16 +10,26 @@ What a model only says is ungrounded. What is rejected is told, with why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.values import plain_label
 from clew.grounding import answer_entity, cite
 from clew.llm.managed import short
 from clew.llm.reply import StatedAnswer, is_none, is_nothing
-from clew.methods.evidence import NUMBER, Fact, Linked, Proofs, ReadEvidence, prove_stated, triples_of
+from clew.methods.evidence import (
+    NUMBER,
+    Fact,
+    Linked,
+    Proofs,
+    ReadEvidence,
+    prove_stated,
+    triples_at_node,
+    triples_of,
+)
 from clew.methods.question import adds_up, asked_of, counts, counts_things, misfit_of_value, says
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
@@ -33,6 +43,7 @@ from clew.types import Abstention, AnswerEntity, Citation
 
 _STARTS_WITH_DIGIT = re.compile(r"[+\-\u2212]?\d")
 SAME = 1e-9
+DO_NOT_COME_TO_IT = "the facts that it names do not come to it"
 
 
 def plain_number(text: str) -> str:
@@ -59,17 +70,26 @@ def derived_number(evidence: ReadEvidence, stated: str, cited: Sequence[Fact]) -
     if number and may_count and number in set(_counts(evidence, cited)):
         return named
     for values in _values(evidence, named) if counts(question) else ():
-        results = [sum(values), sum(values) / len(values)] if adds_up(question) else []
-        results += [abs(values[0] - values[1])] if len(values) == 2 else []
-        decimals = len(stated.partition(".")[2])
-        if any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results):
+        differences = [abs(values[0] - values[1])] if len(values) == 2 else []
+        if _is_one_of((*differences, *_sums(question, values)), stated):
             return named
-    return "the facts that it names do not come to it"
+    return DO_NOT_COME_TO_IT
+
+
+def _sums(question: str, values: Sequence[float]) -> tuple[float, ...]:
+    """The sum and the average of values, where a question may ask for them."""
+    return (sum(values), sum(values) / len(values)) if adds_up(question) else ()
+
+
+def _is_one_of(results: Sequence[float], stated: str) -> bool:
+    """Whether a stated number is one of some results, as far as it is written out."""
+    number, decimals = float(stated), len(stated.partition(".")[2])
+    return any(abs(round(result, decimals) - number) <= SAME * max(1.0, abs(number)) for result in results)
 
 
 def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
     """Whether a value of the facts, with its unit, is or begins with a number (*2010* of *2010-07-16*)."""
-    label = readable(evidence.graph.labels[node])
+    label = readable(plain_label(evidence.graph, node))
     if node in evidence.named_entities or not _STARTS_WITH_DIGIT.match(label):
         return False
     first = NUMBER.match(label)
@@ -153,7 +173,7 @@ class GroundedReply:
 
     `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `rejected` are
     names that it states and that are no answers. `unproved` is what it states where nothing of it is one.
-    `owners` are the things of which an answer was said in a pair (*Ann: 1970*). `shows_none`: it says that
+    `pairs` are things with what is said of each (*Ann: 1970*). `shows_none`: it says that
     the facts that it names show that there is none. `cited` are these facts. `readable` says whether it
     states an answer, or that there is none, `cut` whether it was ended by the limit of tokens.
     """
@@ -167,7 +187,7 @@ class GroundedReply:
     unproved: str = ""
     readable: bool = True
     cut: bool = False
-    owners: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    pairs: tuple[tuple[str, str], ...] = ()
     shows_none: bool = False
     cited: tuple[Fact, ...] = ()
 
@@ -225,6 +245,8 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
         return replace(refused(statement, ""), rests_on=triples_of(cited), shows_none=shows_none)
     if value := _truth(plain_item):
         return _value_reply(statement, evidence, value, cited)
+    if counted := _paired_numbers(statement, evidence, cited):
+        return counted
     linked, listed, owners = _items(statement, evidence)
     entities = dict.fromkeys(entity for fact in listed for entity in fact.ends)
     kinds, ends = evidence.graph.values.kind, evidence.nodes_of(cited)
@@ -245,7 +267,9 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
     if not linked and not listed:
         return refused(statement, UNREADABLE)
     grounded = _entities(statement, evidence, linked, list(entities), (*listed, *cited))
-    return replace(grounded, owners={e: each for e, each in owners.items() if e in grounded.proofs})
+    label = evidence.graph.label
+    pairs = ((label(o), label(e)) for e, each in owners.items() if e in grounded.proofs for o in each)
+    return replace(grounded, pairs=tuple(pairs))
 
 
 def _items(
@@ -271,7 +295,7 @@ def _items(
 
 def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
     """What a pair says of a thing, with the thing: *Ann: 1970*; nothing where no fact joins the two."""
-    if ": " not in item or evidence.names.called(item) or not evidence.whole:
+    if ": " not in item or evidence.names.called(item):
         return {}
     thing, _, values = item.partition(": ")
     owners = evidence.names.link_name(thing).entities
@@ -280,6 +304,46 @@ def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
     ends = {(one, other) for head, _, tail in triples for one, other in ((head, tail), (tail, head))}
     joined = {entity: tuple(o for o in owners if (o, entity) in ends) for entity in entities}
     return {entity: owner for entity, owner in joined.items() if owner}
+
+
+def _paired_numbers(
+    statement: StatedAnswer, evidence: ReadEvidence, cited: Sequence[Fact]
+) -> GroundedReply | None:
+    """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
+
+    Where a fact has each number, they are values of the things (`_pair`).
+    """
+    parts = [item.rpartition(": ")[::2] for item in statement.items]
+    if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
+        evidence.names.called(item) or _pair(item, evidence) for item in statement.items
+    ):
+        return None
+    proofs, pairs, rejected = dict[int, tuple[int, ...]](), list[tuple[str, str]](), list[Linked]()
+    for thing, number in parts:
+        link = evidence.names.link_name(thing)
+        found = [(entity, _number_of(evidence, entity, number, cited)) for entity in link.entities]
+        proved = {entity: proof for entity, proof in found if proof}
+        proofs |= proved
+        pairs += [(evidence.graph.label(entity), number) for entity in proved]
+        if not proved:
+            rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
+    if not pairs:
+        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected)
+    return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
+
+
+def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
+    """The triples at a thing that come to a number: so many of one relation, or records with it, or a sum."""
+    facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
+    triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
+    ends, stated = map(evidence.graph.triple, triples), plain_number(number)
+    for relation, side in dict.fromkeys((r, int(entity == t)) for h, r, t in ends if entity in (h, t)):
+        listed = triples_at_node(evidence.graph, entity, relation, side)
+        if len(listed) == float(stated):
+            return tuple(listed)
+    results = [result for values in _values(evidence, triples) for result in _sums(evidence.question, values)]
+    records = [len(facts)] if evidence.whole and all(len(fact.ends) == 1 for fact in facts) else []
+    return triples if _is_one_of((*records, *results), stated) else ()
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:

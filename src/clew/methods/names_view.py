@@ -11,8 +11,8 @@ that the question says in other words are found by their words and by vectors.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -21,15 +21,18 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.graph.graph import ValueKind
 from clew.graph.steps import tail_end
+from clew.graph.values import plain_label
 from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.question import NAME_CODE, named_by_part
 from clew.query.notation import stored_relation
+from clew.query.values import values_in
 from clew.query.vocabulary import THING, UNEXPLAINED
 from clew.reading.english import FUNCTION
 from clew.reading.likeness import SPELT
-from clew.reading.mentions import NORMAL, PARTIAL, QUALITY, Candidate, Mention
+from clew.reading.mentions import MEANT, NORMAL, PARTIAL, QUALITY, TYPO, Candidate, Mention
 from clew.reading.reader import QuestionReader, Reading
-from clew.stores.cypher.tree import quote_text
+from clew.stores.cypher.tree import quote_name, quote_text
+from clew.stores.store import GraphSchema
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise
 
@@ -46,34 +49,36 @@ _CODE = r"[^\W\d_]{1,6}[-_/ ]?0*"
 
 @dataclass(eq=False)
 class NamesView:
-    """The names of questions over one graph as prompts show them."""
+    """The names of questions over one graph as prompts show them; in Cypher as a store has them."""
 
     reader: QuestionReader
+    schema: GraphSchema = field(default_factory=lambda: GraphSchema(()))
 
-    def text(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
+    def text(self, reading: Reading, notation: Notation) -> str:
         """A line for each mention of a question, then for values that it says in other words.
 
-        Without `guesses` there is none for a number that stands in the graph as a value (*over 1000 kg*),
-        and none for words that are nearer to a relation or a type than to a value.
+        Only Clew's notation has one for a number that stands in the graph as a value (*over 1000 kg*), and
+        for words that are nearer to a relation or a type than to a value.
         """
-        mentions = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
+        names = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
+        mentions = [m for m in names if not _is_part(reading.question, m, names)]
         said = np.flatnonzero(reading.likeness.exact_types.max(axis=0, initial=0.0) >= SPELT)
         lines: dict[str, None] = {}
         for mention in sorted(mentions, key=lambda m: m.start)[:MOST_NAMES]:
             named = self._candidates(mention, set(said.tolist()))
-            if not guesses and mention.text.isdigit() and all(map(self._is_value, named)):
+            if notation != "clew" and mention.text.isdigit() and all(map(self._is_value, named)):
                 continue
             forms = dict.fromkeys(self._form(node, named, notation) for node in named)
             lines[f'"{_line(mention.text)}" = {" or ".join(forms)}'] = None
         for words, node, score in self._values_in_other_words(reading, mentions):
-            if not guesses and score <= _explained(reading, words):
+            if notation != "clew" and score <= _explained(reading, words):
                 continue
             lines[f'"{_line(words)}" may be {self._form(node, [node], notation)}'] = None
         return "\n".join(lines)
 
-    def block(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
+    def block(self, reading: Reading, notation: Notation) -> str:
         """The lines between tags, under a title, as prompts show them; empty where there are none."""
-        lines = self.text(reading, notation, guesses=guesses)
+        lines = self.text(reading, notation)
         title = "What the question may name, as the graph has it"
         return f"{title}:\n<names>\n{lines}\n</names>\n" if lines else ""
 
@@ -129,16 +134,25 @@ class NamesView:
     def _form(self, node: int, named: Sequence[int], notation: Notation) -> str:
         """An entity with its type and, beside others, a fact that tells it from them; or a value."""
         graph, vocabulary = self.reader.graph, self.reader.vocabulary
-        name = _line(graph.label(node))
+        name = _line(graph.label(node) if notation != "cypher" else graph.labels[node])
         if self._is_value(node):
             return self._value(node, name, notation)
         types = [graph.types.names[t] for t in vocabulary.types_of(node)[:2].tolist()]
         kinds = [_line(t) for t in types if t not in self.reader.team.terms]
-        about = [*kinds[:1], *(self._facts(node, named) if len(named) > 1 else [])]
-        about_text = f" ({'; '.join(about)})" if about else ""
-        if notation == "cypher":
-            return f"({{name: {quote_text(name)}}}){about_text}"
-        return (f"{{{name}}}" if notation == "clew" else name) + about_text
+        if notation == "cypher":  # It has no ids: a fact tells those apart that share a name.
+            kinds = [_stored(kind, self.schema.labels) for kind in kinds]
+            if node in graph.namesakes:
+                named = [*named, *(hit.entity for hit in self.reader.names.exact(graph.labels[node]))]
+        about, written = kinds[:1], f"{{name: {quote_text(name)}}}"
+        if (fact := self._fact(node, named) if len(named) > 1 else None) is not None:
+            relation, of, end = fact
+            own = "" if of else self._property(relation, _line(plain_label(graph, end)))
+            if notation == "cypher" and own.startswith("{"):
+                written = f"{written[:-1]}, {own[1:]}"
+            else:
+                about.append(f"{_line(stored_relation(graph, relation))} {of}{_line(graph.labels[end])}")
+        form = {"clew": f"{{{name}}}", "cypher": f"({written})", "plain": name}[notation]
+        return form + (f" ({'; '.join(about)})" if about else "")
 
     def _is_value(self, node: int) -> bool:
         """Whether a node is a number, a date, or a text of relations that lead to nothing else."""
@@ -165,14 +179,29 @@ class NamesView:
                 quoted = '"' + name.replace('"', "'") + '"'
                 forms.append(f"[.{written} = {name if is_number else quoted}]")
             elif notation == "cypher":
-                text = f"-[:`{stored}`]->({{name: {quote_text(name)}}})"
-                forms.append(f"{{`{stored}`: {name}}}" if is_number else text)
+                edge = f"-[:{quote_name(_stored(graph.relations[relation], self.schema.types))}]->"
+                own = self._property(relation, _line(plain_label(graph, node)))
+                forms.append(own or f"{edge}({{name: {quote_text(name)}}})")
             else:
                 forms.append(f"{name} (a value of {stored})")
         return " or ".join(forms) or name
 
-    def _facts(self, node: int, named: Sequence[int]) -> list[str]:
-        """One fact of a node that the others with its name lack, of a relation that they have, too."""
+    def _property(self, relation: int, value: str) -> str:
+        """The condition of a property that the store has of a relation; empty where it has none."""
+        name = self.reader.graph.relations[relation]
+        of_labels = ((_stored(name, kinds), kinds) for kinds in self.schema.kinds.values())
+        stored, kind = next(((s, kinds[s]) for s, kinds in of_labels if s in kinds), ("", ""))
+        is_text = any(word in kind.split()[:3] for word in ("text", "date"))
+        written = quote_text(value) if is_text else value
+        if kind.startswith("list"):
+            return f"{written} IN x.{quote_name(stored)}"
+        return f"{{{quote_name(stored)}: {written}}}" if stored else ""
+
+    def _fact(self, node: int, named: Sequence[int]) -> tuple[int, str, int] | None:
+        """One fact of a node that the others with its name lack, of a relation that they have, too.
+
+        Its relation, *of* where it leads to the node, and the other end.
+        """
         graph = self.reader.graph
         for side, of in ((graph.out, ""), (graph.into, "of ")):
             spans = {each: slice(*side.span(each)) for each in named}
@@ -184,8 +213,8 @@ class NamesView:
             shared = {relation for relation, _ in theirs}
             if own := [fact for fact in facts[node] if fact not in theirs]:
                 relation, end = min(own, key=lambda fact: (fact[0] not in shared, fact[0]))
-                return [f"{_line(stored_relation(graph, relation))} {of}{_line(graph.labels[end])}"]
-        return []
+                return relation, of, end
+        return None
 
     # values in other words
 
@@ -244,6 +273,22 @@ def _explained(reading: Reading, words: str) -> float:
         if start <= begin and end <= start + len(words)
     ]
     return min(inside, default=0.0)
+
+
+def _is_part(question: str, mention: Mention, names: Sequence[Mention]) -> bool:
+    """Whether a mention is a part of a longer name, or of a date: *1* of *1 January*, and not one itself."""
+    guessed = (PARTIAL, TYPO, MEANT)
+    spans = [(m.start, m.stop) for m in names if m.candidates[0].how not in guessed]
+    if mention.text.isdigit():
+        spans += [span for span, values in values_in(question).items() if any(v.date for v in values)]
+    own = mention.start, mention.stop
+    return any(start <= own[0] and own[1] <= stop and (start, stop) != own for start, stop in spans)
+
+
+def _stored(name: str, names: Collection[str]) -> str:
+    """A name as a store has it, which adds to those that others have: *film_node* beside *film*."""
+    added = re.compile(re.escape(name) + "_*(_node)*")
+    return name if name in names else next(filter(added.fullmatch, names), name)
 
 
 def _content(text: str) -> frozenset[str]:

@@ -26,6 +26,7 @@ import numpy as np
 from clew.foundation.arrays import Float32
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.steps import HEADS, End, head_end, is_tail, opposite, relation_of, step_of, tail_end
+from clew.graph.values import plain_label
 from clew.llm.managed import data_line
 from clew.query.notation import stored_relation
 from clew.query.tree import steps_of
@@ -374,7 +375,7 @@ class SchemaView:
         return f"Things such as {self._example(widest)}"
 
     def _name(self, node: int) -> str:
-        return _line(self.reader.graph.labels[node])
+        return _line(plain_label(self.reader.graph, node))
 
     @cached_property
     def _edge_properties(self) -> Mapping[int, list[tuple[str, str]]]:

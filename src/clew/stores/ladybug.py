@@ -26,7 +26,7 @@ from clew.graph.schema import (
     value_relations,
     written_as,
 )
-from clew.graph.values import NUMBER_TYPES, ColumnType
+from clew.graph.values import NUMBER_TYPES, ColumnType, plain_label
 from clew.stores.cypher.guard import USUAL_ROWS
 from clew.stores.cypher.ladybug_forms import (
     NODE_ID,
@@ -127,7 +127,7 @@ class TableLayout:
             if kind or not is_node:
                 name = self.relations[relation]
                 name += "_" * (name.lower() in (_NAME, NODE_ID, TRIPLE_ID))
-                column = _Column(name, graph.labels[tail], kind, of_nodes=bool(kind))
+                column = _Column(name, plain_label(graph, tail), kind, of_nodes=bool(kind))
                 column = self.columns[int(self.table[head])].setdefault(relation, column)
                 column.values[head].append(tail)
             if is_node:

@@ -183,3 +183,15 @@ def test_a_sub_answer_that_leaves_some_out_is_part_of_the_chain(parties: Clew):
         "Which of these did Sam Tully not produce (Night Ferry; Salt and Iron)?"
         in model.requests[3].messages[-1].text
     )
+
+
+def test_a_number_for_each_is_counted_by_code(bags: Clew):
+    said = "Facts: 1-4\nAnswer: AV: {}; US: 1"
+    answer, _ = ask(bags, "number of bags of each disposition", said.format(2))
+    assert answer.text == "AV: 2 · US: 1"
+    assert answer.rows is not None
+    assert answer.rows.rows == (("AV", "2"), ("US", "1"))
+    assert [len(citation.triples) for citation in answer.citations] == [2, 1]
+    answer, _ = ask(bags, "number of bags of each disposition", said.format(3))
+    assert answer.text == "US: 1"
+    assert "AV: 3" in answer.notes[0]

@@ -52,6 +52,12 @@ ON_ORDER, BY_ILSE = [W, "done on", M], [W, "done by", "Ilse Tamm"]
         ([PRESSURE], [{"op": "max", "node": N}], ["TB-5"]),
         ([PRESSURE], [{"op": "min", "node": N}], ["TB-5 Mk2"]),
         ([PRESSURE], [{"op": "max", "node": N, "first": 2}], ["TB-5", "HP-12"]),
+        ([PRESSURE], [{"op": "max", "node": N, "nth": 2}], ["HP-12"]),
+        ([PRESSURE], [{"op": "keep", "node": M, "than": ["HP-12", "TB-5"]}, {"op": "min", "node": N}],
+         ["HP-12"]),
+        ([], [{"op": "only", "triples": [[M, "has part", "sensor"]]}], ["HP-12"]),
+        ([[M, "has part", "UNKNOWN machine 2"]],
+         [{"op": "keep", "node": "count of UNKNOWN machine 2", "test": "=", "than": "1"}], ["HP-12"]),
         ([PRESSURE, LINE], [{"op": "min", "node": N}], ["TB-5 Mk2"]),
         ([[M, "has part", "UNKNOWN part 1"]], [{"op": "most", "node": "UNKNOWN part 1"}], ["TB-5"]),
         ([[M, "has part", "UNKNOWN part 1"]], [{"op": "fewest", "node": "UNKNOWN part 1"}], ["HP-12"]),
@@ -182,3 +188,25 @@ def test_a_model_that_finds_nothing_of_the_kind_is_not_asked_again(shop):
     assert answer.abstained is not None
     assert answer.abstained.reason == "no_relation"
     assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("operations", "text"),
+    [
+        ([{"op": "count", "node": M, "by": L}], "Gasket Line: 3 · Pump Line: 1"),
+        ([{"op": "sum", "node": N, "by": L}], "Gasket Line: 890 · Pump Line: 300"),
+        ([{"op": "keep", "node": N, "test": "<", "than": "300"}, {"op": "list", "node": M, "by": L}],
+         "Gasket Line: HP-40, TB-5 Mk2"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_number_or_a_list_for_each(executed, operations, text):
+    found = executed([[M, "on line", L], PRESSURE], L, *operations)
+    assert (found.text, len(found.rows.rows)) == (text, text.count(":"))
+    assert all(citation.triples for citation in found.citations)
+
+
+def test_numbers_of_two_named_things_are_added_up_though_they_are_equal(executed):
+    of = {code: [[code, "hours", N]] for code in ("WO-1", "WO-3")}
+    either = {"op": "or", "triples": of["WO-3"]}
+    assert names(executed(of["WO-1"], N, either, {"op": "sum", "node": N})) == ["4"]

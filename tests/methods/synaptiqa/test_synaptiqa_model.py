@@ -394,3 +394,17 @@ def test_a_boolean_property_is_cited_as_the_database_has_it():
     node = StoredNode("1", ("Worker",), {"name": "Anna Berg", "left": False})
     (proved,) = StoredTriples({"Worker": Naming(("name",), unique=True)}).of_property(node, "left")
     assert proved.triple.as_json() == ["Anna Berg", "left", "false"]
+
+
+@pytest.mark.parametrize("read", ['{"column": "n"}', '{"columns": ["director", "n"]}'])
+def test_numbers_of_several_groups_are_answers_with_their_groups(graph, read):
+    query = (
+        "MATCH (f:film)-[:directed_by]->(p:person) WITH p, count(f) AS n WHERE n > 1 "
+        "RETURN p.name AS director, n"
+    )
+    answer = ask(graph, Script(write=query, read=read), "How many films did each of them direct?")
+    numbers = {a.label: str(len(c.triples)) for a, c in zip(answer.answers, answer.citations, strict=True)}
+    assert len(numbers) > 1
+    assert answer.rows.columns == ("director", "n")
+    assert dict(answer.rows.rows) == numbers
+    assert answer.text == " · ".join(map(": ".join, numbers.items()))

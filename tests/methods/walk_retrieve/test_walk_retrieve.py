@@ -97,3 +97,11 @@ def test_all_of_a_type_is_an_answer(clubs):
     answer = clubs.ask("Which clubs are there?", method="walk-retrieve", model=model)
     assert sorted(a.label for a in answer.answers) == ["Blues", "Reds"]
     assert all(c.triples for c in answer.citations)
+
+
+def test_a_number_for_each_is_counted_by_code(films):
+    said = "Facts: 1\nAnswer: Christopher Nolan: 3; Michael Mann: 1"
+    model = ScriptedModel([f"Three and one.\n{said}"])
+    answer = ask(films, "number of films directed by each director", model=model)
+    assert answer.text == "Christopher Nolan: 3 · Michael Mann: 1"
+    assert [len(citation.triples) for citation in answer.citations] == [3, 1]

@@ -98,12 +98,11 @@ def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
         return data_line(link.reply.value) or nothing
     labels = {e: data_line(readable(graph.labels[e])) for e in link.proofs}
     names = list(labels.values())
-    pairs = [(owner, e) for e, owners in link.reply.owners.items() for owner in owners]
-    pairs = pairs or [(owner, value) for owner, _, value in owned_values(graph, link)]
+    pairs = link.reply.pairs or [(graph.label(o), graph.label(e)) for o, _, e in owned_values(graph, link)]
     if pairs:
-        names = [f"{data_line(readable(graph.labels[owner]))}: {labels[e]}" for owner, e in pairs]
-        paired = {e for _, e in pairs}
-        names += [name for e, name in labels.items() if e not in paired]
+        names = [data_line(f"{readable(thing)}: {readable(value)}") for thing, value in pairs]
+        paired = {text for pair in pairs for text in pair}
+        names += [name for e, name in labels.items() if graph.label(e) not in paired]
     remainder = f" and {len(names) - most} more" if len(names) > most else ""
     types = [set(graph.types.of(entity)) for entity in link.proofs]
     common = sorted(set.intersection(*types)) if not pairs else []

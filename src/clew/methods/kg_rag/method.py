@@ -294,7 +294,7 @@ class KgRag(ModelMethod[KgRagSettings]):
             given = [self.graph.entities[topic] for topic in state.topics] if entities else []
             reading = self.reader.read(state.question, given)
             schema = self._schema.text(reading)
-            names = self._names.block(reading, "plain", guesses=False)
+            names = self._names.block(reading, "plain")
         shown, talk = examples[: self.settings.shots], state.run.talk
         return decompose(talk, state.question, self._sampling, shown, schema, names, letter=self._letter)
 

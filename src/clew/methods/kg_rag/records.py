@@ -21,6 +21,7 @@ import numpy as np
 from clew.foundation.arrays import Float64, Int64
 from clew.graph.graph import Graph
 from clew.graph.steps import tail_end
+from clew.graph.values import plain_label
 from clew.llm.managed import LONGEST_NAME, data_line
 from clew.methods.evidence import Fact, first_into, numbered, triples_at_node, triples_of
 from clew.methods.question import Judge
@@ -335,4 +336,4 @@ class RecordsView:
         return f"{name} = {' | '.join(tails)}{more}"
 
     def _name(self, node: int) -> str:
-        return data_line(readable(self.graph.labels[node]), LONGEST_NAME)
+        return data_line(readable(plain_label(self.graph, node)), LONGEST_NAME)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, product
@@ -55,6 +56,8 @@ MEANT = 0.42
 """Likeness, to the reader's encoder, from which words mean a relation (`benchmarks/bound.py`)."""
 TYPO_DISTANCE = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
+_BESIDE = re.compile(r"(.+?)(?: \(([^()]+)\)|, ([^,]+))")
+"""A name, and what tells it from others behind it."""
 PART_DISTANCE = 0.3
 """Distance of a name from longer ones that hold it whole; of the shortest of them, none."""
 
@@ -122,6 +125,18 @@ class PatternDistances(IndexDistances):
             for hit in names.fuzzy(name, 5):
                 distances[hit.entity] = min(float(distances[hit.entity]), TYPO_DISTANCE * (1 - hit.score))
         return distances
+
+    def _exact(self, text: str) -> Iterator[int]:
+        """The entities of a name; or with an id or their type behind it: *Ann (E08)*, *Ann, nurse*."""
+        hits = [*super()._exact(text)]
+        with_id, match = self._index.names.with_id(text), _BESIDE.fullmatch(text)
+        if not hits and with_id is not None:
+            hits = [with_id]
+        elif not hits and match is not None:
+            types, word = self._index.graph.types, normalise(match[2] or match[3])
+            named = super()._exact(match[1])
+            hits = [n for n in named if word in {normalise(types.names[t]) for t in types.of(n)}]
+        return iter(hits)
 
     def _value_nodes(self, name: str) -> list[int]:
         """Nodes whose number or date is the one that a name says."""

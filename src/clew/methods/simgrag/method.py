@@ -42,7 +42,16 @@ from clew.graph.match.patterns import TIE
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
 from clew.llm.managed import Prompt, Talk, query_text, run_sync, short
-from clew.llm.reply import StatedAnswer, build, clean, complete_parsed, declines, read_value, stated_answer
+from clew.llm.reply import (
+    LONGEST_SHOWN,
+    StatedAnswer,
+    build,
+    clean,
+    complete_parsed,
+    declines,
+    read_value,
+    stated_answer,
+)
 from clew.llm.types import ReplyInvalid, Request, ask
 from clew.methods.base import ModelMethod, Run, ungrounded
 from clew.methods.evidence import Fact, Proofs, ReadEvidence
@@ -390,9 +399,8 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         words = " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern else ""
         hints = self._hints(task, query, words)
         near = "; ".join(map(as_name, self.near_names(misfit)))
-        first_try = (
-            f"A first try was {query_text(short(first.reply))}\nIt did not work: {as_name(misfit.detail)}."
-        )
+        tried = query_text(short(first.reply, LONGEST_SHOWN))
+        first_try = f"A first try was {tried}\nIt did not work: {as_name(misfit.detail)}."
         return f"{hints}\n{first_try}{f' Names that are like it: {near}.' if near else ''}\n"
 
     def near_names(self, misfit: Misfit) -> tuple[str, ...]:

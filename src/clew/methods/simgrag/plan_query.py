@@ -46,6 +46,7 @@ from clew.query.tree import (
     OfType,
     Part,
     Query,
+    Related,
     Value,
     Walk,
     Without,
@@ -58,7 +59,7 @@ from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
 
 T = TypeVar("T")
 _RANKING = ("max", "min", "most", "fewest")
-_ASKING = ("count", "sum", "average", "difference", "exists")
+_ASKING = ("list", "count", "sum", "average", "difference", "exists")
 _DIGITS = re.compile(r"\d+")
 SURE_NAME = 0.05
 """Distance up to which an entity is what a name says."""
@@ -112,26 +113,32 @@ class _Sets:
 
     def seen_from(self, place: int, edge: int) -> Part | None:
         """The set of a node by what lies beyond it, seen along an edge (-1: all around it); None for any."""
-        if place in self.entities and edge >= 0 and place not in self.narrowed:
+        is_end = place in self.entities and edge >= 0 and place not in self.narrowed
+        if is_end and isinstance(self.entities[place], Anchor):
             return self.entities[place]
         when, part = self.narrowed.get(place, (0, None))
         for number, other in self.around(place, edge):
-            if when and not self._is_narrowed(other, number, when):
+            # Of several that are called alike, what is beside them alone says which: *the Ford of 1961*.
+            if (when and not self._is_narrowed(other, number, when)) or (
+                is_end and self.around(other, number)
+            ):
                 continue
             source = self.seen_from(other, number)
             steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
             walks = [OfType(-1, opposite(step)) if source is None else Walk(source, step) for step in steps]
             part = _both(part, _either(walks))
         part = _both(part, self.entities.get(place))
-        return self._of_type(place, part)
+        return self._of_type(place, part, edge)
 
-    def _of_type(self, place: int, part: Part | None) -> Part | None:
+    def _of_type(self, place: int, part: Part | None, edge: int) -> Part | None:
         """A set with the type that the pattern says, where that leaves out some, and not all."""
         type_ = self.types.get(place)
-        if part is None or type_ is None:
+        if type_ is None or (part is None and edge < 0):
             return part or type_
-        inside = len(self.executor.members(Both(part, type_)))
-        return Both(part, type_) if 0 < inside < len(self.executor.members(part)) else part
+        ends = () if part else [self.step(edge, place, at) for at in range(len(self.steps[edge]))]
+        whole = part or _either([OfType(-1, end) for end in ends]) or type_
+        inside = len(self.executor.members(Both(whole, type_)))
+        return _both(part, type_) if 0 < inside < len(self.executor.members(whole)) else part
 
     def _is_narrowed(self, place: int, edge: int, since: int) -> bool:
         """Whether an operation after another one was on a node beyond an edge."""
@@ -160,6 +167,18 @@ class _Sets:
         step = self.step(edge, owner)
         part = self.seen_from(owner, edge) or OfType(-1, step)
         return (owner, part, step) if len(self.steps[edge]) == 1 else None
+
+    def way(self, place: int, goal: int) -> tuple[Step, ...]:
+        """The steps from an unknown to another one."""
+        ways: dict[int, tuple[Step, ...]] = {place: ()}
+        for source in (stack := [place]):
+            for edge, other in self.around(source):
+                if other not in ways and other not in self.entities and len(self.steps[edge]) == 1:
+                    ways[other] = (*ways[source], self.step(edge, source))
+                    stack.append(other)
+        if goal == place or goal not in ways:
+            raise _cannot('what is said "by" another unknown has to hang together with it')
+        return ways[goal]
 
     def group(self, place: int) -> set[int]:
         """The unknowns that hang together with one."""
@@ -224,6 +243,8 @@ class PlanQuery:
         asks = _last_of(plan)
         done = self._carried_out(plan, asks, nearest=True)
         if asks is not None and asks.op != "exists":
+            if asks.by:
+                raise _cannot("a number for each of several things is no claim")
             than = value_of(str(asks.than), dates=False)
             if than is None:
                 raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
@@ -266,30 +287,42 @@ class PlanQuery:
                 break
             if op.op == "or":
                 other = self._sets(plan.operation_patterns[at])
-                both = Either(sets.at(answer), other.at(_place_of(plan, answer, other.pattern)))
+                both = _joined(sets, answer, other, _place_of(plan, answer, other.pattern))
                 alone = Pattern((plan.pattern.nodes[answer],), ())
                 sets = replace(sets, pattern=alone, entities={}, types={}, steps=[], narrowed={0: (1, both)})
                 plan, answer, roots = replace(plan, pattern=alone, answer=0), 0, [(0,)]
-            elif op.op == "without":
-                self._leave_out(plan, sets, plan.operation_patterns[at])
+            elif op.op in ("without", "only"):
+                self._leave_out(plan, sets, op.op, plan.operation_patterns[at])
             else:
                 self._narrow(plan, sets, op, answer)
         return _Done(plan, sets, answer, roots, before)
 
     def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
-        if op.op == "count":
-            return Query("count", sets.at(plan.place(op.node)))
+        place = plan.place(op.node)
         if op.op == "difference":
             return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
-        return Query("sum" if op.op == "sum" else "average", self._value(plan, sets, op.node))
+        if op.op in ("count", "list"):
+            query, source = Query(op.op, sets.at(place)), place
+        else:
+            query = Query("sum" if op.op == "sum" else "average", self._value(plan, sets, op.node))
+            source = sets.around(place)[0][1] if sets.around(place) else place
+        if not op.by:
+            return query
+        by = plan.place(op.by)
+        query = replace(query, by=sets.way(source, by))
+        groups = self.executor.members(sets.at(by))
+        if not np.isin([group for group, _, _ in self.executor.groups(query)], groups).all():
+            raise _cannot(f'some of "{op.node}" belong to what "{op.by}" leaves out, too')
+        return query
 
     def _value(self, plan: PatternPlan, sets: _Sets, node: str) -> Part:
         """The values that a node stands for."""
         place = plan.place(node)
         owned = sets.owned(place) if place >= 0 else None
-        if owned is None:
+        part = Walk(owned[1], owned[2]) if owned else sets.narrowed.get(place, (0, None))[1]
+        if not isinstance(part, Walk):
             raise _cannot(f'"{node}" is no value of one thing')
-        return Walk(owned[1], owned[2])
+        return part
 
     def _truth(self, sets: _Sets, roots: list[tuple[int, ...]], before: list[Part]) -> DraftAnswer:
         """Yes where each part of the pattern holds; *no* rests on what holds without the operations."""
@@ -323,7 +356,8 @@ class PlanQuery:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
             owner, part, steps = (place, sets.at(place), ()) if owned is None else (*owned[:2], owned[2:])
-            sets.narrow(owner, Extreme(part, steps, False, op.op == "max", max(op.first, 1)))
+            number = max(op.nth or op.first, 1)
+            sets.narrow(owner, Extreme(part, steps, False, op.op == "max", number, nth=op.nth > 0))
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
         """The answers with so many, most or fewest things beside them."""
@@ -337,28 +371,31 @@ class PlanQuery:
         if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
         if op.op != "keep":
-            return Extreme(part, (step,), True, op.op == "most", max(op.first, 1), among=among)
+            number, is_nth = max(op.nth or op.first, 1), op.nth > 0
+            return Extreme(part, (step,), True, op.op == "most", number, nth=is_nth, among=among)
         number = value_of(str(op.than), dates=False)
         if number is None or not number.number.is_integer():
             raise _cannot(f'"{op.than}" is no whole number')
         return Counted(part, step, op.test or "=", int(number.number), among=among)
 
     def _keep(self, plan: PatternPlan, sets: _Sets, op: Operation) -> None:
-        """Keep what passes a test on the value of a node: with a number, a date, a name, or another node."""
-        place, other, sign = plan.place(op.node), plan.place(str(op.than)), op.test or "="
+        """Keep what passes a test on the value of a node: with a number, a date, names, or another node."""
+        names = op.than if isinstance(op.than, list) else [str(op.than)]
+        than = " or ".join(names)
+        place, other, sign = plan.place(op.node), plan.place(than), op.test or "="
         if other >= 0 and other in sets.group(place):
-            raise _cannot(f'"{op.node}" and "{op.than}" belong to one thing')
+            raise _cannot(f'"{op.node}" and "{than}" belong to one thing')
         part = sets.at(place)
         kinds = self.graph.values.kind[self.executor.members(part)]
         dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())
-        number = value_of(str(op.than), dates=dates > numbers) if dates or numbers else None
+        number = value_of(than, dates=dates > numbers) if (dates or numbers) and len(names) == 1 else None
         value = sets.at(other) if other >= 0 else number
         if sign in ("=", "!=") and not isinstance(value, Value):
-            same = value or self._named(str(op.than))
+            same = value or reduce(Either, map(self._named, names or [""]))
             sets.narrow(place, Both(part, same) if sign == "=" else Without(part, same))
             return
         if value is None:
-            raise _cannot(f'"{op.node}" does not compare with "{op.than}"')
+            raise _cannot(f'"{op.node}" does not compare with "{than}"')
         owned = sets.owned(place)
         if owned is not None:
             owner, things, step = owned
@@ -375,17 +412,25 @@ class PlanQuery:
             raise _Lacking(Misfit("no_entity", f'it has no entity like "{name}"', (name,)))
         return entities
 
-    def _leave_out(self, plan: PatternPlan, sets: _Sets, second: Pattern) -> None:
-        """Leave out what the triples of another pattern hold for as well."""
+    def _leave_out(self, plan: PatternPlan, sets: _Sets, op: str, second: Pattern) -> None:
+        """Leave out what another pattern holds for as well; or what its triple does not hold for *only*."""
         shared = [
             (place, at)
             for at, node in enumerate(second.nodes)
             if not node.known and (place := plan.place(node.name)) >= 0
         ]
         if len(shared) != 1:
-            raise _cannot('what "without" leaves out has to share one unknown with the other triples')
+            raise _cannot(f'the triples of "{op}" have to share one unknown with the others')
         place, at = shared[0]
-        sets.narrow(place, Without(sets.at(place), self._sets(second, nearest=True).at(at)))
+        others = self._sets(second, nearest=True)
+        if op == "without":
+            sets.narrow(place, Without(sets.at(place), others.at(at)))
+            return
+        edge, end = others.around(at)[0]
+        targets = others.seen_from(end, edge)
+        if len(others.around(at)) != 1 or len(others.steps[edge]) != 1 or targets is None:
+            raise _cannot('"only" takes one triple, which says what there is and nothing else')
+        sets.narrow(place, Related(sets.at(place), others.step(edge, at), "only", targets))
 
     # what the pattern means in the graph
 
@@ -472,7 +517,7 @@ class PlanQuery:
 
     def _has_other_digits(self, name: str, entity: int) -> bool:
         """Whether a number or a code is another one than that of an entity: 1375 is not nearly 1275."""
-        own, digits = (_DIGITS.findall(text.replace(",", "")) for text in (self.graph.labels[entity], name))
+        own, digits = (_DIGITS.findall(text.replace(",", "")) for text in (self.graph.label(entity), name))
         values, said = self.graph.values, value_of(name, dates=False)
         is_equal = said is not None and values.kind[entity] > 0 and values.value[entity] == said.number
         return not set(digits) <= set(own) and not is_equal
@@ -501,6 +546,14 @@ class PlanQuery:
 def _last_of(plan: PatternPlan) -> Operation | None:
     """The operation that says what a plan asks."""
     return next((op for op in plan.operations if op.op in _ASKING), None)
+
+
+def _joined(sets: _Sets, place: int, other: _Sets, at: int) -> Part:
+    """What a node stands for in one of two patterns; values stay those of their owners."""
+    own, theirs = sets.owned(place), other.owned(at)
+    if own and theirs and own[2] == theirs[2]:
+        return Walk(Either(own[1], theirs[1]), own[2])
+    return Either(sets.at(place), other.at(at))
 
 
 def _place_of(plan: PatternPlan, answer: int, other: Pattern) -> int:

@@ -131,7 +131,9 @@ def pattern_prompt(task: ExampleKind, query: str, shots: Sequence[Shot], hints: 
         + json.dumps({"divided": shot.divided, "triples": shot.triples}, ensure_ascii=False)
         for shot in shots
     ]
-    return _filled("pattern", task, texts, query, HINTS=hints)
+    plan = ', "answer": "UNKNOWN … 1", "operations": […]' if hints else ""
+    reply = f'{{"divided": ["segment 1", …], "triples": [["head", "relation", "tail"], …]{plan}}}'
+    return _filled("pattern", task, texts, query, HINTS=hints, REPLY=reply)
 
 
 OPEN = 'If they say nothing of it, it is "Unknown".'
@@ -171,8 +173,10 @@ def _filled(step: str, task: ExampleKind, shots: Sequence[str], query: str, **pa
 
 
 Op = Literal[
-    "keep", "without", "or", "count", "max", "min", "most", "fewest", "sum", "average", "difference", "exists"
-]
+    "keep", "without", "only", "or", "max", "min", "most", "fewest",
+    "list", "count", "sum", "average", "difference", "exists",
+]  # fmt: skip
+_OF_TRIPLES = ("without", "only", "or")
 Test = Literal[">", "<", ">=", "<=", "=", "!=", ""]
 MOST_OPERATIONS = 8
 GRAPH = """
@@ -199,9 +203,11 @@ class Operation:
     op: Op
     node: str = ""
     test: Test = ""
-    than: str | float = ""
+    than: str | float | list[str] = ""
     less: str = ""
     first: int = 1
+    nth: int = 0
+    by: str = ""
     triples: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
 
@@ -224,9 +230,9 @@ class ClaimReply(PlanReply):
 class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
-    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of the operations
-    `without` and `or`, by the place of the operation; their nodes with the same names are the same. A claim
-    may say that all of it is not so (`denied`).
+    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of operations
+    that have triples, by their place; their nodes with the same names are the same. A claim may say that all
+    of it is not so (`denied`).
     """
 
     pattern: Pattern
@@ -336,7 +342,7 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     if len(reply.operations) > MOST_OPERATIONS:
         raise PatternError(f"the model's operations: at most {MOST_OPERATIONS} are carried out")
     operation_patterns = {
-        at: loose_pattern(op.triples) for at, op in enumerate(reply.operations) if op.op in ("without", "or")
+        at: loose_pattern(op.triples) for at, op in enumerate(reply.operations) if op.op in _OF_TRIPLES
     }
     plan = PatternPlan(pattern, -1, tuple(reply.operations), operation_patterns)
     answer = plan.place(reply.answer) if reply.answer else -1
@@ -344,9 +350,10 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     if reply.answer and answer < 0:
         raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {problem}")
     for op in reply.operations:
-        of_node = op.op not in ("without", "or", "exists")
-        if of_node and plan.place(counted_name(op.node) or op.node) < 0:
-            raise PatternError(f"the model's operation {op.op}: {data_line(op.node)!r} {problem}")
+        names = () if op.op in (*_OF_TRIPLES, "exists") else (counted_name(op.node) or op.node, op.by)
+        for name in names[: 1 + bool(op.by)]:
+            if plan.place(name) < 0:
+                raise PatternError(f"the model's operation {op.op}: {data_line(name)!r} {problem}")
     return replace(plan, answer=answer, denied=isinstance(reply, ClaimReply) and reply.denied)
 
 

@@ -51,6 +51,7 @@ from clew.methods.synaptiqa.names import Corrected, Unknown, choose_names, other
 from clew.methods.synaptiqa.queried import (
     QueriedGraph,
     QueryResult,
+    aggregated_columns,
     embedded_store,
     most_similar,
     with_nulls_last,
@@ -330,7 +331,7 @@ class SynaptiQA:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or SynaptiqaSettings()
         self.reader, self.judge = reader, None if reader is None else Judge(reader)
-        self._views = None if reader is None else (SchemaView(reader), NamesView(reader))
+        self._views = None if reader is None else (SchemaView(reader), NamesView(reader, graph.schema))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
@@ -387,7 +388,9 @@ def make_synaptiqa(
     reader = reader_of(index, embedder)
 
     def names_of(text: str) -> list[str]:
-        return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
+        with_id = index.names.with_id(text)
+        shown = [] if with_id is None else [index.graph.label(with_id)]
+        return [*(index.graph.labels[hit.entity] for hit in index.names.exact(text)), *shown]
 
     texts = SchemaView(reader).texts if kind.optimised else {}
     graph = QueriedGraph(embedded_store(index.graph), embedder, index.graph, names_of, texts)
@@ -428,9 +431,8 @@ class _QueryState:
             with self.run.stage("write"):
                 problem = "\n".join(map(query_text, feedback(attempt)))
                 shown, question = _shown(attempt.query or reply), as_data(self.question)
-                reply = self._ask(
-                    "repair", SCHEMA=self.schema, QUERY=shown, PROBLEM=problem, QUESTION=question
-                )
+                values = {"SCHEMA": self.schema, "QUERY": shown, "PROBLEM": problem, "NAMES": self.names}
+                reply = self._ask("repair", **values, QUESTION=question)
             attempt = self._try(reply)
         if attempt.result is None or attempt.kind != "rows":
             return self._answer_without_rows(attempt)
@@ -545,7 +547,10 @@ class _QueryState:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):
-            text, values = read_rows(self.talk, self.question, query, result.columns, rows, self.method.judge)
+            aggregated = aggregated_columns(parse(query), result.columns)
+            text, values, paired = read_rows(
+                self.talk, self.question, query, result.columns, rows, self.method.judge, aggregated
+            )
         self.talk.note("read", {"text": text, "answers": [cell.label for cell, _ in values.values()]})
         if not values:
             detail = f"none of the model's answers is in the rows of the query {query}"
@@ -560,7 +565,7 @@ class _QueryState:
         notes = ("what the graph does not record is taken not to be so",) if denied else ()
         return Answer(
             self.question, answers, text or text_of(answers), citations=tuple(citations), query=query,
-            complete=result.complete, notes=notes,
+            complete=result.complete, notes=notes, rows=paired,
         )  # fmt: skip
 
     def _answer_without_rows(self, attempt: Attempt) -> Answer:

@@ -253,7 +253,13 @@ class StoredValues:
         return False if is_comparable else None
 
     def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
-        """Return values like a text, best first: names of what is called so too. Raises StoreError."""
+        """Return values like a text, best first: names of what is called so too. Raises StoreError.
+
+        None is like a name with an id behind it, by which one of several is meant: *Ann (E08)*.
+        """
+        called = () if self._names_of is None else self._names_of(text)
+        if text in called and not self.has(Place((), "name"), "=", text):
+            return ()
         near = self._values(place, text).nearest(text, count)
         other_names = [] if near and near[0].score >= SAME else self._other_names(place, text)
         return (*other_names, *(n for n in near if n.name not in {c.name for c in other_names}))[:count]

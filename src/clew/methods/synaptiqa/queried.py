@@ -31,6 +31,7 @@ from clew.methods.synaptiqa.read_rows import (
 from clew.stores.cypher.direction import Correction, correct_directions, require_legal
 from clew.stores.cypher.guard import (
     AGGREGATES,
+    aggregates,
     guard,
     is_evidence,
     sample_of_evidence,
@@ -337,6 +338,16 @@ def _ordered(statement: Statement) -> Corrected:
                 before, after = f"ORDER BY {text} DESC", f"ORDER BY {text} IS NULL, {text} DESC"
                 corrections.append(Correction("rule", before, after, NULLS_LAST))
     return Corrected.by(statement, edits, corrections)
+
+
+def aggregated_columns(statement: Statement, columns: Sequence[str]) -> list[str]:
+    """The columns whose values are made of groups of rows: *count(DISTINCT t)*, also by way of a WITH."""
+    projections = [part for part in statement.query.walk() if isinstance(part, Projection)]
+    items = [item for projection in projections for item in projection.items]
+    made = {item.alias.text for item in items if item.alias is not None and aggregates(item.expression)}
+    last = [i.expression for i in (projections[-1].items if projections else ())]
+    are_made = (aggregates(e) or (isinstance(e, Variable) and e.name.text in made) for e in last)
+    return [name for name, is_made in zip(columns, are_made, strict=False) if is_made]
 
 
 def _descending_keys(statement: Statement, projection: Projection) -> Iterator[Expression]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,7 +19,7 @@ from clew.methods.question import Judge, asked_of, misfit_of_label, misfit_of_va
 from clew.stores.cypher.uses import Origin
 from clew.stores.store import Naming, StoredEdge, StoredNode, StoredPath, node_key, node_name
 from clew.text.normalise import normalise
-from clew.types import TripleText
+from clew.types import Rows, TripleText
 
 # Rows of a query as answers: values, with the triples of the paths that their row matched.
 
@@ -269,11 +270,15 @@ REPAIR = (
 
 @dataclass(frozen=True)
 class RowsReply:
-    """What a reply says: the column of which all values are answers, or `answers`; and its text."""
+    """What a reply says: the column of which all values are answers, or `answers`; and its text.
 
-    column: str
+    Or `columns`: of things, and of what is said of each.
+    """
+
+    column: str = ""
     text: str = ""
     answers: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,6 +289,10 @@ class OwnReply:
     confidence: float
 
 
+ProvedValues = dict[str, tuple[Cell, list[ReadRow]]]
+"""Values by what the source calls them, each with the rows that prove it."""
+
+
 def read_rows(
     talk: Talk,
     question: str,
@@ -291,10 +300,12 @@ def read_rows(
     columns: Sequence[str],
     rows: Sequence[ReadRow],
     judge: Judge | None = None,
-) -> tuple[str, dict[str, tuple[Cell, list[ReadRow]]]]:
+    aggregated: Collection[str] = (),
+) -> tuple[str, ProvedValues, Rows | None]:
     """Ask a model which values answer a question; `judge` decides yes and no. Raises LlmError.
 
-    Returns the model's text, and the values of the rows that are answers, with the rows that prove each.
+    `aggregated` are columns of numbers that the query makes of groups. Returns the model's text, and the
+    values of the rows that are answers, with the rows that prove each; of pairs the things and their rows.
     """
     rows_text = _rows_text(columns, rows)
     prompt = prompt_named("clew.methods.synaptiqa", "read")
@@ -302,15 +313,46 @@ def read_rows(
     text = talk.ask(prompt, _SAMPLING, stop=(), **values)
     reply = _reply_of(text)
     reply = reply or _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values)) or RowsReply("")
-    return reply.text.strip(), _values_in_rows(reply, columns, rows, question, judge)
+    values = _values_in_rows(reply, columns, rows, question, judge)
+    names, paired = _paired(reply, columns, rows, values, aggregated)
+    if not names:
+        return reply.text.strip(), values, None
+    places, things = [columns.index(name) for name in names], ProvedValues()
+    for row in paired:
+        if (thing := row.cells[places[0]]) is not None and not thing.written:
+            things.setdefault(thing.entity, (thing, []))[1].append(row)
+    cells = tuple(tuple(row.labels[at] or "" for at in places) for row in paired)
+    text = " · ".join(f"{thing}: {', '.join(others)}" for thing, *others in cells)
+    return text, things, Rows(tuple(names), cells)
+
+
+def _paired(
+    reply: RowsReply,
+    columns: Sequence[str],
+    rows: Sequence[ReadRow],
+    values: ProvedValues,
+    aggregated: Collection[str],
+) -> tuple[list[str], Sequence[ReadRow]]:
+    """The columns and rows of an answer of pairs: as the reply names them, or numbers of several groups."""
+    named = [name for name in reply.columns if name in columns]
+    if len(named) > 1:
+        return named, rows
+    proving = {id(row): cell for cell, of_cell in values.values() for row in of_cell}
+    rows = [row for row in rows if id(row) in proving]
+    cells = ((at, row) for row in rows for at in zip(columns, row.cells, strict=False))
+    made = {name for (name, cell), row in cells if cell == proving[id(row)]}
+    things = [name for name in columns if name not in aggregated]
+    is_paired = len(rows) > 1 and things and made and made <= set(aggregated)
+    return ([*things, *sorted(made)], rows) if is_paired else ([], ())
 
 
 def _reply_of(text: str) -> RowsReply | None:
     """What a reply states: a column, or answers; None where it is in no form that states them."""
-    try:
-        return replace(read_value(text, lambda value: build(RowsReply, value)), answers=())
-    except ReplyInvalid:
-        stated = stated_answer(text)
+    with suppress(ReplyInvalid):
+        reply = read_value(text, lambda value: build(RowsReply, value))
+        if reply.column or reply.columns:
+            return replace(reply, answers=())
+    stated = stated_answer(text)
     if stated.form in ("", "bare"):
         return None
     is_refusal = len(stated.items) == 1 and is_none(stated.items[0])
@@ -347,9 +389,9 @@ def _rows_text(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
 
 def _values_in_rows(
     reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
-) -> dict[str, tuple[Cell, list[ReadRow]]]:
+) -> ProvedValues:
     """Look the model's answers up in the rows; what is not what is asked for is none."""
-    values: dict[str, tuple[Cell, list[ReadRow]]] = {}
+    values: ProvedValues = {}
     folded_answers = {_folded(answer) for answer in reply.answers}
     # A unit may stand behind a number: *170 minutes*.
     numbers = {_folded(n[0]) for answer in reply.answers if len(n := NUMBER.findall(answer)) == 1}
@@ -377,7 +419,7 @@ def _fits(question: str, cell: Cell, row: ReadRow) -> bool:
 
 def _value(
     folded_answers: set[str], rows: Sequence[ReadRow], question: str, judge: Judge | None
-) -> dict[str, tuple[Cell, list[ReadRow]]]:
+) -> ProvedValues:
     """Yes or no by a query graph of the question (without a reader, by whether rows say so); their number.
 
     Rows that the query itself says count for nothing.

@@ -38,6 +38,7 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.steps import edge_of, is_backward, opposite, relation_of
+from clew.graph.values import plain_label
 from clew.graph.walks.walks import RelationPath, relation_paths
 from clew.index.corpus import NearWalk, WalkIndex
 from clew.llm.managed import data_line
@@ -196,7 +197,7 @@ def _sources(graph: Graph, nodes: Sequence[int]) -> str:
 
 def name_of(graph: Graph, node: int) -> str:
     """A name as a line shows it."""
-    return data_line(readable(graph.labels[node]), LONGEST_NAME_IN_LINE)
+    return data_line(readable(plain_label(graph, node)), LONGEST_NAME_IN_LINE)
 
 
 def whole_lists(
