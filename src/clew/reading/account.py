@@ -99,7 +99,7 @@ _OPENING = re.compile(
 _WHO = re.compile(r"\W*(?:and\s+|so\s+)?(who)\b", re.I)
 _WHAT_OR_WHICH = re.compile(
     r"\W*(?:and\s+|so\s+)?(?:(what)(?:['’]s|\s+(?:is|are|was|were|did|does|do|has|have|had))\b"
-    r"|which\s+(?:(?:of|our|the|all)\s+)*(?!of\b)([a-z]+)\b)",
+    r"|which\s+(?:(?:of|our|the|all)\s+)*(?!(?:of|is|are|was|were|did|does|do|has|have|had)\b)([a-z]+)\b)",
     re.I,
 )
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
