@@ -33,10 +33,7 @@ class Command:
 
 
 class Session:
-    """A graph that is asked line by line, and the last answer, from which a question may go on.
-
-    `ended` once the user leaves.
-    """
+    """A graph that is asked line by line, and the last answer; `ended` once the user leaves."""
 
     def __init__(
         self, clew: Clew, method: str, model: ChatModel | None, settings: object, *, quiet: bool = False

@@ -71,10 +71,7 @@ def json_form(value: object) -> Any:  # noqa: ANN401
 
 
 def fields_json(value: object, names: str = "") -> dict[str, Any]:
-    """Return a dataclass as a mapping of its fields, or of those `names`, in that order.
-
-    Members that say another form in `as_json` have that one; tuples are lists.
-    """
+    """Return a dataclass as a mapping of its fields, or of those `names`; `as_json` of members is used."""
     field_names = names.split() if names else _names(type(value))
     return {name: _json_value(getattr(value, name)) for name in field_names}
 
@@ -117,10 +114,7 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
 
 
 def json_lines(lines: Iterable[bytes], file: str, advice: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of the lines of a file that are not blank; raises as `json_object`.
-
-    A byte order mark before the first is passed over.
-    """
+    """Yield (line number, object) of the lines of a file that are not blank; raises as `json_object`."""
     for number, raw in enumerate(lines, 1):
         line = raw.removeprefix(BOM_UTF8) if number == 1 else raw
         if line.strip():

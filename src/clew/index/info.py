@@ -47,10 +47,7 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: triples, distinct nodes at both ends with types, an example.
-
-    `properties` are those of its edges, each with its commonest values.
-    """
+    """A relation: triples, distinct nodes at both ends with types, an example, properties of its edges."""
 
     name: str
     label: str

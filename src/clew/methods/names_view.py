@@ -53,8 +53,7 @@ class NamesView:
     def text(self, reading: Reading, notation: Notation, *, guesses: bool = True) -> str:
         """A line for each mention of a question, then for values that it says in other words.
 
-        Without `guesses` there is none for a number that stands in the graph as a value (*over 1000 kg*),
-        and none for words that are nearer to a relation or a type than to a value.
+        `guesses`: also for numbers that are values, and for words that are nearer to a relation or a type.
         """
         mentions = [m for m in (*reading.mentions, *self._codes(reading)) if self._is_name(reading, m)]
         said = np.flatnonzero(reading.likeness.exact_types.max(axis=0, initial=0.0) >= SPELT)

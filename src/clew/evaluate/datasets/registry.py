@@ -70,10 +70,7 @@ class Plain:
 
 
 def read_files(files: Sequence[Path]) -> DatasetPart:
-    """Read one file of questions (.jsonl) among files whose others are the graph.
-
-    Raises UsageError (no file of questions, or several) and as `DatasetReader.read`.
-    """
+    """Read one file of questions (.jsonl) among files whose others are the graph. Raises UsageError too."""
     questions = [file for file in files if file.suffix == ".jsonl"]
     if len(questions) != 1:
         names = ", ".join(map(str, questions)) or "none"

@@ -154,11 +154,7 @@ def build_report(
     *,
     progress: RunProgress = lambda what, done, total: None,
 ) -> Path:
-    """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
-
-    Raises InputError (a path is no run directory, or nothing can be written) and UsageError (a run has no
-    records).
-    """
+    """Write `out` (HTML) and, beside it, a folder of CSV files, which is returned. InputError, UsageError."""
     runs = [
         load(RunDirectory(path), partial(progress, "reading"))
         for path in dict.fromkeys(path.resolve() for path in paths)

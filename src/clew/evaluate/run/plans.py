@@ -54,9 +54,8 @@ from clew.plugins import is_plugin
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column of a table: parts of a data set, and which metric is shown.
+    """A column of a table: parts of a data set, a metric or the mean time of a `stage`, maybe of one `kind`.
 
-    `kind` takes the questions of one kind only, `stage` the mean time of one stage instead of the metric.
     `scale` turns our value into the paper's unit; None is the experiment's for shares, else 1.
     """
 
@@ -213,8 +212,7 @@ def make_plan(
 ) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
-    Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
-    missing) and ParseError (a line of the data is malformed).
+    Raises UsageError, InputError, ParseError.
     """
     is_experiment = request.target.suffix == ".toml"
     if is_experiment and len(request.targets) > 1:

@@ -32,10 +32,7 @@ _ELSEWHERE = frozenset(("folder", "path", "graph"))
 
 @dataclass(frozen=True, slots=True)
 class MethodVariant:
-    """A method to run: `label` names its records; `options` are fields of its settings.
-
-    With `corpus` it is asked over an index that stores these walks.
-    """
+    """A method to run: `label` names its records; `corpus` the walks of its index; `options` its settings."""
 
     label: str
     method: str
@@ -61,8 +58,7 @@ class MethodVariant:
 class RunSettings:
     """How a run asks: `limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2), or all.
 
-    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
-    a method came to its answer.
+    `given_entities`: oracle entities; `steps`: records keep how a method came to its answer.
     """
 
     limit: int | None = None

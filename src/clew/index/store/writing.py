@@ -153,8 +153,7 @@ def write_changed(
     """Write the next generation of an open index: an array that is still the index's own is its file.
 
     Sections that are not among `contents` stay, but for those that `writer` has already and those whose name
-    begins with one of `dropped`. `progress` is called with the bytes written and to be written. Raises
-    IndexAccessError.
+    begins with one of `dropped`. `progress` is called with (bytes written, all). Raises IndexAccessError.
     """
     entries = {entry.section: entry for entry in index.manifest.files}
     folder = index.path / index.manifest.folder
@@ -183,11 +182,10 @@ def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
 
 @contextmanager
 def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
-    """Write a new generation of the index `path`, which is made if need be.
+    """Write a new generation of the index `path`; without a `commit`, or on an error, all is as before.
 
-    Without a `commit`, or on any error, everything is as before. Raises LockedError if another process is
-    still writing after `wait` seconds, InputError if `path` holds something else, IndexAccessError if the
-    disk is full or may not be written.
+    Raises LockedError if another process writes for more than `wait` seconds, InputError if `path` holds
+    something else, IndexAccessError.
     """
     with _hold_lock(path, wait):
         with disk_errors(path):
@@ -321,8 +319,7 @@ def say_nothing(*_: object) -> None:
 class NewIndex:
     """A generation that `writer` writes of the index `path`: its graph, and what makes its vectors.
 
-    `vectors` are searched as they say, and `tell` is told how far the work is. The workers of a `cluster`
-    make what is many pieces; its nodes must see the index.
+    `tell` is told how far the work is; the nodes of a `cluster` must see the index.
     """
 
     writer: IndexWriter
@@ -334,10 +331,7 @@ class NewIndex:
     cluster: Workers | None = None
 
     def map(self, make: Callable[[Graph, Embedder], Callable[[S], T]], pieces: Iterable[S]) -> Iterator[T]:
-        """Results in the order of the pieces: of the workers of the cluster, if there is one, else made here.
-
-        `make` gives what does a piece, and can be pickled where there is a cluster.
-        """
+        """Results in the order of the pieces, made here or by the cluster, where `make` is pickled."""
         if self.cluster is None:
             return map(make(self.graph, self.embedder), pieces)
         maker = partial(_made, self.writer.folder.resolve(), self.embedder.name, make)

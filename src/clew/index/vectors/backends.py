@@ -57,10 +57,8 @@ _REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", 
 class MilvusPlace:
     """Where Milvus is: `uri` of a server or NAME.db of milvus-lite; `token` is USER:PASSWORD or a key.
 
-    One that does not answer is tried again for so many seconds where it is written to, or read from.
-
-    Raises UsageError for a URI of another form, or with a password in it, which would be written to the
-    index.
+    One that does not answer is tried again for so many seconds. Raises UsageError for another URI, or one
+    with a password, which would be written to the index.
     """
 
     uri: str
@@ -88,10 +86,9 @@ def _module() -> Any:  # noqa: ANN401
 
 
 class MilvusVectors:
-    """One collection of a Milvus database: `id` int64 and `vector` float32.
+    """One collection of a Milvus database: `id` int64, `vector` float32; a `stamp` tells it from namesakes.
 
-    By L2 distance, or by the dot product (`IP`), in whose stead distances are 1 less the product. A `stamp`,
-    a property of the collection, tells it from another one of the same name.
+    By L2 distance, or by the dot product (`IP`), whose distances are 1 less the product.
     """
 
     name = "milvus"
@@ -184,10 +181,7 @@ class MilvusVectors:
     def search_known(
         self, query: Float32, k: int, is_known: Callable[[Int64], NDArray[np.bool_]], first: int
     ) -> Nearest:
-        """Find the `k` nearest whose ids `is_known` accepts; others are of an older or newer generation.
-
-        `first` are asked for at first, and more while too few of them are known.
-        """
+        """The `k` nearest whose ids `is_known` accepts; `first` are asked for, and more while too few are."""
         count = min(first, MOST_RESULTS)
         while True:
             hits = self.search(query, count)
@@ -314,9 +308,9 @@ class MilvusVectors:
         return self._call(action, call, patience)
 
     def _call(self, action: str, call: Callable[[Any, int], T], patience: float | None = None) -> T:
-        """Do one request, again while Milvus does not answer.
+        """Do one request (`call` gets the client and the try), again while there is no answer.
 
-        `call` gets the client and how often the request was tried. Raises VectorStoreError at the end.
+        Raises VectorStoreError at the end.
         """
         failures = (_module().MilvusException, import_module("grpc").RpcError, OSError)
         deadline, tried = time.monotonic() + (patience or self.place.write_seconds), 0
@@ -366,8 +360,7 @@ VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
 class VectorChoice:
     """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
 
-    `milvus` holds all vectors at `place`, and none of them are in the index directory. Raises
-    UsageError without a place, MissingExtra if the package is not installed.
+    `milvus` holds all vectors at `place`. Raises UsageError without a place, MissingExtra.
     """
 
     kind: VectorKind = "auto"
@@ -408,10 +401,7 @@ def has_faiss() -> bool:
 def open_vectors(
     path: Path, dimension: int | None = None, *, access: VectorAccess | None = None
 ) -> FaissVectors | MilvusVectors:
-    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
-
-    `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
-    """
+    """Open a file by the backend that wrote it. Raises FormatError (damage, dimension), VectorStoreError."""
     if is_collection(path):
         return open_collection(path, dimension, access=access)
     return FaissVectors.open(path, dimension)

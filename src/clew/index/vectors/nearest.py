@@ -91,10 +91,7 @@ def faiss_module() -> Any:  # noqa: ANN401
 
 
 class FaissVectors:
-    """Compares the vectors of the cells that are nearest; of few cells those of all.
-
-    There is an `_index` after training, by `train` or by the first vectors that are added.
-    """
+    """Compares the vectors of the nearest cells, of few cells all; `_index` is there once trained."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension

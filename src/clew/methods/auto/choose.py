@@ -65,10 +65,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A reading that a prompt offers, with how many answers it has; -1 where that takes too long.
-
-    `probability` is the reader's.
-    """
+    """A reading that a prompt offers, its probability, and its count of answers, -1 where that takes long."""
 
     query: Query
     answers: int
@@ -163,10 +160,7 @@ class Chooser:
     def _chooses_again(
         self, choice: Choice, offered: Sequence[Offered], reading: Reading, talk: Talk, values: dict[str, str]
     ) -> bool:
-        """Whether the model chooses the same of the readings in other orders.
-
-        A query of its own is among them, and has to be chosen by its number.
-        """
+        """Whether the model chooses the same of the readings, its own query among them, in other orders."""
         same = self._meaning(choice.query)
         chosen = next((each for each in offered if self._meaning(each.query) == same), None)
         orders, own = [_turned(offered)], choice.query if chosen is None else None

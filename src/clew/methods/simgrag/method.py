@@ -124,10 +124,8 @@ def read_verdict(
 ) -> tuple[ModelVerdict, str, tuple[int, ...], str]:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    Returns the verdict, its reason, the positions of the subgraphs that this names, as in *graph [1] says
-    so*, and the version of the prompt.
-
-    `closed_world` is as in `read_prompt`. Raises LlmError.
+    Returns the verdict, its reason, the positions of the subgraphs that this names, and the version of the
+    prompt. Raises LlmError.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world)
     request = ask(prompt.user, temperature=0.0)
@@ -173,11 +171,7 @@ def _last_verdict(text: str) -> ModelVerdict | None:
 
 @dataclass(frozen=True)
 class Subgraphs:
-    """The matches of a pattern that a model read, and what a reply is grounded in by them.
-
-    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
-    without, nothing is counted.
-    """
+    """The matches of a pattern that a model read; with `ties`, others that tie with the best count too."""
 
     graph: Graph
     distances: Distances
@@ -305,10 +299,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             self.distances = FewCandidates(measured, nodes, relations, types or 16)
 
     def find(self, run: Run, task: ExampleKind, query: str) -> Found:
-        """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
-
-        Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
-        """
+        """Write a pattern and match it; if not by the paper's letter, again with hints. Raises LlmError."""
         hints = "" if self.by_letter else self._hints(task, query)
         first = self._write_and_match(run, task, query, hints)
         misfit = first.misfit
