@@ -375,7 +375,7 @@ def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tup
 
 @contextmanager
 def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
-    """Connect to a cluster at an address, and say what each node did. MissingExtra, ClusterError."""
+    """Connect to a cluster at an address, and say what each node did. Raises MissingExtra, ClusterError."""
     if address is None:
         yield None
         return

@@ -210,7 +210,7 @@ class StaticEmbedder:
 
     @classmethod
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
-        """Read the table that ships (20 ms). EmbedderError: the installation is incomplete."""
+        """Read the table that ships (20 ms). Raises EmbedderError: the installation is incomplete."""
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)

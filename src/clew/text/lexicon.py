@@ -175,7 +175,7 @@ class Lexicon:
 
     @staticmethod
     def load(path: Path = LEXICON_FILE) -> Lexicon:
-        """The lexicon of a table, read once (25 ms). FormatError: the installation is incomplete."""
+        """The lexicon of a table, read once (25 ms). Raises FormatError: the installation is incomplete."""
         with LOADING:
             return _read(path)
 

@@ -153,7 +153,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def plain_pickle(file: Path) -> Any:  # noqa: ANN401
-    """Read a pickle of dictionaries, lists, strings and numbers, without running code. InputError."""
+    """Read a pickle of dictionaries, lists, strings and numbers, without running code. Raises InputError."""
     try:
         with file.open("rb") as stream:
             return _PlainUnpickler(stream).load()

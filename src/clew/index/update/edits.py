@@ -397,7 +397,7 @@ def read_edits(
     progress: Callable[[int, int], None] | None = None,
     known: Sequence[TableForm] = (),
 ) -> Edits:
-    """Read the files of an update, tables as the `known` ones of the index. InputError, ParseError."""
+    """Read the files of an update, tables as the `known` ones of the index. Raises InputError, ParseError."""
     total = source_bytes([*files.add, *files.remove])
     reader = _Reading(files.on_error, replace(files.hints or Hints(), known=known), total, progress)
     added, removed = _Side(), _Side(calls_rows=False)
