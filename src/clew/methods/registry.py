@@ -66,7 +66,7 @@ METHODS: dict[str, MethodSpec] = {
     ),
     "simgrag": _spec(
         "simgrag", "method:SimGRAG", "SimgragSettings",
-        verifier="clew.methods.simgrag.verify:VerifyWithModel",
+        verifier="clew.methods.simgrag.method:VerifyWithModel",
     ),
     "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True),
     "llm": _spec("baselines", "method:Llm", "LlmSettings"),
