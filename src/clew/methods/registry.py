@@ -58,7 +58,7 @@ def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec
     return MethodSpec(f"clew.methods.{folder}.{factory}", f"clew.methods.settings:{settings}", **fields)
 
 
-_BY_QUERY = "clew.methods.auto.claim:VerifyByQuery"
+_BY_QUERY = "clew.methods.auto.choose:VerifyByQuery"
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(

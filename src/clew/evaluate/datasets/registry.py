@@ -18,8 +18,7 @@ from clew.evaluate.datasets.base import (
     json_lines,
     unique,
 )
-from clew.evaluate.datasets.graphless import Crag, Qald
-from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
+from clew.evaluate.datasets.published import WC2014, Crag, FactKG, MetaQA, PathQuestion, Qald
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict
 from clew.foundation.forms import converted
 from clew.graph.readers.registry import READERS
