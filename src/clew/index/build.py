@@ -44,7 +44,7 @@ from clew.index.store.directory import (
 )
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
-from clew.index.vectors.backends import MilvusVectors, VectorChoice
+from clew.index.vectors.backends import MilvusVectors, VectorChoice, VectorStoreError
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_SEARCH,
@@ -56,7 +56,6 @@ from clew.index.vectors.entities import (
     vector_part,
 )
 from clew.index.vectors.in_milvus import MilvusCorpus, finish, new_collection, write_names
-from clew.index.vectors.nearest import VectorStoreError
 from clew.index.vectors.triples import add_triple_vectors
 from clew.text.embedders import Embedder
 from clew.workers import Workers

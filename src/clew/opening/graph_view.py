@@ -284,25 +284,21 @@ class GraphView:
         after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
         """
         from clew.graph.match.matcher import match
-        from clew.graph.match.patterns import pattern_from_json
+        from clew.graph.match.patterns import match_where, pattern_from_json
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        graph_distances, graph = distances or self._distances, self.opened.graph
+        graph = self.opened.graph
+        search = partial(match, graph, pattern, distances or self._distances, milliseconds=milliseconds)
         if any(edge.where for edge in pattern.edges):
-            from clew.graph.match.patterns import match_where
-
-            def search(count: int) -> MatchResult:
-                return match(graph, pattern, graph_distances, k=count, milliseconds=milliseconds)
-
-            result = match_where(search, graph, pattern, None if all else k)
+            found = match_where(lambda count: search(k=count), graph, pattern, None if all else k)
         else:
-            result = match(graph, pattern, graph_distances, k=k, all_tied=all, milliseconds=milliseconds)
+            found = search(k=k, all_tied=all)
         matches = (
             replace(m, labels=tuple(map(graph.label, m.nodes)), texts=tuple(map(self.triple, m.triples)))
-            for m in result.matches
+            for m in found.matches
         )
-        return replace(result, matches=tuple(matches))
+        return replace(found, matches=tuple(matches))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> MatchesForm:
         """Make the stable JSON form of matches (docs/json.md)."""

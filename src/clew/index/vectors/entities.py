@@ -25,8 +25,14 @@ from clew.graph.match.distances import (
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
-from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, open_vectors
-from clew.index.vectors.nearest import FaissVectors, Nearest, VectorIndex
+from clew.index.vectors.backends import (
+    MOST_RESULTS,
+    FaissVectors,
+    MilvusVectors,
+    Nearest,
+    VectorIndex,
+    open_vectors,
+)
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
