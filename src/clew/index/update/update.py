@@ -139,8 +139,6 @@ def _with_entries(
 # The result equals, root by root, what `build_corpus` makes of the changed graph.
 
 EMBEDDED_AT_ONCE = 20_000
-MOST_PARTS = 12
-"""Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +183,7 @@ def updated_corpus(
     result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
     if 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts):
         result = result.with_parts([_stored_part(result, 0)], graph.nodes)
-    elif len(result.parts) > MOST_PARTS:
+    elif len(result.parts) > 12:  # all but the first are put into one
         result = result.with_parts([result.parts[0], _stored_part(result, 1)], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), embedded)
 
@@ -329,8 +327,6 @@ UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, walks embedded, bytes written."""
 FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
-MOST_NEWER = 10_000
-"""Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
 
 def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
@@ -407,7 +403,7 @@ class _Update:
             **self.vectors(edit, graph, merge, milvus),
             **sections,
         }
-        most_newer = max(MOST_NEWER, graph.nodes // 10)
+        most_newer = max(10_000, graph.nodes // 10)  # they are compared one by one
         if milvus is not None:
             contents |= milvus.sections()
         elif ENTITY_SEARCH in index.files:
