@@ -323,7 +323,8 @@ def update(
         reading.on_error,
         reading.hints,
     )
-    if not (files.has_files or saying.verbalise):
+    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities)
+    if not (any(given) or saying.verbalise):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )

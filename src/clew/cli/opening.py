@@ -166,12 +166,6 @@ class SourceOptions:
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
-    def of_files(self) -> list[str]:
-        """The options that were given and are of graph files alone."""
-        usual = SourceOptions()
-        changed = [name for name in ("format", "on_error") if getattr(self, name) != getattr(usual, name)]
-        return [f"--{name.replace('_', '-')}" for name in changed]
-
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions(SourceOptions):
@@ -315,7 +309,8 @@ def open_to_ask(
         return open_source(source, options, rank_triples=rank_triples, bounds=bounds)
     if is_sparql(source):
         refuse_address(source)
-    if wrong := options.of_files():
+    flags = {"--format": options.format is not None, "--on-error": options.on_error != "fail"}
+    if wrong := [flag for flag, is_given in flags.items() if is_given]:
         raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
 

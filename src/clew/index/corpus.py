@@ -436,13 +436,6 @@ def model_of(index: Index) -> str | None:
     return _raw_settings(index).get("model") if CORPUS_SETTINGS in index.sections else None
 
 
-def vectors_of(index: Index) -> str:
-    """Name what searches the vectors of nodes: numpy, faiss or milvus."""
-    if NODE_COLLECTION in index.files:
-        return "milvus"
-    return "faiss" if NODE_SEARCH in index.files else "numpy"
-
-
 def _raw_settings(index: Index) -> dict[str, Any]:
     try:
         return dict(json.loads(index.data(CORPUS_SETTINGS)))

@@ -85,15 +85,17 @@ def update_index_files(
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     keep_machine_code()
+    from clew.graph.readers.columns import TableForm
     from clew.index.store.directory import read_manifest
     from clew.index.update.edits import EditRules, read_edits
-    from clew.index.update.update import known_tables, update_index
+    from clew.index.update.update import update_index
     from clew.vocabulary.terms import with_terms
 
     about = read_manifest(path).about
     index_embedder = about.embedder
     tell = None if progress is None else partial(progress, "reading")
-    edits = read_edits(files, tell, known=known_tables(about.report))
+    known = [TableForm.from_json(form) for form in about.report.get("tables", ())]
+    edits = read_edits(files, tell, known=known)
     return update_index(
         path,
         edits,

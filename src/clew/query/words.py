@@ -261,12 +261,10 @@ class _Words:
         if kind == DATE and " " not in label and is_quality(label):
             return Shape("post", label, label)  # *due*
         label = measure_of(label)[0] if kind == NUMBER else label
-        return shape_of(label, kind in (NUMBER, DATE), self._is_done_by_persons(step))
-
-    def _is_done_by_persons(self, step: Step) -> bool:
-        """Whether a relation leads from persons to things that its name does not name."""
         head, tail = (self._noun(step_of(relation_of(step), back)) for back in (False, True))
-        return is_person(head) and not is_person(tail) and tail != singular_noun(self._label(step))
+        # It leads from persons to things that its name does not name.
+        by_persons = is_person(head) and not is_person(tail) and tail != singular_noun(self._label(step))
+        return shape_of(label, kind in (NUMBER, DATE), by_persons)
 
     def _unit(self, step: Step) -> str:
         """The unit that the name of a relation says: "minutes" of `runtime minutes`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -29,7 +30,6 @@ from clew.evaluate.report.views import (
     paper_view,
     problem_table,
     risk_charts,
-    write_item,
 )
 from clew.evaluate.run.plans import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
@@ -186,7 +186,9 @@ def build_report(
         folder.mkdir(exist_ok=True)
         items = [(section, item) for section in sections for item in section.items]
         for at, (section, item) in enumerate(items, 1):
-            write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
+            path = folder / f"{_slug(section.id)}-{_slug(item.name)}.csv"
+            with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(item.csv())
             progress("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -94,8 +94,10 @@ class RowSpec:
         if self.method is None:
             return None
         corpus = None if self.corpus is None else CorpusSettings(**self.corpus)
-        label = self.label or label_of(self.method, {**(self.corpus or {}), **self.options})
-        return MethodVariant(label, self.method, self.options, corpus)
+        given = {**(self.corpus or {}), **self.options}
+        options = ", ".join(f"{name}={value}" for name, value in given.items())
+        label = f"{self.method}({options})" if options else self.method
+        return MethodVariant(self.label or label, self.method, self.options, corpus)
 
 
 @dataclass(frozen=True)
@@ -163,12 +165,6 @@ def _whole_row(row: RowSpec, columns: int) -> RowSpec:
     if len(paper) != columns:
         raise ValueError(f"row {row.name!r} has {len(paper)} figures of the paper for {columns} columns")
     return replace(row, paper=paper)
-
-
-def label_of(method: str, options: Mapping[str, OptionValue]) -> str:
-    """Name a method with its options, for records: `walk-retrieve(depth=4)`."""
-    options_text = ", ".join(f"{name}={value}" for name, value in options.items())
-    return f"{method}({options_text})" if options_text else method
 
 
 Note = Callable[[str], None]

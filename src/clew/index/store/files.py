@@ -248,11 +248,6 @@ class Seal:
                 known |= {(str(name), Mark(*mark)) for name, mark in marks.items()}
         return cls(folder, known)
 
-    @classmethod
-    def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
-        """The seal of files that this process has just written, or checked and taken over."""
-        return cls(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in entries))
-
     def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> bool:
         """Check each file that is not sealed (all if `verify`); whether there were any. FileNotFoundError.
 

@@ -23,6 +23,7 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import MANIFEST, Index, IndexAbout, Manifest, generation_folder, read_manifest
 from clew.index.store.files import (
     FileEntry,
+    Mark,
     Seal,
     disk_errors,
     file_entry,
@@ -130,7 +131,8 @@ class IndexWriter:
             shutil.rmtree(self._path / SAID_FOLDER, ignore_errors=True)
         # Last: to remove the generation before changes the files that both have.
         with suppress(FileNotFoundError):  # a newer generation is there already
-            Seal.of_written(self._path / manifest.folder, manifest.files).write()
+            folder = self._path / manifest.folder
+            Seal(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in manifest.files)).write()
         return manifest
 
     def close(self) -> None:
@@ -277,16 +279,12 @@ _SQUARE = "together"
 
 def write_schema(writer: IndexWriter, schema: Schema) -> None:
     """Write the schema of a graph, if it is not too large; raises IndexAccessError."""
-    sections = schema_arrays(schema)
+    sections = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _SQUARE}
+    if schema.together.square is not None:
+        sections[_SQUARE] = schema.together.square
     triples = int(schema.triples.sum())
     if sum(array.nbytes for array in sections.values()) <= max(MOST_BYTES, 16 * triples):
         writer.add_all(with_prefix("schema", sections))
-
-
-def schema_arrays(schema: Schema) -> dict[str, AnyArray]:
-    """Give the arrays of a schema by name."""
-    arrays = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _SQUARE}
-    return arrays if schema.together.square is None else arrays | {_SQUARE: schema.together.square}
 
 
 def schema_of_index(index: Index) -> Schema:

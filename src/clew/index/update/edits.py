@@ -385,12 +385,6 @@ class EditFiles:
     on_error: OnError = "fail"
     hints: Hints | None = None
 
-    @property
-    def has_files(self) -> bool:
-        """Whether there is a file."""
-        side = self.types, self.aliases, self.remove_types, self.remove_aliases, self.remove_entities
-        return bool(self.add or self.remove or any(side))
-
 
 def read_edits(
     files: EditFiles,

@@ -329,11 +329,6 @@ FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
 
 
-def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
-    """How the tables of an index were read, by its report; none of an index of an older Clew."""
-    return [TableForm.from_json(form) for form in report.get("tables", ())]
-
-
 @dataclass(frozen=True, slots=True)
 class Updated:
     """What an update did; `corpus` is None without one. Where nothing changed, `manifest` is the old one."""

@@ -474,11 +474,6 @@ class MilvusVectors:
                 time.sleep(_PAUSE)
 
 
-def cells_of(count: int) -> int:
-    """How many cells for a collection of so many vectors; 0 compares all."""
-    return 0 if count < 100_000 else int(np.clip(4 * np.sqrt(count), 1024, 65_536))
-
-
 def _reason(error: Exception) -> str:
     """One line of what Milvus or the connection said."""
     code = getattr(error, "code", None)

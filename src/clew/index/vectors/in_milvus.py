@@ -22,7 +22,6 @@ from clew.index.vectors.backends import (
     MilvusPlace,
     MilvusVectors,
     VectorAccess,
-    cells_of,
     is_collection,
     open_collection,
 )
@@ -51,7 +50,8 @@ def new_collection(
         f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}"
         f"_{new_index.writer.generation}_{kind}"
     )
-    vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
+    cells = 0 if count < 100_000 else int(np.clip(4 * np.sqrt(count), 1024, 65_536))  # 0 compares all
+    vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells, metric=metric)
     vectors.create()
     return vectors
 
