@@ -63,6 +63,7 @@ from clew.workers import Workers
 # The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written.
 
 NODE_FILE = "node_search.faiss"
+ROOTS_AT_ONCE = 2048
 
 
 SpanWalks = tuple[CorpusPart, tuple[Int8, Float32]]
@@ -143,7 +144,7 @@ def build_corpus(
     parts: list[CorpusPart] = []
     rows = graph.nodes if milvus is None else 0
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
-    spans = list(chunks_of(0, graph.nodes, 2048))
+    spans = list(chunks_of(0, graph.nodes, ROOTS_AT_ONCE))
     if map_spans is None:
         map_spans = partial(map, root_walks(settings, graph, embedder, verbaliser))
     for span, (part, (q, scale)) in zip(spans, map_spans(spans), strict=True):

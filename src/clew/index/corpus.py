@@ -458,6 +458,10 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
 
 # Nodes and walks nearest to a question by cosine (Walk&Retrieve, eq. 3), from a stored corpus or none.
 
+LAZY_WALKS = 1000
+"""Walks made of one node where none are stored; a smaller tree is taken whole."""
+LAZY_EDGES = 200_000
+"""Edges looked at for one of these nodes."""
 _ROWS = 65_536
 
 
@@ -527,9 +531,9 @@ class WalkIndex:
         if self.corpus is not None:
             return self.corpus.of_root(root)
         if self._walker is None:
-            settings = replace(self.settings, max_walks=1000)  # a smaller tree is taken whole
+            settings = replace(self.settings, max_walks=LAZY_WALKS)
             self._walker = Walker(self.graph, settings)
-        walks = self._walker.walk(np.array([root], np.int32), edges=200_000)
+        walks = self._walker.walk(np.array([root], np.int32), edges=LAZY_EDGES)
         vectors = self.maker.vectors(root_of_walks(walks), walks.steps, walks.nodes)
         return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
 

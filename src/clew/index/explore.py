@@ -24,8 +24,12 @@ from clew.types import PropertiesForm, TriplesForm, TripleText, triples_json
 
 # Names that a text is a part of, *Kurosawa* of *Akira Kurosawa*, or how they or words in them begin.
 
+MOST_FOUND = 200
+"""Places of the text in the names that are looked at; a text that is in more of them says little."""
 KEY_BYTES = 8
 """Bytes of a beginning that are compared at once."""
+WORDS_BELOW = 64_000_000
+"""Bytes of names up to which the beginnings of their words are found too; the table takes 16 bytes a word."""
 MOST_COMPARED_NAMES = 5_000
 """Names that are compared beyond their first `KEY_BYTES`, for one text."""
 
@@ -49,7 +53,7 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
     for names, owners in ((index.graph.labels, None), (aliases.names, aliases.entity)):
         for row in _rows(names, text):
             place_count += 1
-            if place_count > 200:  # a text in more places says little
+            if place_count > MOST_FOUND:
                 return None
             rank = _rank(normalise(names[row]).split(), words)
             node = row if owners is None else int(owners[row])
@@ -99,7 +103,7 @@ class Prefixes:
         """Find all beginnings; some 100 ns a name."""
         blob, offsets = np.asarray(names.blob), np.asarray(names.offsets)
         starts = offsets[:-1]
-        if len(blob) <= 64_000_000:  # the table takes 16 bytes a word
+        if len(blob) <= WORDS_BELOW:
             after_break = np.flatnonzero(_BREAKS[blob[:-1]] & ~_BREAKS[blob[1:]]) + 1
             starts = np.union1d(starts, after_break)
         starts = starts[starts < offsets[-1]]  # of empty names at the end

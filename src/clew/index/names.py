@@ -38,6 +38,8 @@ CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
+_SHARED = 3
+"""Of the lists that are read, how many a candidate must be in."""
 _ROW_BITS = 32
 _ROWS = (1 << _ROW_BITS) - 1
 _NOTHING = np.zeros(0, np.int64)
@@ -236,8 +238,7 @@ class Typos:
             total += stop - start
             affordable += affordable == 0 or total <= POSTINGS_BUDGET
         # The rarest are enough: a name within the edits shares all but so many of any of them.
-        # A candidate must be in three of the lists that are read.
-        affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + 3)
+        affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + _SHARED)
         least_shared = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
         times = np.bincount(np.concatenate([self.postings[a:b] for a, b in lists[:affordable]]) - low)
         candidates = np.flatnonzero(times >= least_shared)

@@ -33,6 +33,9 @@ from clew.reading.thread import threaded
 from clew.text.embedders import Embedder
 from clew.types import Abstention, Answer, PlacedWord, Step
 
+LEAST_OF_PARTIAL = 0.9
+"""Probability that a label carries a word, below which a partial answer says that it left the word out."""
+
 
 class BuiltInReader:
     """Answers questions over one open index without a model."""
@@ -92,7 +95,7 @@ class BuiltInReader:
             reading = replace(reading, question=text, mentions=asked.mentions, likeness=likeness)
             return LikelyReading(reading, asked.query, account, asked.likelihood)
         # What is answered in part says each word that may have no place.
-        least = 0.9 if self.settings.partial else 0.0  # probability that a label carries a word
+        least = LEAST_OF_PARTIAL if self.settings.partial else 0.0
         return likely_reading(self.reader, reading, least, partial=self.settings.partial, around=around)
 
     def read_surely(self, question: str, around: Around | None = None) -> Query | None:

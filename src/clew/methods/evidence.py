@@ -25,6 +25,9 @@ from clew.text.verbalise import readable, relation_text
 # without an article or a bracket behind it, as a part of a longer name, or misspelt, in this order, and where
 # that leaves one. Numbers and dates are compared by value.
 
+SHORTEST_MISSPELT = 5
+"""Letters of the shortest name that is looked for misspelt; one in `LETTERS_A_TYPO` may differ."""
+LETTERS_A_TYPO = 6
 _BRACKET = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 NUMBER = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 """A number as a reply writes it."""
@@ -137,9 +140,9 @@ class EvidenceNames:
 
     def _misspelt(self, item: str, name: str) -> Linked | None:
         norm = normalise(name)
-        if len(norm) < 5 or self.names.exact(name):  # too short to be told misspelt
+        if len(norm) < SHORTEST_MISSPELT or self.names.exact(name):
             return None
-        most = max(1, len(norm) // 6)  # letters a typo
+        most = max(1, len(norm) // LETTERS_A_TYPO)
         digits = _DIGITS.findall(norm)
         distances: dict[int, int] = {}
         for label, nodes in list(self._labels.items())[:20_000]:

@@ -226,6 +226,8 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 DECIDES, SURE = 0.5, 0.95
 """Share of the readings of a question from which one decides it alone; and, where the question does not say
 so, of what type its answers are."""
+AGREES = 0.1
+"""The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
 _HOW_MANY = re.compile(r"\bhow\s+(?:many|much)\b", re.I)
 _HOW_MANY_THINGS = re.compile(r"\bhow\s+many\b", re.I)
@@ -348,7 +350,7 @@ class Judge:
         graph, vocabulary = reader.graph, reader.vocabulary
         other, reading = "", reader.read(question)
         for meaning in meanings_of(Executor(graph), vocabulary, reading):
-            if meaning.query.ask == "list" or meaning.share < 0.1:  # least likely that still counts
+            if meaning.query.ask == "list" or meaning.share < AGREES:
                 continue
             draft = answer_of(graph, vocabulary, meaning.query)
             triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))

@@ -393,6 +393,8 @@ def _line(text: str) -> str:
     return data_line(text, LONGEST_NAME_IN_SCHEMA)
 
 
+PATH_STEP_COST = 0.02
+"""What a step more costs a path, so that of paths that say the same the shorter comes first."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 
@@ -428,6 +430,5 @@ def path_scores(alike: Float32, paths: Sequence[tuple[int, ...]]) -> list[float]
     for steps in paths:
         likeness = alike[:, [relation_of(step) for step in steps]]
         words, worst_step = (likeness.max(axis=1) ** 2).mean(), likeness.max(axis=0).min() ** 2
-        # Of paths that say the same the shorter comes first.
-        scores.append(float(words + worst_step) - 0.02 * len(steps))
+        scores.append(float(words + worst_step) - PATH_STEP_COST * len(steps))
     return scores

@@ -106,6 +106,7 @@ _ONE = re.compile(
 _WORDS_OF_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 _TO_NEXT = re.compile(r"\s*(?:and|to|or|[-–])\s*[$£€]?", re.I)
 """Between two numbers of which the first is counted as the second one is."""
+_LAST_CENTURY = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +351,7 @@ def _number(hit: re.Match[str]) -> Written | None:
     if not (isfinite(number) and isfinite(unit)):
         return None
     # *The 1980s* and *the 2000s* are decades, *the 1700s* a century.
-    is_century = FIRST_YEAR <= number < 2000 and number % 100 == 0
+    is_century = FIRST_YEAR <= number < _LAST_CENTURY and number % 100 == 0
     width = (99.0 if is_century else 9.0) if hit["decade"] else 0.0
     plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]
     days = years(number, number + width) if plain and FIRST_YEAR <= number <= LAST_YEAR else None

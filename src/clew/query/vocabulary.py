@@ -157,6 +157,8 @@ _CODE = re.compile(r"[A-Za-z]{0,6}[-_/ ]?[\d/_-]*\d[\w/_-]*")
 _FULL_NAME = re.compile(r"[^\W\d_a-z]\w+(?: [^\W\d_a-z][\w.]*)+")
 MOSTLY_CODES, FULL_NAMES = 0.8, 0.05
 """Shares of the names at an end that are codes, and of all that are of several words in capitals."""
+_DEEPEST = 2
+"""Parts of a dotted name that are read, from its end."""
 
 
 def words_of_label(label: str) -> str:
@@ -168,7 +170,7 @@ def words_of_label(label: str) -> str:
     is_path = label.startswith("/") or "://" in label
     last = re.split(r"[/#]", label.rstrip("/#"))[-1] if is_path else label
     parts = [p for p in last.split(".") if p]
-    text = " ".join(dict.fromkeys(parts[-2:])) if len(parts) > 1 else last  # the last two
+    text = " ".join(dict.fromkeys(parts[-_DEEPEST:])) if len(parts) > 1 else last
     text = re.sub(r"[_\W]+", " ", _CAMEL.sub(" ", text))
     return " ".join(text.lower().split()) or label
 

@@ -87,6 +87,10 @@ _TIME_WORDS = frozenset("year date day time month since until".split())
 NEARLY_ALL = 0.95
 """Share of the nodes of an end that are of a type, from which they are called by it."""
 
+SPELT_OUT = 12
+"""The largest number of things that is said in letters."""
+GROUPED = 10_000
+"""Numbers from which thousands are set apart: no years."""
 
 Kind = Literal["of", "post", "with", "whose", "object", "that", "edge"]
 _KINDS: tuple[Kind, ...] = ("of", "post", "with", "whose", "object", "that", "edge")
@@ -868,7 +872,7 @@ def _nth(number: int) -> str:
 
 
 def _count(number: int) -> str:
-    return SMALL_NUMBERS[number] if 0 < number <= 12 else f"{number:,}"  # in letters
+    return SMALL_NUMBERS[number] if 0 < number <= SPELT_OUT else f"{number:,}"
 
 
 def _value_text(value: Value) -> str:
@@ -897,7 +901,7 @@ def _value_text(value: Value) -> str:
 
 
 def _number_text(value: Value) -> str:
-    number = f"{value.number:,}" if abs(value.number) >= 10_000 else f"{value.number:.10g}"  # no year
+    number = f"{value.number:,}" if abs(value.number) >= GROUPED else f"{value.number:.10g}"
     number = number.removesuffix(".0")
     if not value.width:
         return f"{number} {value.unit}".strip()

@@ -31,6 +31,8 @@ from clew.foundation.system import check, require
 # The protocol of embedders, and what its adapters have in common.
 
 PROBE_TEXTS = ("city", "written by", "date of birth", "What is it made of?")
+CLEAR_LEAD = 0.01
+"""Lead of a largest component that counts in a fingerprint; endpoints' vectors vary by about 1e-4."""
 
 
 class Embedder(Protocol):
@@ -96,7 +98,7 @@ class ModelEmbedder(ABC):
         for vector in self.embed(PROBE_TEXTS):
             first, *others = np.argsort(-np.abs(vector)).tolist()
             second = abs(float(vector[others[0]])) if others else 0.0
-            is_clear = abs(float(vector[first])) - second > 0.01  # endpoints' vectors vary by about 1e-4
+            is_clear = abs(float(vector[first])) - second > CLEAR_LEAD
             parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if is_clear else "")
         return hash_of("|".join(parts).encode("utf-8"))
 

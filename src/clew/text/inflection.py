@@ -41,6 +41,8 @@ MORE_OFTEN_VERB = 0.6
 """Share of the uses as a verb from which a name that ends in *s* is one: *causes*, not *works*."""
 OFTEN_VERB_OF_PERSONS = 1 / 3
 """The same where it leads from persons to things: captains' *commands*, not their *interests*."""
+PERSON_SHARE = 0.8
+"""Share of a noun's meanings that are persons from which *who* is said of it: of drivers, not of servers."""
 _VERBS = frozenset(("lacks", "borders", "encodes"))
 """Verbs that the lexicon lacks or has as nouns."""
 _PAST_FORM = re.compile(r"[a-z]+(?:ed|[aou]wn|orn|ught|en)$")
@@ -312,7 +314,7 @@ def person_share(noun: str) -> float:
 
 def is_person(noun: str) -> bool:
     """Whether a noun is of people, so that *who* is said of them."""
-    return person_share(noun) >= 0.8  # drivers, not servers
+    return person_share(noun) >= PERSON_SHARE
 
 
 @lru_cache(maxsize=1 << 14)

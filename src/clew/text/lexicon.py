@@ -102,6 +102,8 @@ LINK_STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
 """Steps by kind of link: hypernym, hyponym, attribute, similar adjective, verb of the same group, member."""
 TO_HEAD, MODIFIER = 0.6, 0.5
 """Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
+LEAST_TERM = 0.6
+"""From this weight of a sense on a word means it by itself: *child* as somebody's child."""
 LEAST_KIN = 0.8
 """From this nearness on a word means another."""
 LEAST_SIMILARITY = 0.25
@@ -128,6 +130,9 @@ class Readings:
 
 LONGEST_WORD = 64
 """A word of more letters is no word, and has nothing near it."""
+
+MOSTLY_VERB = 0.8
+"""Share of a word's uses as a verb from which it is hardly a noun."""
 
 
 class Lexicon:
@@ -263,7 +268,7 @@ class Lexicon:
         """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
         ids = self._ids(word)
         as_verb = sum(self._frequency(i, VERB) for i in ids)
-        return as_verb >= 0.8 * max(1.0, sum(map(self._frequency, ids)))  # hardly a noun
+        return as_verb >= MOSTLY_VERB * max(1.0, sum(map(self._frequency, ids)))
 
     def uses(self, word: str, part: int) -> float:
         """How often a word is used as one part of speech (`NOUN`, `VERB` …), in the tagged corpus."""
@@ -294,7 +299,7 @@ class Lexicon:
     def _kin_terms(self, word: str) -> tuple[frozenset[str], ...]:
         """The words of a kin term's sense and of each broader one below *relative*, nearest first."""
         for sense in (s for base in self.lemmas(word) for s in self._senses(base)):
-            if self._main[sense] >= 0.6:  # *child* as somebody's child
+            if self._main[sense] >= LEAST_TERM:
                 broader = self._broader(self._synset[sense])
                 if any("relative" in names for names in broader[1:]):
                     return tuple(names for names in broader if "relative" not in names)

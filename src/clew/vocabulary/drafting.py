@@ -36,6 +36,10 @@ NAMES_A_CALL = 60
 MOST_DRAFTED = 300
 """The most relations, and the most types, that a model is asked about: those with the most triples."""
 MOST_WORDS, MOST_TERMS = 4, 5
+LONGEST_REPLY = 8_000
+"""Tokens of one reply."""
+SHOWN_NAMES = 4
+"""Names of a type that a prompt shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def _is_open(name: str, named: Iterable[str], team: TeamVocabulary) -> bool:
 
 def _type_note(words: Vocabulary, number: int) -> str:
     members = np.flatnonzero(words.graph.types.having(number))
-    names = ", ".join(repr(words.graph.labels[node]) for node in members[:4].tolist())
+    names = ", ".join(repr(words.graph.labels[node]) for node in members[:SHOWN_NAMES].tolist())
     return f"{len(members):,}: {names}"
 
 
@@ -118,7 +122,7 @@ def _ask(model: ChatModel, asked: Sequence[tuple[str, str, str]]) -> VocabularyR
 
     prompt = prompt_named("clew.vocabulary", "draft").with_values(TERMS=str(MOST_TERMS))
     messages = prompt.messages(RELATIONS=lines("relations"), TYPES=lines("types"), TERMS=str(MOST_TERMS))
-    request = Request(messages, temperature=0.0, max_tokens=8_000)
+    request = Request(messages, temperature=0.0, max_tokens=LONGEST_REPLY)
     return run_sync(model.complete_as(request, VocabularyReply)).value
 
 

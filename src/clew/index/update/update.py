@@ -139,6 +139,8 @@ def _with_entries(
 # The result equals, root by root, what `build_corpus` makes of the changed graph.
 
 EMBEDDED_AT_ONCE = 20_000
+MOST_PARTS = 12
+"""Parts of a corpus: all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def updated_corpus(
     result = result.with_parts([*corpus.parts, *([part] if len(walks.roots) else [])], graph.nodes)
     if 2 * result.report().walks < sum(len(stored_part.walks.steps) for stored_part in result.parts):
         result = result.with_parts([_stored_part(result, 0)], graph.nodes)
-    elif len(result.parts) > 12:  # all but the first are put into one
+    elif len(result.parts) > MOST_PARTS:
         result = result.with_parts([result.parts[0], _stored_part(result, 1)], graph.nodes)
     return result, CorpusChange(len(roots), len(walks.roots), embedded)
 
@@ -327,6 +329,8 @@ UpdateProgress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, walks embedded, bytes written."""
 FurtherEdit = Callable[[Index, GraphEdit], tuple[GraphEdit, Mapping[str, bytes]]]
 """Makes of an index and an edit the whole edit, and sections to write beside it."""
+MOST_NEWER = 10_000
+"""Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +402,7 @@ class _Update:
             **self.vectors(edit, graph, merge, milvus),
             **sections,
         }
-        most_newer = max(10_000, graph.nodes // 10)  # they are compared one by one
+        most_newer = max(MOST_NEWER, graph.nodes // 10)
         if milvus is not None:
             contents |= milvus.sections()
         elif ENTITY_SEARCH in index.files:

@@ -88,6 +88,8 @@ LARGEST, MIDDLE = 127, 128.5
 """Steps of the largest component, and what makes them positive and rounds them when they are cut down."""
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
+LEAST_CELLS = 205
+"""Cells that a search reads at least: recall depends on their number, hardly on how many there are."""
 
 
 def faiss_module() -> Any:  # noqa: ANN401
@@ -146,8 +148,7 @@ class FaissVectors:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
         cells = self._index.nlist
         needed = int(np.ceil(SCANNED_A_RESULT * k * cells / len(self)))
-        # Recall depends on it.
-        reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, 205)))
+        reading = faiss_module().SearchParametersIVF(nprobe=min(cells, max(needed, LEAST_CELLS)))
         squared, ids = self._index.search(self._bytes(query[None]), k, params=reading)
         is_hit = ids[0] >= 0
         return Nearest(ids[0][is_hit], np.sqrt(np.maximum(squared[0][is_hit], 0)) * self._step)
@@ -187,6 +188,8 @@ MOST_RESULTS = 16_384
 """Results of one search: a limit of Milvus."""
 ROWS_OF_REQUEST = 4096
 """Vectors, or ids, of one request."""
+CELLS_FROM = 100_000
+"""Vectors from which a collection is arranged in cells; fewer are all compared."""
 _ANSWER = 30.0
 _PAUSE = 0.5
 _STAMP = "clew.stamp"
@@ -486,6 +489,9 @@ def _reason(error: Exception) -> str:
 
 # Which backend for how many vectors, or by what wrote a file.
 
+FEW_VECTORS = 200_000
+"""Vectors up to which all are compared by NumPy."""
+
 
 VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
 
@@ -511,8 +517,7 @@ class VectorChoice:
 
     def uses_faiss(self, count: int) -> bool:
         """Whether so many vectors are searched by faiss."""
-        # Fewer are all compared.
-        return self.kind == "faiss" or (self.kind == "auto" and count > 200_000 and has_faiss())
+        return self.kind == "faiss" or (self.kind == "auto" and count > FEW_VECTORS and has_faiss())
 
 
 @dataclass(frozen=True, slots=True)

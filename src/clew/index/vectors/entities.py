@@ -88,7 +88,9 @@ def dequantised(q: NDArray[np.generic], scale: NDArray[np.generic]) -> Float32:
 # Entities by the vectors of their names: what a backend finds is measured exactly; or Milvus is asked.
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
+_BATCH = 1 << 17
 _SAMPLE = 1 << 18
+_MEASURED_FIRST = 1 << 16
 MORE, AT_LEAST = 1.125, 16
 """So many times and so many more vectors than are wanted are asked of the backend, and measured by those that
 are stored: both have eight bits a component, so that the order of near ones hardly differs."""
@@ -108,7 +110,7 @@ def build_search(
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(dequantised(quantised[rows], scales[rows]), count)
-    for first, stop in chunks_of(0, count, 1 << 17):
+    for first, stop in chunks_of(0, count, _BATCH):
         vectors = dequantised(quantised[first:stop], scales[first:stop])
         index.add(np.arange(first, stop), vectors)
         if progress is not None:
@@ -160,7 +162,7 @@ class FoundByFile:
 
         rounded, count = [Rounded.of(query) for query in queries], len(self.rows)
         rows, scale = read_only(self.rows, np.int8), read_only(self.scale, np.float32)
-        sample = np.arange(0, count, max(1, count // (1 << 16)))
+        sample = np.arange(0, count, max(1, count // _MEASURED_FIRST))
         rank = k * len(sample) // count
         limits = np.full(len(queries), np.inf)
         for i, query in enumerate(rounded if rank < len(sample) else ()):
@@ -235,6 +237,8 @@ CANDIDATE_STEPS = ((256, 256), (4096, 4096), (65_536, 16_384))
 """(wanted, listed) candidates of a name in an index that has a backend: a few more cost little."""
 MOST_ASKED_CANDIDATES = 524_288
 """Where more are wanted, all entities are measured, and so many listed."""
+MOST_REMEMBERED = 1 << 22
+"""Candidates that are kept, of all names together."""
 CLOSE_TYPE = 0.6
 """A type is meant by another word if their cosine is at least this; no entity is of a farther one."""
 
@@ -291,7 +295,7 @@ class IndexDistances(Distances):
             self._ask(self._search, names, step)
 
     def _ask(self, search: EntitySearch, names: Sequence[str], count: int) -> list[NearestEntities]:
-        if self._remembered > 1 << 22:  # of all names together
+        if self._remembered > MOST_REMEMBERED:
             self._nearest_by_name.clear()
             self._remembered = 0
         queries = [self._embed(name) for name in names]

@@ -18,6 +18,7 @@ from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter, NewIndex
 from clew.index.vectors.backends import (
+    CELLS_FROM,
     DistanceMetric,
     MilvusPlace,
     MilvusVectors,
@@ -50,7 +51,7 @@ def new_collection(
         f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}"
         f"_{new_index.writer.generation}_{kind}"
     )
-    cells = 0 if count < 100_000 else int(np.clip(4 * np.sqrt(count), 1024, 65_536))  # 0 compares all
+    cells = 0 if count < CELLS_FROM else int(np.clip(4 * np.sqrt(count), 1024, 65_536))  # 0 compares all
     vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells, metric=metric)
     vectors.create()
     return vectors

@@ -69,6 +69,13 @@ def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
 # (`Additive`) gives the vectors of a batch from those of its names, which is several times faster and equal
 # up to rounding.
 
+TRIPLES_AT_ONCE = 1 << 18
+"""Triples that are embedded at a time by sums."""
+SUMMED_AT_ONCE = 1 << 15
+"""Triples that are summed at a time, so that the sums fit into the cache of the processor."""
+MOST_SEARCHED = 5_000_000
+"""Triples of a graph up to which all are compared with a text."""
+
 
 @dataclass(frozen=True, eq=False)
 class TripleVectors:
@@ -110,7 +117,7 @@ class TripleVectors:
 
     def nearest(self, text: str, k: int) -> Int64:
         """The `k` of all triples most similar to `text`, best first; none where they are too many."""
-        if self.graph.triples > 5_000_000:
+        if self.graph.triples > MOST_SEARCHED:
             return np.empty(0, np.int64)
         return self.top(text, np.arange(self.graph.triples), k)[0]
 
@@ -161,7 +168,7 @@ def add_triple_vectors(new_index: NewIndex) -> None:
     """
     writer, place = new_index.writer, new_index.vectors.place
     triples, dimension = new_index.graph.triples, new_index.embedder.dimension
-    size = 1 << 18 if isinstance(new_index.embedder, Additive) else TEXTS_AT_ONCE
+    size = TRIPLES_AT_ONCE if isinstance(new_index.embedder, Additive) else TEXTS_AT_ONCE
     spans = list(chunks_of(0, triples, size))
     batches = zip(spans, new_index.map(TripleEmbedder, spans), strict=True)
     collection = None if place is None else new_collection(new_index, place, "triples", triples, "IP")
@@ -214,8 +221,7 @@ class TripleEmbedder:
         sums = self._embedder.sums(names)
         parts = [
             quantise(unit_rows(sums[head_rows[part]] + self._sums[relations[part]] + sums[tail_rows[part]]))
-            # The sums fit into the cache of the processor.
-            for part in (slice(*span) for span in chunks_of(0, len(heads), 1 << 15))
+            for part in (slice(*span) for span in chunks_of(0, len(heads), SUMMED_AT_ONCE))
         ]
         q = np.concatenate([np.empty((0, sums.shape[1]), np.int8), *(rows for rows, _ in parts)])
         return q, np.concatenate([np.empty(0, np.float32), *(scales for _, scales in parts)])

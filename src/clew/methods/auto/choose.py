@@ -40,6 +40,10 @@ from clew.text.embedders import Embedder
 from clew.text.normalise import counted
 from clew.types import Abstention, ClaimPart, Verification
 
+FEWEST_TO_TELL = 4
+"""Readings from which on one does not easily hit the likeliest without reading them."""
+RATHER_THAN_NOT = 0.5
+"""How likely a reading must be that a model is believed to have chosen at once."""
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SHOW = re.compile(r"^\W*show\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MISSING = re.compile(r"missing\b\s*:?\s*", re.IGNORECASE)
@@ -158,8 +162,7 @@ class Chooser:
 
     def _is_likeliest(self, query: Query | None, offered: Sequence[Offered]) -> bool:
         """Whether a model chose the one reading that is likely, of which the prompt did not tell it."""
-        # Of fewer a model easily hits the likeliest without reading them.
-        is_told = len(offered) >= 4 and offered[0].probability >= 0.5
+        is_told = len(offered) >= FEWEST_TO_TELL and offered[0].probability >= RATHER_THAN_NOT
         return is_told and query is not None and self._meaning(query) == self._meaning(offered[0].query)
 
     def _chooses_again(

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from clew.methods.auto.choose import Choice
 
 
+SURE_ALONE = 0.8
+"""How likely an answer of the built-in reader must be for a model not to be asked."""
+
+
 def make_auto(
     index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: AutoSettings | None = None
 ) -> BuiltInReader | AutoWithModel:
@@ -64,7 +68,7 @@ class AutoWithModel:
         from clew.llm.types import BudgetReached
 
         likeliest, plain_answer = self.plain.read_and_answer(question, id=id, entities=entities)
-        if plain_answer.answers and likeliest.likelihood >= 0.8:  # so sure alone
+        if plain_answer.answers and likeliest.likelihood >= SURE_ALONE:
             return plain_answer
         began = perf_counter()
         reader = self.plain.reader
@@ -137,6 +141,8 @@ def answer_alternative(
 # The rules of `reading/follow_up.py` come first; where they leave it open, or for another method, a model
 # that is there rewrites. Code takes from it only names and numbers that the thread has.
 
+LESS_LIKELY = 0.1
+"""How much less likely than the likeliest a way may be that is proved in fewer steps."""
 _QUESTION = re.compile(r"^\W*question\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -188,8 +194,7 @@ def _by_rules(
         answers = [_answer_of(plain, question, way, id, entities) for way in alike]
         answered = [answer for answer in answers if answer.abstained is None]
         if answered:
-            # The least likely that is still compared.
-            likely = max(answer.answers[0].score for answer in answered) - 0.1
+            likely = max(answer.answers[0].score for answer in answered) - LESS_LIKELY
             likeliest = [answer for answer in answered if answer.answers[0].score >= likely]
             # Of these, that proved in the fewest steps: *it* is the painting that has a painter, no museum.
             return min(likeliest, key=lambda a: len(a.citations[0].triples) if a.citations else 0)

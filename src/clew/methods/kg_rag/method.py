@@ -107,6 +107,8 @@ from clew.types import Abstention, Answer, Chain
 # question starts from, so that *which films* has its list and *how many* is right; the paper's K cuts lists
 # at 30. One that names nothing to start from (*the oldest vessel*) is asked of the values of all of its type.
 
+MOST_ADDED_TRIPLES = 300
+"""Triples that whole lists may add to the top K."""
 MOST_READ, MOST_NEAR = 4, 3
 """Relations that the likeliest readings of a sub-question follow, and others of the nearest triples.
 
@@ -142,7 +144,7 @@ def with_lists(
     if asked.relations and not starts:
         near, nearest = list(asked.relations[:2]), ()
     evidence = dict.fromkeys(triple for triple in nearest if graph.triple(triple)[1] in near)
-    notes, room = list[str](), 300  # triples beside the top K
+    notes, room = list[str](), MOST_ADDED_TRIPLES
     for relation in near:
         for triples in _lists(graph, relation, asked.types, starts):
             missing = [triple for triple in triples if triple not in evidence]

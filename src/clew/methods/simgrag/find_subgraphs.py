@@ -47,6 +47,10 @@ FITTING_GSD = 1.0
 With `PatternDistances`, 101 of 109 ways to say a relation of four graphs are nearer to it with the built-in
 embedder, 108 with MiniLM, and 1 and 3 of 24 relations that they lack (benchmarks/bound.py).
 """
+LEAST_WEIGHT = 0.05
+"""Weight of a word that is like no relation; a word that is one weighs 1 more."""
+SHARPER = 1.3
+"""Power of the likeness of words: those that are half alike mean the same less than half of the time."""
 MEANT = 0.42
 """Likeness, to the reader's encoder, from which words mean a relation (`benchmarks/bound.py`)."""
 TYPO_DISTANCE = 0.5
@@ -85,12 +89,11 @@ class PatternDistances(IndexDistances):
 
     def _by_words(self, words: str) -> Distance:
         """Distances of words from all relations, by the forms and the meanings of each word."""
-        # What is half alike means the same less than half of the time.
-        likeness = self._reader.compare(words).exact_relations ** 1.3
+        likeness = self._reader.compare(words).exact_relations ** SHARPER
         if not len(likeness):
             return np.full(likeness.shape[1], np.inf)
         # *film director*: a word that names no relation says little of which one is meant.
-        weight = likeness.max(axis=1) + 0.05  # also of a word that is like no relation
+        weight = likeness.max(axis=1) + LEAST_WEIGHT
         return _distance(weight @ likeness / weight.sum())
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:

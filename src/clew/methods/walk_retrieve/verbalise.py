@@ -25,6 +25,8 @@ from clew.workers import Workers
 
 WALKS_OF_BATCH = 256
 """Walks that a worker is given at once: what a kill may lose."""
+LEAST_ALL = 8
+"""Walks of a batch that must fail together for the model to be taken for down."""
 
 
 class ModelVerbaliser:
@@ -154,7 +156,7 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
             return reply if reply is not None and _sentence(reply, request) else None
 
     replies = list(await asyncio.gather(*map(ask_one, requests)))
-    if not stop and failures and len(replies) >= 8 and not any(replies):  # then the model is taken for down
+    if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
         stop.append(failures[-1])  # the model is down: to go on would leave out everything
     return replies, stop[0] if stop else None
 
