@@ -19,7 +19,7 @@ from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
 from clew.cli.opening import STDIN, objects, source_name, unique_ids, waiting_note
 from clew.errors import InputError, LockedError, OutputError, ParseError, UsageError
 from clew.evaluate.records import EvalQuestion
-from clew.foundation.forms import json_line, json_lines
+from clew.foundation.forms import append_line, json_lines
 from clew.foundation.system import open_growing, take_lock
 from clew.text.normalise import clean_question, counted
 
@@ -191,10 +191,8 @@ class BatchRun:
             write_json(result)
             sys.stdout.flush()
             return
-        line = (json_line(result) + "\n").encode("utf-8")
         try:
-            while line:
-                line = line[file.write(line) :]
+            append_line(file, result)
         except OSError as error:
             raise OutputError(
                 f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.result}s are kept: make "

@@ -13,8 +13,9 @@ from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from io import FileIO
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote
 
 from clew.errors import InputError, MissingExtra, ParseError
@@ -95,6 +96,13 @@ def json_line(value: Any) -> str:  # noqa: ANN401
     """One line of JSON, in plain text; escapes only for what cannot be encoded."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return redacted(text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False))
+
+
+def append_line(file: BinaryIO | FileIO, value: object) -> None:
+    """Write a value to an unbuffered file as a line of JSON, whole. Raises OSError."""
+    line = (json_line(value) + "\n").encode("utf-8")
+    while line:
+        line = line[file.write(line) :]
 
 
 def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str, Any]:

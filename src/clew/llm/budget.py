@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InputError
-from clew.foundation.forms import converted, json_line
+from clew.foundation.forms import append_line, converted
 from clew.llm.types import (
     BudgetReached,
     ContextOverflow,
@@ -335,12 +335,10 @@ class TraceFile:
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call, with the time of now."""
-        line = json_line({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             with self._lock:
-                unwritten = (line + "\n").encode("utf-8")
-                while unwritten:
-                    unwritten = unwritten[self._file.write(unwritten) :]
+                append_line(self._file, {"time": time, **record})
         except (OSError, ValueError) as error:
             raise self._failed(error) from error
 

@@ -19,7 +19,7 @@ import tomli_w
 
 from clew.errors import InputError, LockedError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion, Key, Record, record_from_json
-from clew.foundation.forms import json_line, json_object
+from clew.foundation.forms import append_line, json_object
 from clew.foundation.redaction import redacted
 from clew.foundation.system import open_growing, replace_file, take_lock
 from clew.index.corpus import CorpusSettings
@@ -150,10 +150,8 @@ class LineFile:
 
     def add(self, value: Mapping[str, Any]) -> None:
         """Append one line; InputError if the disk is full."""
-        line = (json_line(value) + "\n").encode("utf-8")
         try:
-            while line:
-                line = line[self._file.write(line) :]
+            append_line(self._file, value)
         except OSError as error:
             reason = f"{self.path}: cannot be written ({error.strerror}); what was written before is kept"
             raise InputError(reason) from error
