@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from clew.errors import UsageError
-from clew.methods.registry import Asks
+from clew.methods.registry import Asks, make_store_method
 from clew.opening.environment import make_embedder, neo4j_login
 from clew.stores.opening import open_neo4j
 from clew.text.normalise import clean, clean_question
@@ -60,8 +60,6 @@ class Database(Asks):
         return self._answered(answerer, question, id, work)
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
-        from clew.methods.registry import make_store_method
-
         return make_store_method(cast("str", name), self.store, self.embedder, model, settings)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from clew.errors import UsageError
-from clew.methods.registry import Asks, made_settings
+from clew.methods.registry import Asks, made_settings, make_method, make_verifier
 from clew.methods.settings import partial_settings
 from clew.opening.environment import cache_folder, keep_machine_code, make_embedder, milvus_access
 from clew.opening.graph_view import (
@@ -360,13 +360,9 @@ class Clew(GraphView, Asks):
         return names_of_graph(self.opened.names, names)
 
     def _make_method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
-        from clew.methods.registry import make_method
-
         return make_method(name, self.opened, self.embedder, model, settings)
 
     def _make_verifier(self, name: str, model: ChatModel | None, settings: object) -> Verifier:
-        from clew.methods.registry import make_verifier
-
         return make_verifier(name, self.opened, self.embedder, model, settings)
 
     def embed_triples(self, progress: Progress | None = None) -> None:

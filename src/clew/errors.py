@@ -12,7 +12,7 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
       |   - VectorStoreError  a vector database does not answer, or refuses; it is  (exit code 1)
-      |                       in `clew.index.vectors.nearest`
+      |                       in `clew.index.vectors.backends`
       + OutputError           answers that cannot be written                        (exit code 1)
       + MissingExtra          an optional dependency is not installed               (exit code 2)
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)

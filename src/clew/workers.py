@@ -43,10 +43,7 @@ class Workers(Protocol):
     """Does pieces of work, some at a time."""
 
     def map(self, make: Make[S, T], pieces: Iterable[S]) -> Iterator[T]:
-        """Results in the order of the pieces; `make` is called once in each worker.
-
-        Raises Stopped if workers die, and ClewErrors that `make` and its function raise.
-        """
+        """Results in the order of the pieces; `make` is called once in each worker. Raises Stopped."""
         ...
 
 
@@ -58,7 +55,7 @@ def in_order(
 ) -> Iterator[Any]:
     """Results in the order of `pieces`, with at most `window()` of them under way, in `waiting`.
 
-    `submit` starts a piece. Like a future, what it returns has `result()`, which waits, and `cancel()`.
+    `submit` starts a piece and returns a thing with `result()` and `cancel()`.
     """
     waiting = deque() if waiting is None else waiting
     try:
@@ -93,10 +90,7 @@ class Processes:
 
 
 def end_with_parent(wait: Callable[[], object], end: Callable[[], object] = lambda: os._exit(1)) -> None:
-    """Call `end` in this process, by default at once and with code 1, when `wait` returns.
-
-    `wait` blocks until the parent has ended: also one that is killed, which tells its workers nothing.
-    """
+    """Call `end` in this process, by default at once and with code 1, when `wait` for the parent returns."""
 
     def watch() -> None:
         wait()
@@ -155,10 +149,7 @@ class _Share:
 
 @dataclass
 class RayWorkers:
-    """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
-
-    `prepare` is called in every worker before anything is made there.
-    """
+    """The workers of a cluster at `local`, `auto`, `host:port` or `ray://…`, each `prepare`d."""
 
     address: str
     prepare: Callable[[], None]
@@ -190,8 +181,7 @@ class RayWorkers:
     def map(self, make: Make[S, T], pieces: Iterable[S]) -> Iterator[T]:
         """Results in the order of the pieces.
 
-        Raises Stopped if a piece is lost again and again or no node is left, ClusterError for a node without
-        Clew or with another version, and as `ClewError` what was raised on a node, with its name.
+        Raises Stopped (a piece is lost, no node is left), ClusterError, and as `ClewError` what a node says.
         """
         work = self._ray.remote(num_cpus=1, max_retries=MOST_LOST)(_task(__version__))
         maker_reference = self._ray.put(pickle.dumps((self.prepare, make)))
@@ -301,10 +291,7 @@ _ray_functions: dict[bytes, Callable[[Any], Any]] = {}
 
 
 def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
-    """Do a piece with the function that `make` makes, after `prepare`; once a process.
-
-    `make` is `(prepare, make)`, pickled.
-    """
+    """Do a piece with what `make`, a pickled `(prepare, make)`, makes once a process."""
     start, key = perf_counter(), sha256(make).digest()
     try:
         if key not in _ray_functions:

@@ -11,7 +11,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from stand_in import StandIn
 
-from clew.cli.shell_prompt import NameCompleter
+from clew.cli.shell_commands import NameCompleter
 from clew.engine import Clew
 
 PROMPT, CTRL_C, CTRL_D, UP = "films>", "\x03", "\x04", "\x1b[A"

@@ -21,16 +21,17 @@ from clew.index.store.directory import open_index
 from clew.index.update.edits import Edits
 from clew.index.update.update import update_index
 from clew.index.vectors.backends import (
+    FaissVectors,
     MilvusPlace,
     MilvusVectors,
     VectorAccess,
     VectorChoice,
+    VectorStoreError,
     has_faiss,
     open_vectors,
 )
 from clew.index.vectors.entities import IndexDistances, open_entity_search
 from clew.index.vectors.in_milvus import InMilvus
-from clew.index.vectors.nearest import FaissVectors, VectorStoreError
 from clew.index.vectors.triples import TripleVectors, triple_search
 from clew.llm.testing import ScriptedModel
 from clew.methods.baselines.method import VectorRag

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def paths_of(triples: Sequence[TripleText], answer: str) -> list[Text]:
     """Draw the triples of a citation as paths that lead to `answer`; each triple is in one of them.
 
-    Paths begin at loose ends, in the order of the triples, and stop at the answer or at a node that is
-    drawn already; what is left (a cycle, parallel edges) begins at a node that is drawn. Arrows have the
-    direction of the triples.
+    Paths begin at loose ends and stop at the answer or at a node that is drawn already; what is left begins
+    at such a node. Arrows have the direction of the triples.
     """
     remaining, drawn_nodes, paths = list(triples), set[str](), list[Text]()
     while remaining:
@@ -77,10 +76,7 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 def print_full_answer(
     answer: Answer, *, explain: bool = False, choosing: str = "--reading N answers that"
 ) -> None:
-    """Print an answer with some of its citations, its chain, and to `explain` it its steps.
-
-    `choosing` says how another reading is answered.
-    """
+    """Print an answer with some citations, its chain, its steps to `explain` it, and its `choosing`."""
     console = out()
     print_answer(console, answer, choosing)
     if answer.chain is not None:

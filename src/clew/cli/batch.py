@@ -19,7 +19,7 @@ from clew.cli.console import Bar, Interrupted, explained_wait, warn, write_json
 from clew.cli.opening import STDIN, objects, source_name, unique_ids, waiting_note
 from clew.errors import InputError, LockedError, OutputError, ParseError, UsageError
 from clew.evaluate.records import EvalQuestion
-from clew.foundation.forms import json_line, json_lines
+from clew.foundation.forms import append_line, json_lines
 from clew.foundation.system import open_growing, take_lock
 from clew.text.normalise import clean_question, counted
 
@@ -57,8 +57,7 @@ _FAILED = "failed"
 class BatchRun:
     """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout.
 
-    `start` opens the source and can be pickled: on a cluster each worker opens it. `method` is what results
-    call it.
+    `start` opens the source, in each worker of a cluster; `method` is what results call it.
     """
 
     start: Callable[[], AbstractContextManager[Clew | Database]]
@@ -78,7 +77,7 @@ class BatchRun:
         """Write the result of each item that `source` has.
 
         Raises as `read_items`, `answered` and `answers_file`, UsageError if `out` is the file that was given,
-        Stopped if the budget of the run left some out or some failed, and what concerns all items.
+        Stopped if the budget of the run left some out or some failed.
         """
         out, items = self.out, read_items(source, self.kind)
         if out is None:
@@ -94,10 +93,7 @@ class BatchRun:
             self._write_all([item for item in items if item.id not in answered_ids], file)
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[EvalQuestion]) -> set[str]:
-        """Ids that the file has a result of; a last line that was torn by a kill is cut off.
-
-        Raises ParseError if the file holds something else, or results of other items.
-        """
+        """Ids that the file has a result of; a last line that a kill tore is cut off. Raises ParseError."""
         kind = self.kind
         texts = {item.id: item.text for item in items}
         content = file.read()
@@ -195,10 +191,8 @@ class BatchRun:
             write_json(result)
             sys.stdout.flush()
             return
-        line = (json_line(result) + "\n").encode("utf-8")
         try:
-            while line:
-                line = line[file.write(line) :]
+            append_line(file, result)
         except OSError as error:
             raise OutputError(
                 f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.result}s are kept: make "
@@ -230,10 +224,7 @@ def answers_file(path: Path) -> Generator[BinaryIO]:
 
 
 def read_items(path: str, kind: BatchKind) -> list[EvalQuestion]:
-    """Read all questions or claims before the first is asked, so that a malformed line costs nothing.
-
-    Raises ParseError for a malformed line, an empty text, or an id used twice; InputError for an empty file.
-    """
+    """Read all questions or claims before the first is asked. Raises ParseError, InputError (empty file)."""
     file, field = source_name(path), kind.item
     batch_items: list[EvalQuestion] = []
     for number, id, value in unique_ids(objects(path), file):

@@ -34,10 +34,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 def prepare_streams() -> None:
-    """Show what a terminal's encoding cannot write as escapes rather than fail; replace what is closed.
-
-    No key and no password is written, whoever writes: also the interpreter's own traces.
-    """
+    """Show what a terminal's encoding cannot write as escapes, replace what is closed, and write no key."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # Else the first file that is opened would take the number of the stream that is closed.
@@ -167,10 +164,7 @@ class Bar:
 
 @contextmanager
 def explained_wait(activity: str, *, quiet: bool = False, after: float = 2.0) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than `after` seconds; `activity` may say what.
-
-    While machine code is compiled, which later runs find, the message says so.
-    """
+    """Say that what is done inside (`activity`) goes on, if it takes longer than `after` seconds."""
     finished = Event()
 
     def say() -> None:

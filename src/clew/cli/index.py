@@ -62,10 +62,9 @@ def opened_verbaliser(
     walk_model: str | None = None,
     cluster: Workers | None = None,
 ) -> Generator[ModelVerbaliser | None]:
-    """Open the model that says the walks of `index`, else `walk_model`, which says them; None for neither.
+    """Open the model that says the walks of `index`, else `walk_model`; None for neither.
 
-    The workers of a `cluster` ask it. What it said before it was stopped is used again. Raises as
-    `opened_model`.
+    The workers of a `cluster` ask it. What it said before is used again. Raises as `opened_model`.
     """
     spec = options.verbalise or walk_model
     if spec is None:
@@ -227,9 +226,7 @@ def import_sources(
 ) -> Generator[tuple[list[Path], dict[Path, str]]]:
     """Yield paths for all sources, and the addresses of those that were read from databases.
 
-    What is read from databases lies in `NAME.import` for so long.
-
-    What an import that was killed has left there is removed. Raises LockedError while another one is there.
+    Those lie in `NAME.import` for so long; what a killed import left there is removed. Raises LockedError.
     """
     from clew.index.store.writing import writing
 
@@ -326,7 +323,8 @@ def update(
         reading.on_error,
         reading.hints,
     )
-    if not (files.has_files or saying.verbalise):
+    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities)
+    if not (any(given) or saying.verbalise):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )

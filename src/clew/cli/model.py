@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def show_replies(stream: bool, llm: str | None) -> Generator[Listener | None]:
-    """Write what the model `llm` says on stderr while the work inside is done; yields who hears it, or None.
-
-    Each reply begins on a line of its own. Raises UsageError without a model.
-    """
+    """Write what the model `llm` says on stderr meanwhile; yields who hears it, or None."""
     if stream and llm is None:
         raise UsageError("--stream: for a chat model. Name one with --llm, or leave it out")
     last_call, inside_line = 0, False
@@ -74,8 +71,7 @@ class ModelOptions:
     def settings(self, spec: str, *, whole: bool = False) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
 
-        The limits are for all work together if `whole`. Raises UsageError for a spec that is wrong or options
-        that do not go together, InputError for the prices file.
+        The limits are for all work together if `whole`. Raises UsageError, InputError (the prices file).
         """
         from clew.llm import settings_from
         from clew.llm.budget import Limits, read_prices
@@ -117,10 +113,9 @@ class ModelOptions:
         return Limits(whole.get("calls"), whole.get("tokens"), values.get("cost"))
 
     def shared_model(self, spec: str, run: Ledger | None = None) -> ManagedModel:
-        """Open a model that many requests share: its limits are for all of them together.
+        """Open a model that many requests share, each of which hears what is said to it. As `opened_model`.
 
-        They are held by `run`, of `shared_ledger`, where several processes are forked. What it says is heard
-        by the request that it says it to. Raises as `opened_model`.
+        Limits are for all of them, held by `run`, of `shared_ledger`, where several processes are forked.
         """
         from clew.llm import open_model
         from clew.llm.budget import Limits
@@ -227,9 +222,8 @@ def opened_model(
 ) -> Generator[ManagedModel | None]:
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
-    A `listener` hears what it says while it says it. One that is open `everywhere` can be pickled for the
-    nodes of the cluster that this process is connected to. Raises UsageError for a spec, key or option that
-    is wrong, InputError for a file that cannot be used, MissingExtra if the provider's SDK is not installed.
+    A `listener` hears it. One that is open `everywhere` can be pickled for the nodes of the cluster that this
+    process is connected to. Raises UsageError, InputError (a file), MissingExtra.
     """
     if spec is None:
         options.refuse()

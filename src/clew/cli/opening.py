@@ -166,12 +166,6 @@ class SourceOptions:
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
-    def of_files(self) -> list[str]:
-        """The options that were given and are of graph files alone."""
-        usual = SourceOptions()
-        changed = [name for name in ("format", "on_error") if getattr(self, name) != getattr(usual, name)]
-        return [f"--{name.replace('_', '-')}" for name in changed]
-
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions(SourceOptions):
@@ -273,10 +267,9 @@ def bounds_of(seconds: float, answers: int = ANSWERS) -> Bounds:
 def open_source(
     source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
 ) -> Clew:
-    """Open `source` for asking; says on stderr if a plain file was indexed.
+    """Open `source` for asking, within `bounds` for each question; says on stderr if a file was indexed.
 
-    `bounds` are those of each question. `rank_triples` makes the vectors of triples now, with progress, if
-    the index has none.
+    `rank_triples` makes the vectors of triples now, with progress, if the index has none.
     """
     from clew.engine import Clew
 
@@ -316,7 +309,8 @@ def open_to_ask(
         return open_source(source, options, rank_triples=rank_triples, bounds=bounds)
     if is_sparql(source):
         refuse_address(source)
-    if wrong := options.of_files():
+    flags = {"--format": options.format is not None, "--on-error": options.on_error != "fail"}
+    if wrong := [flag for flag, is_given in flags.items() if is_given]:
         raise UsageError(f"{', '.join(wrong)}: for graph files, not for a database. Leave it out")
     from clew.database import Database
 
@@ -376,10 +370,7 @@ def source_on_nodes(ray: str | None, source: str, reading: SourceOptions) -> tup
 
 @contextmanager
 def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
-    """Connect to a cluster, if there is an address; afterwards say what each node did.
-
-    Raises MissingExtra without Ray, ClusterError if it cannot be used.
-    """
+    """Connect to a cluster at an address, and say what each node did. Raises MissingExtra, ClusterError."""
     if address is None:
         yield None
         return
@@ -397,10 +388,7 @@ def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | N
 
 @contextmanager
 def _warn_if_ended(address: str) -> Generator[None]:
-    """Have another process say what to do, if this one is ended in mid-work.
-
-    Ray does so where a cluster ends, without a word and so that nothing in the process can say one.
-    """
+    """Have another process say what to do if Ray ends this one in mid-work, without a word."""
     text = (
         f"error: {address}: the command was ended in mid-work, as by Ray where the cluster has ended. What "
         "was done is kept: give the same command where there is a cluster, and it goes on\n"

@@ -19,30 +19,23 @@ _ALL, _SHOWN = "clew.all_options", "clew.shown"
 
 
 def option(default: Any, help: str, metavar: str | None = None, *flags: str, **typer_arguments: Any) -> Any:  # noqa: ANN401
-    """Make a field of options, or the default of a parameter of a command.
-
-    `flags` are `--NAME` unless others are said; typer takes `typer_arguments`.
-    """
+    """Make a field of options, or a default of a command; `flags` are `--NAME` if not said."""
     return field(
         default=default, metadata={_SHOWN: (flags, {"metavar": metavar, "help": help, **typer_arguments})}
     )
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Show typer the fields of every parameter that is a dataclass, and call the command with the dataclass.
-
-    Such a field is made by `option`, or annotated as a parameter of a command.
-    """
+    """Show typer the fields of parameters that are dataclasses, and call the command with these."""
     return _with_options(command, {})[0]
 
 
 def with_short_help(
     *, first: tuple[str, ...] = (), other_titles: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As `with_options`, for a command of many options: `--help` shows those that are its own.
+    """As `with_options`, for many options: `--help` shows those of the command and of `first`.
 
-    Of a dataclass it shows the fields that are named `first`. The others are shown by `--help-all`, under the
-    `TITLE` of their dataclass, and those of the command that are in `other_titles` under the title there.
+    `--help-all` shows the others under the `TITLE` of their dataclass, or under that of `other_titles`.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from clew.cli.console import FAILED, report_error, warn
+from clew.cli.console import FAILED, escape, report_error, warn
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import (
     STDIN,
@@ -68,13 +68,13 @@ def shell(
 
 def _talk(session: Session, name: str, *, debug: bool) -> None:
     """Do what a person types, until that is the end."""
-    from clew.cli.shell_prompt import ShellPrompt
+    from clew.cli.shell_commands import prompt_of
 
-    prompt = ShellPrompt(session.clew, f"{name}> ")
+    prompt = prompt_of(session.clew)
     with suppress(EOFError):
         while not session.ended:
             try:
-                line = prompt.read()
+                line = prompt.prompt(f"{escape(name)}> ")
             except KeyboardInterrupt:
                 warn("Ctrl-D leaves")
                 continue

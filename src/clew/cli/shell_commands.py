@@ -1,11 +1,17 @@
-"""What a line of `clew shell` may be: a command by its first word, or a question."""
+"""What a line of `clew shell` may be, a command by its first word or a question; and the prompt for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from rich.text import Text
 
 from clew.cli.answer_view import NAME_SEPARATOR, print_full_answer, print_steps, print_verdict
@@ -14,6 +20,7 @@ from clew.cli.info import print_info
 from clew.cli.opening import waiting_note
 from clew.cli.query import print_rows
 from clew.errors import UsageError
+from clew.opening.environment import users_data
 from clew.text.normalise import counted
 
 if TYPE_CHECKING:
@@ -33,10 +40,7 @@ class Command:
 
 
 class Session:
-    """A graph that is asked line by line, and the last answer, from which a question may go on.
-
-    `ended` once the user leaves.
-    """
+    """A graph that is asked line by line, and the last answer; `ended` once the user leaves."""
 
     def __init__(
         self, clew: Clew, method: str, model: ChatModel | None, settings: object, *, quiet: bool = False
@@ -174,3 +178,61 @@ def _unquoted(text: str) -> str:
     """The text without the quotes around all of it, which a shell would take away."""
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text[0] not in text[1:-1]
     return text[1:-1].strip() if is_quoted else text
+
+
+class NameCompleter(Completer):
+    """Completes the first word to a command, and the last words to a name of the graph."""
+
+    def __init__(self, clew: Clew) -> None:
+        self._clew = clew
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """The commands and names that what stands before the cursor begins, the best first."""
+        del complete_event
+        before = document.text_before_cursor.lstrip()
+        if before and " " not in before:
+            for name in SHELL_COMMANDS:
+                if name.startswith(before.lower()):
+                    yield Completion(name, -len(before))
+        yield from islice(self._names(before), 30)
+
+    def _names(self, before: str) -> Iterable[Completion]:
+        """Names that begin with, or have a word that begins with, as many of the last words as may be."""
+        words = before.split(" ")
+        for count in range(min(len(words), 8), 0, -1):
+            typed = " ".join(words[-count:]).lstrip("\"'")
+            if not typed.strip():
+                continue
+            hits = self._clew.find_entities(typed, limit=30, typos=False)
+            types = {hit.label: ", ".join(hit.types) for hit in hits}
+            for label, type_names in types.items():
+                if escape(label) == label:
+                    yield Completion(label, -len(typed), display_meta=escape(type_names))
+            if types:
+                return
+
+
+def prompt_of(clew: Clew) -> PromptSession[str]:
+    """What reads the lines that a person types: Tab completes names, and what was typed is kept."""
+    return PromptSession(
+        history=_history(),
+        completer=NameCompleter(clew),
+        complete_while_typing=False,
+        complete_in_thread=True,
+        enable_history_search=True,
+    )
+
+
+def _history() -> History:
+    """What was typed before, in a file that only its user reads; for this session where none can be kept."""
+    folder = users_data()
+    try:
+        if folder is None:
+            return InMemoryHistory()
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "shell_history"
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        warn(f"what you type is not kept: {error.filename}: {error.strerror}")
+        return InMemoryHistory()
+    return FileHistory(str(path))

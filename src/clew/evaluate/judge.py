@@ -79,10 +79,7 @@ class AnswerJudge:
 
 
 def read_verdict(text: str, verdicts: tuple[str, ...]) -> str | None:
-    """Read the verdict from a reply: the last JSON object in it that has one; None if there is none.
-
-    What a model said to itself before it replied has none.
-    """
+    """The verdict of a reply: the last JSON object in it that has one, after what it thought; else None."""
     said = [
         str(cast("dict[str, object]", value).get("verdict")).strip().lower()
         for value, _ in values(without_thoughts(text))
@@ -131,8 +128,7 @@ def judge_run(
 ) -> list[Judgement]:
     """Judge what is not judged yet; returns the judgements without a verdict.
 
-    Raises UsageError (a judge never gave a verdict; what the others said is kept), Stopped (the budget of the
-    run is used up) and LockedError (another process runs there).
+    Raises UsageError (a judge never gave a verdict), Stopped (budget), LockedError.
     """
     unjudged: list[Judgement] = []
     with directory.locked():
@@ -182,10 +178,7 @@ def _unjudged_answers(
 
 
 def bert_score(answer: Float32, reference: Float32) -> tuple[float, float, float]:
-    """Precision, recall and F1 of token vectors [n, d] against [m, d].
-
-    Without tokens on one side all are 0, on both sides 1.
-    """
+    """Precision, recall and F1 of token vectors [n, d] against [m, d]; 0 if one has none, 1 if both."""
     if not len(answer) or not len(reference):
         value = float(len(answer) == len(reference))
         return value, value, value

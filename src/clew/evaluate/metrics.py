@@ -20,10 +20,7 @@ Unit = Literal["share", "count", "milliseconds", "money"]
 
 @dataclass(frozen=True, slots=True)
 class Metric(Generic[T]):
-    """Name, definition and source of a metric, its range [low, high] and which direction is better.
-
-    `score` computes it; None where it does not apply.
-    """
+    """Name, definition, source and range of a metric; `score` computes it, None where it does not apply."""
 
     name: str
     title: str
@@ -51,10 +48,7 @@ def metric(
     source: str,
     **fields: Any,  # noqa: ANN401
 ) -> Callable[[Callable[[T], float | None]], Metric[T]]:
-    """Make a metric of the function below: its name, and its docstring as the definition.
-
-    `fields` are other fields of `Metric`.
-    """
+    """Make a metric of the function below: its name, its docstring as the definition, `fields` others."""
 
     def make_metric(score: Callable[[T], float | None]) -> Metric[T]:
         name = cast("str", cast("Any", score).__name__)
@@ -389,10 +383,7 @@ def abstention_recall(rows: ScoredRows) -> float | None:
 
 
 def risk_coverage(rows: ScoredRows) -> list[tuple[float, float]]:
-    """Coverage and risk (share of answers that are not accurate) where only the most confident are given.
-
-    One point for each distinct confidence (El-Yaniv & Wiener 2010).
-    """
+    """Coverage and risk by distinct confidence, most confident first (El-Yaniv & Wiener 2010)."""
     judged_rows = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
     answered_pairs = sorted(
         ((r.confidence, a) for r, a in judged_rows if r.answered), key=lambda pair: -pair[0]

@@ -31,10 +31,7 @@ class GoldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class GoldPath:
-    """How the gold was reached: relations, in order, from an entity of the question to the answer.
-
-    The direction of a relation is not told; several paths of one question meet in the answer.
-    """
+    """How the gold was reached: relations, in order, from an entity of the question to the answer."""
 
     start: str
     relations: tuple[str, ...]
@@ -42,10 +39,9 @@ class GoldPath:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A question with its gold, or a claim with its `verdict`.
+    """A question with its gold, or a claim with its `verdict`; without gold, abstaining is right.
 
-    Without gold answers it cannot be answered, and abstaining is right. `kind` groups questions in reports;
-    `query` is the gold query; `line` is where the question stands in its file.
+    `kind` groups questions in reports; `query` is the gold query; `line` is that of its file.
     """
 
     id: str
@@ -76,8 +72,7 @@ class EvalQuestion:
 class DatasetPart:
     """A part of a data set, as it is asked: `name` is `metaqa/2-hop/dev`.
 
-    `files` are all files that were read for the questions, `graph` those of the graph, in a `format` if that
-    must be said; without any the user names one. `notes` say what a reader of the results must know.
+    `files` are all that were read for questions, `graph` the graph's (none: the user names one), in `format`.
     """
 
     name: str
@@ -98,10 +93,7 @@ _NO = frozenset(("no", "false", "refuted", "incorrect"))
 
 @lru_cache(maxsize=200_000)
 def name_form(name: str) -> str:
-    """Give the form in which names are compared: no case, accents, punctuation, underscores.
-
-    Two names are the same if their forms are equal, or if one is given as an alias of the other.
-    """
+    """Give the form in which names are compared: no case, accents, punctuation, underscores."""
     return normalise(name)
 
 
@@ -152,10 +144,8 @@ class Failure:
 class Record:
     """A question with what a method made of it; `answer` is the stable JSON of an answer, with `steps`.
 
-    `gold_in_graph` counts the gold answers that the graph names or that are computed from it, `gold_ids` are
-    the ids of those it names (one list a gold answer). `judgements` (judge → verdict) and
-    `bert_score` are kept beside the records and joined to them; `relation_form` maps relations to one name
-    of each inverse pair.
+    `gold_in_graph` counts the gold answers that are in the graph or computed, `gold_ids` are theirs (a list
+    each). Judgements (judge → verdict) and `bert_score` are kept beside the records and joined to them.
     """
 
     key: Key
@@ -275,11 +265,9 @@ def record_from_json(value: dict[str, Any]) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """A scored question: `scores` by metric, `offset` of its record in the file.
+    """A scored question: `scores` by metric, `offset` of its record in the file, `shape` of the gold paths.
 
-    `verdict` is the gold of a claim and `stated_verdict` what the method says of it; `without_gold` is set
-    where the graph cannot answer; `shape` is that of the gold paths; `error_step` names the step at which a
-    wrong answer went wrong.
+    `verdict` is the gold of a claim, `stated_verdict` the method's; `error_step` is where it went wrong.
     """
 
     key: Key

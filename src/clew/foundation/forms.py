@@ -13,8 +13,9 @@ from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from io import FileIO
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote
 
 from clew.errors import InputError, MissingExtra, ParseError
@@ -71,10 +72,7 @@ def json_form(value: object) -> Any:  # noqa: ANN401
 
 
 def fields_json(value: object, names: str = "") -> dict[str, Any]:
-    """Return a dataclass as a mapping of its fields, or of those `names`, in that order.
-
-    Members that say another form in `as_json` have that one; tuples are lists.
-    """
+    """Return a dataclass as a mapping of its fields, or of those `names`; `as_json` of members is used."""
     field_names = names.split() if names else _names(type(value))
     return {name: _json_value(getattr(value, name)) for name in field_names}
 
@@ -100,6 +98,13 @@ def json_line(value: Any) -> str:  # noqa: ANN401
     return redacted(text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False))
 
 
+def append_line(file: BinaryIO | FileIO, value: object) -> None:
+    """Write a value to an unbuffered file as a line of JSON, whole. Raises OSError."""
+    line = (json_line(value) + "\n").encode("utf-8")
+    while line:
+        line = line[file.write(line) :]
+
+
 def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str, Any]:
     """Parse one line, which must be a JSON object; ParseError says where it is none."""
     try:
@@ -117,10 +122,7 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
 
 
 def json_lines(lines: Iterable[bytes], file: str, advice: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of the lines of a file that are not blank; raises as `json_object`.
-
-    A byte order mark before the first is passed over.
-    """
+    """Yield (line number, object) of the lines of a file that are not blank; raises as `json_object`."""
     for number, raw in enumerate(lines, 1):
         line = raw.removeprefix(BOM_UTF8) if number == 1 else raw
         if line.strip():

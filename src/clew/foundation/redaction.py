@@ -33,20 +33,14 @@ _lock = Lock()
 
 
 def keep_secret(secret: str | None) -> None:
-    """Remember a key or password, as it is and as JSON and addresses write it.
-
-    One that may be a plain word (`neo4j`, `password`) is not: it would be marked in answers too.
-    """
+    """Remember a key or password, as JSON and addresses write it too, unless it may be a plain word."""
     secret = (secret or "").strip()
     if len(secret) >= LEAST_SECRET and not (secret.isalpha() and len(secret) < LEAST_LETTERS):
         _keep(_forms(secret))
 
 
 def keep_address(address: str | None) -> None:
-    """Remember what is secret in an address: `user:password@`, and parameters like `?api-key=`.
-
-    Also in one that is written wrong, as a password with a raw `/` is.
-    """
+    """Remember what is secret in an address, also a wrong one: `user:password@`, `?api-key=`."""
     for match in _CREDENTIALS.finditer(address or ""):
         _keep([f":{match[1]}@"])
     _, separator, location = (address or "").partition("://")

@@ -21,10 +21,7 @@ _PREFIX, _LOCK, _LOCKED = "clew-", ".held", b"locked"
 
 
 class Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary folder `clew-KIND-…`; it is removed by `cleanup`, at the end of `with`, or with the object.
-
-    Raises OSError if it cannot be made.
-    """
+    """A temporary folder `clew-KIND-…`, removed by `cleanup`, after `with`, or with the object. OSError."""
 
     def __init__(self, kind: str) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))

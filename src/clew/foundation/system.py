@@ -94,10 +94,7 @@ class OutOfTime(Exception):
 
 @dataclass(slots=True)
 class _Clock:
-    """One question: when its time is over, in processor time of its thread, and at the earliest.
-
-    `compiled`: the milliseconds that the thread had spent compiling when the question began.
-    """
+    """One question: when its time is over, in processor time of its thread, which had `compiled` so long."""
 
     bounds: Bounds
     thread: int
@@ -180,10 +177,7 @@ def open_at_once(path: str, flags: int) -> int:
 
 
 def open_growing(path: Path) -> BinaryIO:
-    """Open a file for reading and appending; made if missing, and never cut. Raises OSError.
-
-    Unbuffered: what is written is in the file at once, and nothing waits in memory for a kill to lose.
-    """
+    """Open a file for reading and appending, unbuffered; made if missing, and never cut. Raises OSError."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # which Windows needs
     return cast(BinaryIO, os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0))
 

@@ -44,7 +44,7 @@ from clew.index.store.directory import (
 )
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix, written_graph
 from clew.index.store.writing import IndexWriter, NewIndex, Progress, Span, say_nothing, write_schema, writing
-from clew.index.vectors.backends import MilvusVectors, VectorChoice
+from clew.index.vectors.backends import MilvusVectors, VectorChoice, VectorStoreError
 from clew.index.vectors.entities import (
     ENTITY_SCALES,
     ENTITY_SEARCH,
@@ -56,7 +56,6 @@ from clew.index.vectors.entities import (
     vector_part,
 )
 from clew.index.vectors.in_milvus import MilvusCorpus, finish, new_collection, write_names
-from clew.index.vectors.nearest import VectorStoreError
 from clew.index.vectors.triples import add_triple_vectors
 from clew.text.embedders import Embedder
 from clew.workers import Workers
@@ -135,8 +134,8 @@ def build_corpus(
 ) -> Corpus:
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
-    `progress` is called with the number of roots done; `map_spans` has other workers make the walks of
-    spans of roots, if it is given. Raises EmbedderError, VectorStoreError, and what the verbaliser raises.
+    `progress` is called with the roots done; `map_spans` has workers make the walks of spans of roots. Raises
+    EmbedderError, VectorStoreError.
     """
     if verbaliser is not None:
         walker = Walker(graph, settings)
@@ -186,10 +185,8 @@ class Built:
 class IndexOptions(ReadOptions, total=False):
     """What an index is to hold, and how it is made.
 
-    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
-    question. With `corpus`, also the walks of every node (`clew.index.corpus`), said by `verbaliser`
-    if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
-    were read from. The workers of a `cluster` make what is many pieces; its nodes must see the index.
+    `triple_vectors` are else made at the first question that needs them; `corpus` are the walks of every
+    node, said by `verbaliser` if there is one; `addresses` are of databases that sources were read from.
     """
 
     triple_vectors: bool
@@ -211,9 +208,8 @@ def build_index(
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
-    Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process still
-    writes to `out` after `wait` seconds, IndexAccessError if `out` cannot be written, VectorStoreError if
-    Milvus does not answer, and what the verbaliser raises.
+    Raises InputError, ParseError (sources), EmbedderError, LockedError (another process writes for more than
+    `wait` seconds), IndexAccessError, VectorStoreError, and what the verbaliser raises.
     """
     vectors, tell = options.get("vectors") or VectorChoice(), options.get("progress") or say_nothing
     corpus, verbaliser = options.get("corpus"), options.get("verbaliser")

@@ -36,10 +36,7 @@ class SideFiles:
 
 @dataclass(frozen=True, slots=True)
 class CachedIndex:
-    """An index of plain files; `built` is False where the cache already had it.
-
-    `side_files` were read with the sources; `note` says where the index is if not in the cache.
-    """
+    """An index of plain files, `built` or from the cache; `note` says where it is if not in the cache."""
 
     path: Path
     index: Index
@@ -57,10 +54,9 @@ def cached_index(
     progress: Progress | None = None,
     **reading: Unpack[ReadOptions],
 ) -> CachedIndex:
-    """Open the cached index of `sources`, building it if there is none or a file has changed.
+    """Open the cached index of `sources`, building it (with walks if `corpus`) if a file has changed.
 
-    With `corpus`, the index also has walks. Side files beside a single source are used unless `types` or
-    `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
+    Side files beside a single source are used unless `types` or `aliases` name others. Raises as
     `build_index`.
     """
     for source in sources:

@@ -62,10 +62,7 @@ class Verbaliser(Protocol):
 
 
 class WalkEmbedder:
-    """Turns walks into vectors; a `verbaliser` says what templates do otherwise.
-
-    `plain` vectors are those of the sentences alone.
-    """
+    """Turns walks into vectors, `plain` ones of sentences alone, said by templates or by a `verbaliser`."""
 
     def __init__(
         self,
@@ -102,10 +99,7 @@ class WalkEmbedder:
     def quantised(
         self, roots: Int32, steps: Int32, nodes: Int32, model_sentences: Sequence[str] | None = None
     ) -> tuple[Int8, Float32]:
-        """Embed as `vectors`, rounded as they are stored.
-
-        Templates say only the walks that have no sentence in `model_sentences`.
-        """
+        """Embed as `vectors`, rounded as they are stored; `model_sentences` need no template."""
         if self._adds is None or model_sentences is not None:
             return quantise(self._embed_texts(roots.tolist(), steps, nodes, model_sentences))
         words, root_rows, node_rows = self._word_rows(self._adds, roots, nodes)
@@ -119,10 +113,7 @@ class WalkEmbedder:
         return q, scale
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
-        """Vectors of the roots of `walks`, from their names and walks together, each as often as made.
-
-        Plain ones are those of the walks alone; of a root without walks, that of its name.
-        """
+        """Vectors of roots, from their names (unless plain) and their walks, each as often as made."""
         names = self.embedder.embed([self.templates.name(root) for root in walks.roots.tolist()])
         sums = np.empty_like(names)
         weighted_sums(q, scale, walks.counts, walks.offsets, sums)
@@ -182,8 +173,7 @@ class WalkEmbedder:
 class CorpusPart:
     """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
 
-    With Milvus there are `ids` int64 [walks] instead of the vectors. `sentences` are a model's, if one says
-    them, empty where it failed.
+    With Milvus there are `ids` int64 [walks] instead; a model's `sentences` are empty where it failed.
     """
 
     walks: Walks
@@ -279,11 +269,7 @@ CHANGED_NODES = "corpus.changed"
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings(WalkSettings):
-    """Which walks are stored.
-
-    Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
-    values out of range.
-    """
+    """Which walks are stored; `plain` vectors are of sentences alone (section 2.1). Raises UsageError."""
 
     plain: bool = False
 
@@ -299,9 +285,8 @@ class CorpusSettings(WalkSettings):
 class CorpusReport:
     """What is in a corpus.
 
-    `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap left out, and how
-    many parts it is kept in. `unsaid` walks are those that a model was to say and did not: templates say
-    them.
+    `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap left out, its
+    parts, and the walks that a model was to say and did not.
     """
 
     roots: int
@@ -317,10 +302,7 @@ class CorpusReport:
 
 @dataclass(frozen=True, eq=False)
 class RootWalks:
-    """The walks of one root, with their vectors float32 [walks, d] of length 1, or their `ids` in Milvus.
-
-    `sentences` are a model's; empty where it has none.
-    """
+    """The walks of a root: unit vectors float32 [walks, d], or `ids` in Milvus; a model's sentences."""
 
     root: int
     steps: Int32
@@ -335,9 +317,8 @@ class RootWalks:
 class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
-    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
-    `milvus`. `model` says the walks. `changed`
-    int32, ascending, are nodes whose vectors are not those of the file that searches them, if there is one.
+    Node vectors are `nodes` int8 [nodes, d] times `node_scales` float32 [nodes], or in `milvus`; `changed`
+    int32, ascending, are nodes whose vectors are newer than the file that searches them.
     """
 
     settings: CorpusSettings
@@ -416,10 +397,9 @@ _ARRAYS = ("version", "dead_walks", "dead_nodes")
 
 
 def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -> Corpus | None:
-    """Get the corpus of an index, memory-mapped; None if it has none.
+    """The corpus of an index, memory-mapped; None if it has none. Without `connect` Milvus is left alone.
 
-    Without `connect`, vectors that are in Milvus are left there. Raises FormatError, and VectorStoreError if
-    Milvus does not answer.
+    Raises FormatError, VectorStoreError.
     """
     if CORPUS_SETTINGS not in index.sections:
         return None
@@ -454,13 +434,6 @@ def _open_part(index: Index, name: str) -> CorpusPart:
 def model_of(index: Index) -> str | None:
     """Name the model that says the walks of an index; None without one. Raises FormatError."""
     return _raw_settings(index).get("model") if CORPUS_SETTINGS in index.sections else None
-
-
-def vectors_of(index: Index) -> str:
-    """Name what searches the vectors of nodes: numpy, faiss or milvus."""
-    if NODE_COLLECTION in index.files:
-        return "milvus"
-    return "faiss" if NODE_SEARCH in index.files else "numpy"
 
 
 def _raw_settings(index: Index) -> dict[str, Any]:

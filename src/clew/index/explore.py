@@ -41,10 +41,9 @@ _BREAKS[[ord(c) for c in " _-/.,:;()[]\"'#&"]] = True
 
 
 def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
-    """The entities of whose names `text` is some words, ascending; None if it is in too many to tell.
+    """The entities of whose names `text` is some words, as written, ascending; None if it is in too many.
 
-    The words are compared as written, so that the bytes of all names are searched once. Names that end with
-    the text (a surname) go before others that begin with it, those before the rest: only the best are given.
+    Names that end with it (a surname) go before others that begin with it, those before the rest.
     """
     check()
     words = normalise(text).split()
@@ -117,10 +116,7 @@ class Prefixes:
         return cls(names, keys[order], rows[order], inside[order])
 
     def find(self, text: str) -> tuple[Int32, Int32]:
-        """Rows of names that begin with `text`, and of those with a word that does; both ascending.
-
-        Past `MOST_COMPARED_NAMES` candidates the others are left out; they begin with the same 8 bytes.
-        """
+        """Rows of names that begin with `text`, and of those with a word that does; both ascending."""
         prefix = " ".join(text.lower().replace("_", " ").split())
         raw = prefix.encode("utf-8", "replace")
         if not raw:
@@ -222,10 +218,7 @@ class NeighbourGroup:
         return tuple((triple.by_id[0], triple.head) for triple in self.triples)
 
     def as_json(self) -> NeighbourGroupForm:
-        """`{"relation", "label", "heading", "direction", "count", "nodes": [{"entity", "label"}], "next"}`.
-
-        A node at an edge with properties has these, as in a citation.
-        """
+        """`{"relation", "label", "heading", "direction", "count", "nodes", "next"}`."""
         after = self.offset + len(self.triples)
         nodes: list[NodeForm] = []
         for triple, (entity, label) in zip(self.triples, self.nodes, strict=True):
@@ -288,8 +281,7 @@ class Explorer:
     def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
         """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
 
-        Names that are equal come first, also with an id beside them, then those that begin with it, those
-        with a word that does, and those within a few typos; among equals those in more triples.
+        Equal names first, then those that begin with it, with a word that does, within typos; by triples.
         """
         ranked: dict[int, Literal["exact", "alias", "prefix", "word", "typo"]] = {}
         with_id = self.index.names.with_id(text)
@@ -323,10 +315,7 @@ class Explorer:
         limit: int = 20,
         head: Callable[[Step], str],
     ) -> Neighbourhood:
-        """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError.
-
-        `head` says a step as a heading.
-        """
+        """What is around an entity: of each relation `limit` nodes from `offset` on. Raises UsageError."""
         if direction not in (None, "out", "in"):
             raise UsageError(f'The direction is "out" or "in", not {direction!r:.80}')
         node = self.node(entity)
@@ -354,10 +343,7 @@ class Explorer:
         )
 
     def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
-        """The shortest paths between two entities, along edges in both directions.
-
-        Raises UsageError for an entity that the graph lacks, or a `longest` above `LONGEST_FOUND_PATH`.
-        """
+        """The shortest paths between two entities, along edges in both directions. Raises UsageError."""
         if not 1 <= longest <= LONGEST_FOUND_PATH:
             raise UsageError(f"The longest path is of 1 to {LONGEST_FOUND_PATH} triples, not {longest}")
         first, last = self.node(start), self.node(end)
@@ -368,10 +354,7 @@ class Explorer:
         return Paths(graph.label(first), graph.label(last), tuple(paths[:limit]), complete)
 
     def sample_triple(self, relation: str, share: float) -> TripleText:
-        """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
-
-        Raises UsageError for a relation that the graph lacks or that has no triple.
-        """
+        """One of a relation's triples by labels, `share` in [0, 1) of the way through. Raises UsageError."""
         number, nodes = self.relation(relation), self.graph.nodes
         for step in range(nodes):
             head = (int(share * nodes) + step) % nodes
@@ -382,10 +365,7 @@ class Explorer:
         raise UsageError(f'The graph has no triple of "{relation}"')
 
     def node(self, entity: str) -> int:
-        """The node of a name: as written, else the only one called so; UsageError for none or several.
-
-        *Anna Keller (E08)* is the one of that name and id.
-        """
+        """The node of a name, *Anna Keller (E08)* too: as written, else the only one. Raises UsageError."""
         if not isinstance(entity, str):  # pyright: ignore[reportUnnecessaryIsInstance] (of a user)
             raise UsageError(f"An entity is a name, not {entity!r:.80}")
         with_id = self.index.names.with_id(entity)
@@ -476,7 +456,7 @@ _Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
 def _shortest_paths(graph: Graph, ends: tuple[int, int], longest: int) -> tuple[Iterator[_Path], bool]:
     """(head, relation, tail) of the triples of each shortest path, by a breadth-first search from both ends.
 
-    Also whether the search ended: False if it would have had to look at more than `MOST_EXPANDED` edges.
+    Also whether the search ended before it looked at `MOST_EXPANDED` edges.
     """
     depths = [{end: 0} for end in ends]
     parents: list[_Parents] = [{end: []} for end in ends]

@@ -47,10 +47,7 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: triples, distinct nodes at both ends with types, an example.
-
-    `properties` are those of its edges, each with its commonest values.
-    """
+    """A relation: triples, distinct nodes at both ends with types, an example, properties of its edges."""
 
     name: str
     label: str
@@ -165,13 +162,16 @@ def _vectors_of(index: Index) -> dict[str, str | None]:
 
 def _corpus_of(index: Index) -> dict[str, Any] | None:
     """Settings of the corpus, what is in it and what its cap cut."""
-    from clew.index.corpus import open_corpus, vectors_of
+    from clew.index.corpus import NODE_COLLECTION, NODE_SEARCH, open_corpus
 
     corpus = open_corpus(index, connect=False)
     if corpus is None:
         return None
     report = asdict(corpus.report())
-    details = {"distinct": report.pop("walks"), "model": corpus.model, "vectors": vectors_of(index)}
+    vectors = (
+        "milvus" if NODE_COLLECTION in index.files else "faiss" if NODE_SEARCH in index.files else "numpy"
+    )
+    details = {"distinct": report.pop("walks"), "model": corpus.model, "vectors": vectors}
     return asdict(corpus.settings) | details | report
 
 

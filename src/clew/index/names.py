@@ -128,10 +128,7 @@ class Typos:
 
     @classmethod
     def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
-        """Merge parts that cover all entries in order.
-
-        Needs 4 bytes a trigram of every entry, which the lists take, and little beside.
-        """
+        """Merge parts that cover all entries in order, in 4 bytes a trigram of every entry."""
         lengths = np.concatenate([np.zeros(0, np.uint16), *(part.lengths for part in parts)])
         signatures = np.concatenate([np.zeros(0, np.uint32), *(part.signatures for part in parts)])
         counts = np.zeros(buckets, np.int64)
@@ -207,10 +204,7 @@ class Typos:
         return {name: getattr(self, name) for name in _FIELDS}
 
     def candidates(self, norm: str) -> Int32:
-        """Entries that may be within the allowed edits of `norm`, likeliest first; `CANDIDATES_BUDGET`.
-
-        None is missing unless a budget was reached.
-        """
+        """Entries that may be within the allowed edits of `norm`, likeliest first; `CANDIDATES_BUDGET`."""
         edits = edits_allowed(len(norm))
         if not edits or len(norm) > LONGEST_WITH_TYPOS + edits:
             return np.empty(0, np.int32)
@@ -357,10 +351,7 @@ class NamesIndex:
         return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
-        """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
-
-        A possessive ending that is attached to the word before it begins no span.
-        """
+        """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop)."""
         spans = _spans(text, tokens, longest)
         if not spans:
             return []

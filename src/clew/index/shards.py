@@ -41,10 +41,7 @@ SHARDED_FROM = 500_000
 def make_shards(
     new_index: NewIndex, kind: ShardKind, rows: int, tell: Callable[[int], None]
 ) -> list[tuple[int, dict[str, NDArray[np.generic]]]]:
-    """The first row and the arrays, mapped, of each shard; `tell` is called with the rows done.
-
-    Raises IndexAccessError if a worker ends.
-    """
+    """The first row and arrays, mapped, of each shard; `tell` gets rows done. Raises IndexAccessError."""
     shards: list[Shard] = [(kind, first, stop) for first, stop in chunks_of(0, rows, SHARD_NAMES)]
     folder, done = new_index.writer.folder.resolve(), 0
     # A model that is not the shipped one has threads of its own.

@@ -13,10 +13,7 @@ from clew.integrations import passages_of
 
 @component
 class ClewAnswerer:
-    """Answers a question from an index or a graph file; documents are its citations.
-
-    `warm_up` opens the source, as pipelines do before their first run.
-    """
+    """Answers a question from an index or a graph file, opened by `warm_up`; documents are its citations."""
 
     def __init__(self, source: str | Path, method: str = "auto", top_k: int = 20) -> None:
         """Answer from `source`, with at most `top_k` documents."""

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InputError
-from clew.foundation.forms import converted, json_line
+from clew.foundation.forms import append_line, converted
 from clew.llm.types import (
     BudgetReached,
     ContextOverflow,
@@ -141,9 +141,9 @@ def estimate(request: Request, price: Price | None) -> Charge:
 
 
 class Ledger:
-    """What was `spent` within one scope, `question` or `run`; safe to share between threads.
+    """What was `spent` or set aside within one scope, `question` or `run`; threads may share it.
 
-    What was set aside counts as spent. `reached` is the first refusal of a call, None while there was none.
+    `reached` is the first refusal of a call, None while there was none.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
@@ -181,11 +181,9 @@ class Ledger:
 
 
 class SharedLedger(Ledger):
-    """One limit for processes that are forked after it is made, as all workers of a server.
+    """One limit for processes that are forked after it is made; `reached` is that of the own process.
 
-    What was spent is in memory that all have, behind a lock that ends with a process that is killed. What
-    such a process had set aside stays charged, as its calls may well have been. `reached` is that of the own
-    process.
+    The memory is behind a lock that ends with a killed process; what that had set aside stays charged.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
@@ -209,10 +207,7 @@ class SharedLedger(Ledger):
 
 
 def reserve(ledgers: Sequence[Ledger], charge: Charge) -> None:
-    """Set aside in all ledgers what one attempt of a call may take.
-
-    Raises BudgetReached: it could pass a limit of one of them; then nothing is set aside.
-    """
+    """Set aside in all ledgers, or in none, what one attempt of a call may take. Raises BudgetReached."""
     for at, ledger in enumerate(ledgers):
         try:
             ledger.reserve(charge)
@@ -326,10 +321,7 @@ class ReplyCache:
 
 
 class TraceFile:
-    """Appends one line for each call.
-
-    API keys are no part of a request, and one that a reply repeats is not written.
-    """
+    """Appends one line for each call, without API keys, also where a reply repeats one."""
 
     def __init__(self, path: Path) -> None:
         """Open the file for appending. Raises InputError: it cannot be written."""
@@ -343,12 +335,10 @@ class TraceFile:
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call, with the time of now."""
-        line = json_line({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             with self._lock:
-                unwritten = (line + "\n").encode("utf-8")
-                while unwritten:
-                    unwritten = unwritten[self._file.write(unwritten) :]
+                append_line(self._file, {"time": time, **record})
         except (OSError, ValueError) as error:
             raise self._failed(error) from error
 

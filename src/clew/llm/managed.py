@@ -102,10 +102,9 @@ def _runner() -> _Runner:
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end and return its result; Ctrl-C cancels it.
+    """Run a coroutine to its end and return its result; Ctrl-C and what `waiting_checked` raises cancel it.
 
-    So does what `waiting_checked` calls, if it raises. Raises RuntimeError: it is called from within such a
-    coroutine, which would wait for itself.
+    Raises RuntimeError within such a coroutine, which would wait for itself.
     """
     runner = _runner()
     if threading.current_thread() is runner.thread:
@@ -183,11 +182,8 @@ class ManagedModel(ChatModel):
     ) -> Reply:
         """Reply to a request, from the cache if it is there, within the budget of a `question`.
 
-        All without one are one question together. `label` is that of the question in the trace.
-
-        Raises BudgetReached (the call could pass a limit; nothing was sent), ReplayMissing (replay only, and
-        the request was never recorded), ContextOverflow (the request is too long, or was when it was
-        recorded), LlmError (the last attempt's error).
+        All without one are one question; `label` is its name in the trace. Raises BudgetReached (nothing was
+        sent), ReplayMissing, ContextOverflow (also as recorded), LlmError (of the last attempt).
         """
         request, start_time = replace(request, model=self.name), perf_counter()
         ledgers = (question or self._alone, self.run)
@@ -265,10 +261,7 @@ class ManagedModel(ChatModel):
             raise
 
     def _may_go_through(self, error: BaseException) -> bool:
-        """Whether an attempt may go through after one that failed like this.
-
-        A server that never answered is not worth waiting for.
-        """
+        """Whether an attempt may follow one that failed so; not if the server never answered."""
         if isinstance(error, RateLimited):
             return not error.final
         if isinstance(error, ModelFailed):
@@ -400,10 +393,7 @@ def short(text: str, longest: int = 200) -> str:
 
 
 class Talk(ChatModel):
-    """The calls for one question: asks a model and keeps what was spent, for the answer and its trace.
-
-    Forms that the model has refused are not tried again, whoever asks it.
-    """
+    """The calls for one question, and what was spent; a form that the model refused is not tried again."""
 
     def __init__(self, model: ChatModel, label: str | None) -> None:
         """`label` is of the question, which has a budget of its own where the model has budgets."""
@@ -424,10 +414,7 @@ class Talk(ChatModel):
         return reply
 
     def ask(self, prompt: Prompt, sampling: Request, *, stop: tuple[str, ...] = (), **values: str) -> str:
-        """Complete a prompt: the reply without thoughts and what follows a stop. Raises LlmError.
-
-        `sampling` is a request without messages.
-        """
+        """Complete a prompt, sampled so: the reply without thoughts and what follows a stop. LlmError."""
         return self._ask(prompt, prompt.messages(**values), sampling, stop)
 
     def ask_again(

@@ -38,10 +38,7 @@ class ActorHandle:
 
     @classmethod
     def start(cls, make: Callable[..., object], *arguments: object, lost_message: str) -> ActorHandle:
-        """Start an actor that holds `make(*arguments)`, in the cluster that this process is connected to.
-
-        The actor ends with this process. Raises LlmError if it does not start.
-        """
+        """Start an actor that holds `make(*arguments)`, and ends with this process. Raises LlmError."""
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -53,10 +50,7 @@ class ActorHandle:
         return handle
 
     def ask(self, method: str, *arguments: object, seconds: float = 30.0) -> Any:  # noqa: ANN401
-        """Call a method of what is held, and wait for its result.
-
-        Raises the ClewErrors that it raises, and LlmError if the actor does not answer.
-        """
+        """Call a method of what is held, and wait; raises its ClewErrors, LlmError without an answer."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
@@ -79,8 +73,7 @@ class ActorHandle:
 class RayLedger(Ledger):
     """A ledger that all processes of a cluster share, in an actor; a pickled copy is the same ledger.
 
-    What a killed process had set aside stays charged, as its calls may have been made. `reached` is that of
-    this process alone. Raises LlmError if the cluster does not start the actor, which ends with this process.
+    What a killed process had set aside stays charged; `reached` is that of this process. LlmError.
     """
 
     def __init__(self, scope: str, limits: Limits, handle: ActorHandle | None = None) -> None:
@@ -88,10 +81,7 @@ class RayLedger(Ledger):
         self.handle = handle or ActorHandle.start(Ledger, scope, limits, lost_message=_LEDGER_LOST)
 
     def reserve(self, charge: Charge) -> None:
-        """Set aside what a call may take.
-
-        Raises BudgetReached (it could pass a limit), LlmError (the actor is gone).
-        """
+        """Set aside what a call may take. Raises BudgetReached, LlmError (the actor is gone)."""
         try:
             self.handle.ask("reserve", charge)
         except BudgetReached as refused:
@@ -143,8 +133,7 @@ class RayTrace(TraceFile):
 def open_adapter(settings: Settings) -> PydanticModel:
     """Open what makes single attempts; nothing is sent yet, and with `replay` nothing is needed.
 
-    Raises UsageError (no such provider, or something is missing), MissingExtra (the provider's packages are
-    not installed), InputError (a GGUF file that cannot be loaded).
+    Raises UsageError (no such provider, something is missing), MissingExtra, InputError (a GGUF file).
     """
     provider, file = split_name(settings.model)
     local = LocalServer(Path(file)) if provider == "gguf" and not settings.replay else None
@@ -169,9 +158,8 @@ def open_model(
 ) -> ManagedModel:
     """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
 
-    `run` is what the run has spent and may spend, where others share it. Raises UsageError (no such provider,
-    or something is missing), MissingExtra (the provider's packages are not installed), InputError (the cache,
-    the trace or a GGUF file cannot be opened).
+    `run` is what the run has spent and may spend, where others share it. Raises UsageError, MissingExtra,
+    InputError (cache, trace or a GGUF file).
     """
     settings.check()
     cache = ReplyCache(settings.cache) if settings.cache else None
@@ -183,9 +171,8 @@ def open_model(
 def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
     """Open a chat model for all nodes of the Ray cluster that this process is connected to, and close it.
 
-    Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
-    replies and trace, of which one actor has each; keys and addresses are those of this process. Raises as
-    `open_model`, and UsageError for files that this process could not write, as it is no part of the cluster.
+    Pickled, it is opened anew elsewhere, with the same limits, recorded replies, trace, keys and addresses.
+    Raises as `open_model`, and UsageError for files that this process could not write.
     """
     from ray.util.client import ray as client
 
@@ -258,9 +245,9 @@ class _Probe:
 
 
 def doctor(settings: Settings) -> list[Check]:
-    """Check settings, files, provider, chat, model, streaming and structured output, in order.
+    """Check settings, files, provider, chat, model, streaming and structured output, as far as each works.
 
-    A step that needs a failed one is left out. At most five short calls are made, none from a cache.
+    At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
     try:

@@ -79,10 +79,9 @@ EXTRAS = ("anthropic", "bedrock", "cohere", "google", "groq", "huggingface", "mi
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that speaks OpenAI's chat completions.
+    """A server that speaks OpenAI's chat completions; its environment variables begin with `variables`.
 
-    `variables` is how the names of its environment variables begin. `body` maps fields of `Request` that
-    OpenAI's API lacks to members of the request's body.
+    `body` maps fields of `Request` that OpenAI's API lacks to members of the request's body.
     """
 
     base_url: str = ""
@@ -132,8 +131,7 @@ def extra_of(provider: str) -> str:
 def open_provider(name: str, base_url: str | None, api_key: str | None, timeout: float) -> OpenedModel:
     """Make the model `provider/model`; nothing is sent yet. `timeout` is the silence allowed, in seconds.
 
-    Raises UsageError (no such provider, or it is not set up; the message names its environment variables),
-    MissingExtra (its packages are not installed).
+    Raises UsageError (the message names environment variables), MissingExtra.
     """
     provider, model = split_name(name)
     try:
@@ -215,8 +213,8 @@ _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY", "_INFERENCE_KEY")
 class Policy:
     """How calls are managed.
 
-    `timeout` is for a whole reply, or between pieces of one that is heard, in seconds. A failed call is sent
-    again up to `attempts` times in all. With `replay` nothing is sent and only recorded replies are used.
+    `timeout` (seconds) is for a reply, or between pieces of one that is heard; `attempts` of a failed call
+    are made in all; `replay` sends nothing.
     """
 
     timeout: float = 120.0
@@ -230,10 +228,9 @@ class Policy:
 
 @dataclass(frozen=True)
 class Settings(Policy):
-    """A model and how to call it. `base_url` None is the provider's own.
+    """A model and how to call it; `base_url` None is the provider's own.
 
-    `cache` is a SQLite file, `trace` a JSONL file with every prompt and reply. `telemetry` makes spans of
-    OpenTelemetry, with prompts only if `telemetry_content`.
+    `cache` is a SQLite file, `trace` a JSONL file; `telemetry` has prompts only if `telemetry_content`.
     """
 
     model: str
@@ -266,10 +263,7 @@ class Settings(Policy):
         return url.rstrip("/")
 
     def check(self) -> None:
-        """Check what can be checked without sending anything.
-
-        Raises UsageError: something is missing, or does not go together; the message says what to do.
-        """
+        """Check what can be checked without sending anything. Raises UsageError, which says what to do."""
         if self.address == SERVERS["openai"].base_url and not self.api_key and not self.replay:
             raise UsageError(f"{self.model} needs an API key. Set OPENAI_API_KEY.")
         if self.api_key and not (self.api_key.isascii() and self.api_key.isprintable()):

@@ -34,10 +34,9 @@ class ShapeError(ValueError):
 
 
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Make the JSON schema of a type, whole, without references.
+    """The JSON schema of a type, without references: all fields are required, no others allowed.
 
-    All fields are required and no others allowed, as strict servers want it. Raises TypeError: a type that
-    JSON has no form for.
+    Raises TypeError: a type that JSON has no form for.
     """
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
     return _strict(schema, parts)
@@ -67,8 +66,7 @@ def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
 def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
     """Make an instance of a type from a JSON value, strictly: no text for numbers, no 1 for true.
 
-    Members that the type does not have are ignored; missing ones take the field's default. Raises ShapeError:
-    the value does not fit.
+    Other members are ignored, missing ones take the field's default. Raises ShapeError.
     """
     try:
         return converted(value, shape)
@@ -169,10 +167,7 @@ def values(text: str) -> Iterator[tuple[Any, str]]:
 
 
 def read_value(text: str, build: Callable[[Any], T]) -> T:
-    """Find the one JSON value in a clean text that `build` accepts; inside code fences first.
-
-    Raises ReplyInvalid: there is none, or there are two that differ.
-    """
+    """The one JSON value in a clean text that `build` accepts; inside code fences first. ReplyInvalid."""
     if not text:
         raise ReplyInvalid("it is empty", text)
     problem, blocks = "", fenced(text)
@@ -194,8 +189,7 @@ def fenced(text: str) -> list[str]:
 def statements(text: str) -> list[str]:
     """Texts of a clean reply that may be one statement of a query language, in the order to try them.
 
-    A JSON object tells its statement in a member (`{"cypher": "MATCH …"}`), and code stands in fences; each
-    of several in a row is one.
+    They stand in a member of JSON (`{"cypher": "MATCH …"}`), in fences, or are several in a row.
     """
     members = [value for value, why in values(text) if not why and isinstance(value, dict)]
     told = [
@@ -255,8 +249,7 @@ class ChatModel(ABC):
     async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
         """Reply with a value of a dataclass type, after at most one repair turn.
 
-        The strongest form that the server takes is used; one that it refuses is not tried again. Raises
-        ReplyInvalid (the reply does not fit the type, also after the repair), LlmError (as `complete`).
+        The strongest form that the server takes is used. Raises ReplyInvalid, LlmError.
         """
 
         def read(text: str) -> T:
@@ -308,8 +301,7 @@ def _in_form(request: Request, form: OutputForm, shape: type) -> Request:
 async def complete_parsed(model: ChatModel, request: Request, parse: Callable[[str], T]) -> Typed[T]:
     """Complete and parse, with one repair turn that shows the model what was wrong.
 
-    `parse` gets the raw text and raises `ReplyInvalid`. Raises ReplyInvalid (the reply cannot be parsed, also
-    after the repair, or is too long to be shown again), LlmError (as `ChatModel.complete`).
+    `parse` gets the raw text and raises `ReplyInvalid`, which is raised after the repair. Raises LlmError.
     """
     reply = await model.complete(request)
     try:
@@ -380,10 +372,7 @@ _MARK = "\x00"
 
 
 def declines(text: str, names: Iterable[str] | None = None) -> bool:
-    """Whether a text says that it has no answer, before it names any of `names`; at once, if they are None.
-
-    `names` are what it may answer with. Where it ends in *the answer is …*, only what follows counts.
-    """
+    """Whether a text says that it has no answer, before it names any of `names` (None: at once)."""
     masked_text = _masked(text[:20_000], names or ())
     starts = [match.end() for match in _ANSWER.finditer(masked_text)]
     if starts and masked_text[starts[-1] :].strip():
@@ -448,11 +437,9 @@ _QUOTES = " \t\"'“”‘’`*_"
 
 @dataclass(frozen=True, slots=True)
 class StatedAnswer:
-    """What a reply states.
+    """What a reply states: `items` as they are written (maybe `is_none`), on the numbers of `facts`.
 
-    `items` are its answers as they are written, which may be one that says that there is none (`is_none`);
-    `facts` the numbers of the facts that it rests on; `text` its own words, without the lines of the form;
-    `form` how it was stated, empty where it was not.
+    `text` are its own words without the form; `form` how it was stated, empty where it was not.
     """
 
     items: tuple[str, ...]

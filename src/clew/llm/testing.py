@@ -30,10 +30,7 @@ class ScriptedModel(ChatModel):
         self.requests: list[Request] = []
 
     async def complete(self, request: Request, hear: Hear | None = None) -> Reply:
-        """Give the next reply of the script, to `hear` word by word.
-
-        Raises LlmError: the script says so, or has come to its end.
-        """
+        """The next reply of the script, to `hear` word by word. Raises LlmError: it says so, or has ended."""
         self.requests.append(request)
         line = self._line(request)
         if isinstance(line, LlmError):

@@ -100,8 +100,7 @@ class Message:
 class Request:
     """One call: the conversation and how to sample; without messages, how to. None leaves it to the server.
 
-    `form` is how the server shall hold the reply to JSON; `schema` is a JSON schema, needed for `schema`.
-    `model` is filled in by the model that the request is given to.
+    `form` is how the server holds the reply to JSON, by `schema`; the model that gets it fills in `model`.
     """
 
     messages: tuple[Message, ...] = ()
@@ -137,10 +136,9 @@ def ask(text: str, system: str = "", **options: Any) -> Request:  # noqa: ANN401
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, and what it cost.
+    """What a model said, and what it cost; `notes` say which parameters the provider does not take.
 
-    `finish` is `stop`, `length` (cut off at max_tokens), or the server's own word. `cost` is None where no
-    price is known. `notes` say what was changed on the way: parameters that the provider does not take.
+    `finish` is `stop`, `length` (max_tokens), or the server's own word; `cost` None if no price is known.
     """
 
     text: str

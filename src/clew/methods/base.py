@@ -166,10 +166,7 @@ class ModelMethod(Generic[SettingsT]):
         prompt: str | None = None,
         sampling: Request | None = None,
     ) -> GroundedReply:
-        """Ask the model, and ground its reply; if that has no answer, ask for one once more.
-
-        Raises LlmError.
-        """
+        """Ask the model, and ground its reply; once more if that has no answer. Raises LlmError."""
         package, name = self.prompt
         asked, sampling, talk = prompt_named(package, prompt or name), sampling or self.sampling, run.talk
         reply = talk.ask(asked, sampling, stop=(), **values)

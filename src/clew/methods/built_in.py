@@ -1,8 +1,4 @@
-"""Answers without a model, by the learned reader.
-
-The reader (`reading/`) ranks what a question may mean over this graph and says how sure each of the likeliest
-meanings is. The surest is answered if it is sure enough; else the abstention says what is missing.
-"""
+"""Answers without a model: the surest reading of the learned reader if sure enough, or an abstention."""
 
 from __future__ import annotations
 
@@ -71,8 +67,7 @@ class BuiltInReader:
     ) -> tuple[LikelyReading, Answer]:
         """How a question was read, and its answer; `entities` are names that it is about, if known.
 
-        `around` makes another query of the one that it is read as, or none. Raises EmbedderError if the
-        shipped model cannot be opened.
+        `around` makes another query of the one that it is read as, or none.
         """
         began = perf_counter()
         likeliest = self.read(question, entities, None if entities else around)
@@ -89,10 +84,7 @@ class BuiltInReader:
     def read(
         self, question: str, entities: Sequence[str] = (), around: Around | None = None
     ) -> LikelyReading:
-        """The surest reading of a question; `around` as for `read_and_answer`.
-
-        Raises EmbedderError if the shipped model cannot be opened.
-        """
+        """The surest reading of a question; `around` as for `read_and_answer`."""
         with as_of(self.settings.day):
             reading = self.reader.read(question, entities)
         asked = names_asked(self.reader, reading.whole_question, entities)

@@ -46,10 +46,7 @@ class Linked:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceNames:
-    """The names of the entities `nodes` of the evidence; `names` are those of the whole graph.
-
-    They tell a misspelt name of the evidence from the right name of something else.
-    """
+    """The names of the entities `nodes` of the evidence; `names` of the whole graph tell misspelt ones."""
 
     graph: Graph
     nodes: tuple[int, ...]
@@ -423,10 +420,9 @@ def numbered(facts: Sequence[Fact], first: int = 1) -> list[str]:
 
 
 def fact_lines(graph: Graph, triples: Sequence[int], proofs: Proofs) -> tuple[Fact, ...]:
-    """Triples as lines, those of one relation at a known entity as one line with a list.
+    """Triples as lines, those of one relation at a known entity, or at one end, as one line with a list.
 
-    *(*, directed by, X): A; B; C*. A list says how many the graph has where it lacks some of them. What
-    many things have in common is one line, too: *(*, flag, Norway): Ann; Bea; … [134 in the graph]*.
+    *(*, directed by, X): A; B; C*; a list that lacks some says how many the graph has.
     """
     rows: dict[_Key, list[int]] = {}
     for triple in dict.fromkeys(triples):

@@ -227,10 +227,7 @@ def describe_rejected(rejected: Sequence[Linked]) -> str:
 
 
 def ground_reply(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
-    """The answers of a reply that the given facts prove, or an abstention that says why there are none.
-
-    *All of 3* stands for whatever the line 3 lists.
-    """
+    """The answers of a reply that the given facts prove, or an abstention that says why there are none."""
     return replace(_grounded(statement, evidence), cited=evidence.lines(statement.facts))
 
 
@@ -400,10 +397,9 @@ def _entities(
 def _value_reply(
     statement: StatedAnswer, evidence: ReadEvidence, value: str, cited: Sequence[Fact]
 ) -> GroundedReply:
-    """Yes, no or a number, where it is asked for.
+    """Yes or no where a query graph of the question comes to it; a number where the named facts do.
 
-    Yes and no where a query graph of the question comes to it; a number where the facts do that the reply
-    names, or else those whose names it repeats.
+    Without named facts a number is compared with those whose names the reply repeats.
     """
     if misfit := misfit_of_value(evidence.question, value):
         return _ungrounded(statement, value, misfit)

@@ -164,10 +164,7 @@ def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
 
 
 def names_of_graph(names: NamesIndex, texts: Sequence[str]) -> tuple[str, ...]:
-    """Each given name; the id of *Anna Keller (E08)*; or the entity that it is whole words of.
-
-    That is one alone, and one word must be a code.
-    """
+    """Each given name; the id of *Anna Keller (E08)*; or the only entity that it is whole words of."""
 
     def name_of(text: str) -> str:
         with_id = names.with_id(text)
@@ -191,8 +188,7 @@ def named_by_part(names: NamesIndex, part: str) -> list[int]:
 def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
     """Which of `entities` a text names by their labels, in the order of the text.
 
-    Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that
-    differ in how they are written only (a person and a tag), those that are there as written, if any.
+    Of names within one another the longest counts, of those that differ in case only the one as written.
     """
     words = f" {normalise(text)} "
     labels: dict[str, list[int]] = {}
@@ -313,10 +309,7 @@ def adds_up(question: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AskedSteps:
-    """The relations that the likeliest readings of a question follow, likeliest first.
-
-    And what the likeliest of all names: types and entities.
-    """
+    """The relations that the likeliest readings of a question follow, and what the likeliest names."""
 
     relations: tuple[int, ...] = ()
     types: tuple[int, ...] = ()
@@ -350,9 +343,8 @@ class Judge:
     def decides(self, question: str, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
         """The triples by which a query graph of the question says a value (yes, no, a number).
 
-        `named` are the triples of the facts that the model names for it. Where a likely one says another
-        value, that; where none decides it, an empty text. One that leaves words of the question out (*every*)
-        is of another question: it proves nothing.
+        `named` are the triples that the model names for it. Where a likely query graph says another value,
+        that; where none decides it, an empty text.
         """
         reader = self.reader
         graph, vocabulary = reader.graph, reader.vocabulary
@@ -373,10 +365,8 @@ class Judge:
     def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
         """What a likely query graph of a question answers, and which `entities` code can tell to be wrong.
 
-        It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
-        longest film*), of what has another declared type, or none, than all of its answers, and of all
-        where the query graph is `SURE` and answers none of them (*Who directed Memento?* by who wrote it). Of
-        recorded replies of a strong model this took no right answer; to leave out single names took three.
+        It can of values, of answers that are the first by a value, of another declared type than all of its
+        answers, and of all where the query graph is `SURE` and answers none of them.
         """
         reading, graph = self.reader.read(question), self.reader.graph
         likeliest = self._surest(reading)
@@ -413,10 +403,7 @@ class Judge:
         return likeliest is not None and entity in self._members(likeliest.query)
 
     def starts_at_names(self, question: str) -> bool:
-        """Whether a likely query graph of a question leads from its names to every answer.
-
-        Not so of what is *not* theirs, or compares with them.
-        """
+        """Whether a likely query graph leads from the names of a question to every answer, without *not*."""
         likeliest = self._surest(self.reader.read(question))
         if likeliest is None or likeliest.query.ask != "list" or not likeliest.query.contents.entities:
             return False

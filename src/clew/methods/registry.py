@@ -58,7 +58,7 @@ def _spec(folder: str, factory: str, settings: str, **fields: Any) -> MethodSpec
     return MethodSpec(f"clew.methods.{folder}.{factory}", f"clew.methods.settings:{settings}", **fields)
 
 
-_BY_QUERY = "clew.methods.auto.claim:VerifyByQuery"
+_BY_QUERY = "clew.methods.auto.choose:VerifyByQuery"
 _QUERIES = "clew.methods.synaptiqa.method"
 METHODS: dict[str, MethodSpec] = {
     "auto": _spec(
@@ -66,7 +66,7 @@ METHODS: dict[str, MethodSpec] = {
     ),
     "simgrag": _spec(
         "simgrag", "method:SimGRAG", "SimgragSettings",
-        verifier="clew.methods.simgrag.verify:VerifyWithModel",
+        verifier="clew.methods.simgrag.method:VerifyWithModel",
     ),
     "kg-rag": _spec("kg_rag", "method:KgRag", "KgRagSettings", ranks_triples=True),
     "llm": _spec("baselines", "method:Llm", "LlmSettings"),
@@ -145,10 +145,7 @@ def settings_of(name: str | MethodFactory) -> type | None:
 
 
 def made_settings(name: str | MethodFactory, given: object, *, claims: bool = False) -> object:
-    """Make the settings of a method, or of its `claims`, from a mapping (`{"k": 5}`); a dataclass is kept.
-
-    Raises UsageError for a name, a type or a value that the method does not take.
-    """
+    """Settings of a method, or of its `claims`, from a mapping; a dataclass is kept. Raises UsageError."""
     if given is None or is_dataclass(given):
         return given
     called = name if isinstance(name, str) else getattr(name, "__name__", "this method")
@@ -181,8 +178,7 @@ def make_store_method(
 ) -> Method:
     """Make a method that writes queries for a database; `auto` is the first of them.
 
-    Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot be
-    read.
+    Raises UsageError: it needs an index, or has no model; StoreError: the schema cannot be read.
     """
     factories = {each: spec.store for each, spec in METHODS.items() if spec.store is not None}
     name = next(iter(factories)) if name == "auto" else name
@@ -224,10 +220,7 @@ def make_method(
 def make_verifier(
     name: str, index: Index, embedder: Embedder, model: ChatModel | None, settings: object
 ) -> Verifier:
-    """Make a verifier: `auto` asks a model only where it cannot decide by itself, `simgrag` always.
-
-    Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
-    """
+    """Make a verifier: `auto` asks a model only where it cannot decide by itself. Raises UsageError."""
     if name not in VERIFIERS:
         raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
     spec = METHODS[name]
@@ -276,10 +269,7 @@ class Asks:
         settings: object,
         make: Callable[[], T],
     ) -> T:
-        """What was made for a name, a model and settings, or is now; threads that ask for the same share it.
-
-        Methods do not wait for a verifier that is being made, nor verifiers for a method.
-        """
+        """What was made for a name, a model and settings, or is now; threads share it."""
         with self._locks[kind]:
             entries = self._made.setdefault((kind, name), [])
             for made_with, own_settings, made in entries:

@@ -411,10 +411,7 @@ class RelationRanking:
         return self.embedder.embed([relation_text(label) for label in self.graph.relation_labels])
 
     def alike(self, text: str) -> Float32:
-        """Words of a text by relations, float32 [words, R]: cosines above the word's mean with all relations.
-
-        A word that is equally near to all (*films*, in a graph of films) says nothing.
-        """
+        """Words of a text by relations, float32 [words, R]: cosines above the word's mean with all."""
         words = list(dict.fromkeys(word.casefold() for word in _WORD.findall(text)))
         if not words or not len(self._vectors):
             return np.zeros((1, len(self._vectors)), np.float32)
@@ -429,11 +426,7 @@ class RelationRanking:
 
 
 def path_scores(alike: Float32, paths: Sequence[tuple[int, ...]]) -> list[float]:
-    """Score paths of steps: each word is explained by a step, and the worst step by a word.
-
-    Of 300 development questions of MetaQA, 99, 98 and 100 % of 1, 2 and 3 hops have a path with all gold
-    answers among the best 16; 99, 94 and 100 % by the mean of the steps.
-    """
+    """Score paths of steps: each word is explained by a step, and the worst step by a word."""
     scores: list[float] = []
     for steps in paths:
         likeness = alike[:, [relation_of(step) for step in steps]]

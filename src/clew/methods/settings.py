@@ -29,10 +29,9 @@ SettingsT = TypeVar("SettingsT")
 
 @dataclass(frozen=True, slots=True)
 class MethodOption:
-    """A field of settings as users see it.
+    """A field of settings as users see it; `section` is where the paper of the method has it.
 
-    `section` is where the paper of the method has it. `reads` names a function (`module:name`) that makes the
-    value of a path. `unset` says in words what a default of None means.
+    `reads` names a function (`module:name`) that makes the value of a path; `unset` says what None means.
     """
 
     help: str

@@ -85,15 +85,17 @@ def update_index_files(
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     keep_machine_code()
+    from clew.graph.readers.columns import TableForm
     from clew.index.store.directory import read_manifest
     from clew.index.update.edits import EditRules, read_edits
-    from clew.index.update.update import known_tables, update_index
+    from clew.index.update.update import update_index
     from clew.vocabulary.terms import with_terms
 
     about = read_manifest(path).about
     index_embedder = about.embedder
     tell = None if progress is None else partial(progress, "reading")
-    edits = read_edits(files, tell, known=known_tables(about.report))
+    known = [TableForm.from_json(form) for form in about.report.get("tables", ())]
+    edits = read_edits(files, tell, known=known)
     return update_index(
         path,
         edits,
@@ -284,25 +286,21 @@ class GraphView:
         after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
         """
         from clew.graph.match.matcher import match
-        from clew.graph.match.patterns import pattern_from_json
+        from clew.graph.match.patterns import match_where, pattern_from_json
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        graph_distances, graph = distances or self._distances, self.opened.graph
+        graph = self.opened.graph
+        search = partial(match, graph, pattern, distances or self._distances, milliseconds=milliseconds)
         if any(edge.where for edge in pattern.edges):
-            from clew.graph.match.patterns import match_where
-
-            def search(count: int) -> MatchResult:
-                return match(graph, pattern, graph_distances, k=count, milliseconds=milliseconds)
-
-            result = match_where(search, graph, pattern, None if all else k)
+            found = match_where(lambda count: search(k=count), graph, pattern, None if all else k)
         else:
-            result = match(graph, pattern, graph_distances, k=k, all_tied=all, milliseconds=milliseconds)
+            found = search(k=k, all_tied=all)
         matches = (
             replace(m, labels=tuple(map(graph.label, m.nodes)), texts=tuple(map(self.triple, m.triples)))
-            for m in result.matches
+            for m in found.matches
         )
-        return replace(result, matches=tuple(matches))
+        return replace(found, matches=tuple(matches))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> MatchesForm:
         """Make the stable JSON form of matches (docs/json.md)."""

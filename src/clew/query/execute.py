@@ -117,9 +117,8 @@ class OverBudget(Exception):
 class OnEdges:
     """Values of one property of edges, a row each, int64 [n].
 
-    `reached` and `before` are the ends of its edge; `before` is in its part of `sources`. `statements` and
-    `places` are its row among the statements and the properties of the graph. `numbers` float64 [n] its value
-    where that is a number, or a date if most are; else NaN.
+    `reached` and `before` (in its part of `sources`) are the ends of its edge; `statements` and `places` its
+    rows among statements and properties; `numbers` float64 [n] the numbers, or dates if most are; else NaN.
     """
 
     reached: Nodes
@@ -142,12 +141,7 @@ class Executor:
     _keyed: dict[tuple[Part, str], OnEdges] = field(default_factory=dict[tuple[Part, str], OnEdges])
 
     def members(self, part: Part) -> Nodes:
-        """The nodes of a part, int64, ascending.
-
-        Raises:
-            OverBudget: more than `edges_left` edges would be followed.
-
-        """
+        """The nodes of a part, int64, ascending. Raises OverBudget."""
         nodes = self._sets.get(part)
         if nodes is None:
             nodes = self._sets[part] = self._evaluate(part)
@@ -188,12 +182,7 @@ class Executor:
         return low, high - low
 
     def edges(self, nodes: Nodes, step: Step) -> tuple[Nodes, Nodes]:
-        """Places in `nodes` and the neighbours that a step leads to from there, one row an edge.
-
-        Raises:
-            OverBudget: there are more than may be followed.
-
-        """
+        """Places in `nodes` and the neighbours that a step leads to, one row an edge. Raises OverBudget."""
         low, count = self.spans(nodes, step)
         total = int(count.sum())
         self.edges_left -= total + len(nodes)
@@ -252,10 +241,7 @@ class Executor:
         return place[is_allowed], reached[is_allowed]
 
     def on_edges(self, part: Part, key: str) -> OnEdges:
-        """The values of a property of the edges that lead to the members of a set, each edge once.
-
-        Raises OverBudget.
-        """
+        """The values of a property of the edges that lead to a set, each edge once. Raises OverBudget."""
         known = self._keyed.get((part, key))
         if known is not None:
             return known
@@ -291,8 +277,7 @@ class Executor:
     def names(self, query: Query) -> list[tuple[int, str, Name]]:
         """What *names* and *called* ask of a set: each member, what it is called, and the name that says so.
 
-        Of *names* all but what is known; where that is not what a thing is shown as, this is one of them, and
-        the name that is known says so. Of *called* those that are the text.
+        Of *names* all but what is known, or what it is shown as; of *called* those that are the text.
         """
         graph, found = self.graph, list[tuple[int, str, Name]]()
         for member in self.members(query.part).tolist():
@@ -579,8 +564,7 @@ def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
 def onward(part: Walk, reached: Nodes) -> Nodes:
     """What a walk reaches without the entity that its chain begins at.
 
-    Where that is all it reaches, it stays, if the walk is no way back: the children of the parents of an only
-    child, but no film with the director of a film that is his only one.
+    Where that is all it reaches, it stays, if the walk is no way back.
     """
     source, length = part.source, 1
     while isinstance(source, Walk):

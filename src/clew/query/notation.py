@@ -93,12 +93,7 @@ class NameLookup:
 
 
 def read_query(text: str, names: NameLookup) -> Query:
-    """Read one query.
-
-    Raises:
-        NotationError: the text is not of the notation, or a name is not of the graph.
-
-    """
+    """Read one query. Raises NotationError: it is not of the notation, or a name is not of the graph."""
     if len(text) > LONGEST_NOTATION:
         raise NotationError(f"longer than {LONGEST_NOTATION} characters")
     tokens = list(_tokens(text))
@@ -122,12 +117,7 @@ def read_set(text: str, names: NameLookup) -> Part:
 
 
 def write_query(query: Query, graph: Graph) -> str:
-    """Write a query so that `read_query` reads it again.
-
-    Raises:
-        NotationError: it is too long, or has a name or a value that cannot be written.
-
-    """
+    """Write a query so that `read_query` reads it. Raises NotationError: too long, or a name cannot be."""
     text = _Writer(graph).query(query)
     if len(text) > LONGEST_NOTATION:
         raise NotationError(f"longer than {LONGEST_NOTATION} characters")
@@ -542,10 +532,7 @@ def lookup_of(
     linked: Mapping[str, int] | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> NameLookup:
-    """Find names as the source writes them, then as people read them, then by other words of a `vocabulary`.
-
-    `linked` entities, by their case-folded names, come before others of the graph.
-    """
+    """Find names as the source or people write them, then by a `vocabulary`; `linked` entities first."""
 
     def entity(name: str) -> int | None:
         if linked and name.casefold() in linked:

@@ -162,10 +162,7 @@ def _value_path(
 
 
 def pattern_of(query: Query, graph: Graph) -> Pattern | None:
-    """The pattern of a query that is nothing but entities, steps, types and joins; None for others.
-
-    One that asks for yes or no has no answer; one that counts has what is counted as its answer.
-    """
+    """The pattern of a query that is nothing but entities, steps, types and joins; None for others."""
     if query.ask not in ("list", "count", "yes") or query.by:
         return None
     nodes: list[PatternNode] = []

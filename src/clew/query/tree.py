@@ -192,10 +192,7 @@ Part = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What stands in a part: itself and all parts inside it, its entities and steps, outer ones first.
-
-    `mentions` are ascending, each once; `types` are the declared ones, as often as they stand there.
-    """
+    """What stands in a part, outer ones first; `mentions` ascend, each once, `types` are declared ones."""
 
     parts: tuple[Part, ...]
     entities: tuple[Anchor, ...]

@@ -120,11 +120,7 @@ _KEYS = frozenset("id code number no nr num key ref reference".split())
 
 
 def words_of_reference(label: str, type_: str) -> str:
-    """What leads to things of a type, without its words for a key: of `lift no` *lift*.
-
-    Of `code`, `iid` and `interp id` it is the type, *interpreter*; of people a part: *manager* of
-    `manager emp no`.
-    """
+    """What leads to things of a type, without its words for a key: of `lift no` *lift*, of `iid` the type."""
     words, noun, lexicon = label.split(), singular_noun(type_), Lexicon.load()
     initials, kind = "".join(word[0] for word in noun.split()), noun.split()[-1]
     if words and words[-1] in {initials + key for key in _KEYS}:
@@ -294,8 +290,7 @@ class Vocabulary:
     def canonical(self) -> NDArray[np.int64]:
         """The step that stands for each, int64 [steps]: another where a relation has an inverse.
 
-        *narrower* stands for *broader* against its direction, and one way of a symmetric relation for both.
-        A relation that is only named as an inverse (`in_country_inverse`) is never gone over.
+        One way of a symmetric relation stands for both; what is only named as an inverse is left out.
         """
         same = np.arange(2 * len(self.relations))
         for relation, inverse in enumerate(self.schema.inverse.tolist()):
@@ -376,10 +371,7 @@ class Vocabulary:
         return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
 
     def texts_of_few(self, most: int) -> NDArray[np.int32]:
-        """The plain texts to which relations lead that have at most so many: int32, ascending.
-
-        Of a graph of many triples those of some.
-        """
+        """The plain texts to which relations lead that have at most so many: int32, ascending."""
         is_of_few = (self.schema.nodes[TAILS] <= most) & (np.array(self.ends[TAILS]) == LEAF)
         tails = self._tails_by_relation
         relations = np.repeat(np.arange(len(is_of_few)), np.diff(tails.offsets))
@@ -399,10 +391,7 @@ class Vocabulary:
         return _ByRelation(nodes[np.argsort(relation, kind="stable")], offsets)
 
     def are_words(self, end: End) -> bool:
-        """Whether what stands at an end is written in small letters, where things are written otherwise.
-
-        *Exam* is nobody in a graph that has `exam` and `Ann Lee`.
-        """
+        """Whether an end is written in small letters, where things are not: *Exam* is nobody with `exam`."""
         if not is_tail(end) or not self._has_capitals:
             return False
         nodes = dict.fromkeys(self.some_tails(relation_of(end))[:MOST_READ].tolist())
@@ -415,10 +404,7 @@ class Vocabulary:
         return frozenset((*map(singular_noun, self.types), *of_relations))
 
     def are_codes(self, end: End) -> bool:
-        """Whether what stands at an end has codes for names, where others have full ones.
-
-        *RES-007* is nobody in a graph that has `Ann Lee`.
-        """
+        """Whether an end has codes for names (*RES-007*), where others have full ones."""
         if not self._has_full_names or self.ends[end] in (NUMBER, DATE):
             return False
         if end not in self._coded:
@@ -574,7 +560,6 @@ def questions_about(triple: TripleText, head_type: str = "", tail_type: str = ""
     """(question, label of a right answer) about a triple, the plainest first.
 
     `head_type` and `tail_type` are what most nodes are there: a type, `number`, `date`, a datatype, or empty.
-    Whether the reader of a graph understands a question is for the caller to see.
     """
     return list(_questions(triple, words_of_label(head_type) if head_type else "", _kind_of(tail_type)))
 

@@ -153,11 +153,7 @@ class _Phrase:
 
 
 def say(query: Query, vocabulary: Vocabulary) -> str:
-    """A query in one line of plain English.
-
-    Members are a noun phrase ("the director of Memento"), a count is "the number of …", yes or no is
-    "whether …", a sum "the total price of …".
-    """
+    """A query in one line of plain English: "the director of Memento", "the number of …", "whether …"."""
     words = _Words(vocabulary)
     part, other = query.part, query.part if query.other is None else query.other
     if query.by:
@@ -190,10 +186,7 @@ def column_of(steps: Sequence[Step], vocabulary: Vocabulary) -> str:
 
 
 def head_of(step: Step, vocabulary: Vocabulary) -> str:
-    """One step as the head of a column or a list, with … for what it leads from.
-
-    *directed by*, *height (cm)*; against its direction *films directed by …*.
-    """
+    """One step as the head of a column or a list: *directed by*, against it *films directed by …*."""
     if is_backward(step):
         return _Words(vocabulary).led_back(step)
     label = vocabulary.graph.relation_labels[relation_of(step)]
@@ -273,12 +266,10 @@ class _Words:
         if kind == DATE and " " not in label and is_quality(label):
             return Shape("post", label, label)  # *due*
         label = measure_of(label)[0] if kind == NUMBER else label
-        return shape_of(label, kind in (NUMBER, DATE), self._is_done_by_persons(step))
-
-    def _is_done_by_persons(self, step: Step) -> bool:
-        """Whether a relation leads from persons to things that its name does not name."""
         head, tail = (self._noun(step_of(relation_of(step), back)) for back in (False, True))
-        return is_person(head) and not is_person(tail) and tail != singular_noun(self._label(step))
+        # It leads from persons to things that its name does not name.
+        by_persons = is_person(head) and not is_person(tail) and tail != singular_noun(self._label(step))
+        return shape_of(label, kind in (NUMBER, DATE), by_persons)
 
     def _unit(self, step: Step) -> str:
         """The unit that the name of a relation says: "minutes" of `runtime minutes`."""
@@ -505,10 +496,7 @@ class _Words:
     def _compared(
         self, steps: Sequence[Step], sign: Sign, value: Value | Part | Amount, last: Value | None = None
     ) -> _Narrowed:
-        """*Longer than Tenet*, *released after 2000*, *whose rating is at least 7*; of values, *(over 7)*.
-
-        With `last` it is from a value to that one: *whose rating is from 7 to 8*.
-        """
+        """*Longer than Tenet*, *released after 2000*, *(over 7)*; with `last` from a value to that one."""
         if not steps:
             to = "" if last is None else f" to {self._bound(-1, last)[0]}"
             return _alike("edge", f"({_NUMBER_SIGNS[sign]}{self._bound(-1, value)[0]}{to})")

@@ -54,11 +54,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Float32:
-        """Embed texts: float32 [len(texts), dimension].
-
-        Rows have length 1, or are 0 for a text without content (at least: a blank one). Raises EmbedderError:
-        the model or its endpoint failed.
-        """
+        """Embed texts: float32 [len(texts), dimension]; unit rows, 0 of a blank one. Raises EmbedderError."""
         ...
 
 
@@ -96,8 +92,7 @@ class ModelEmbedder(ABC):
     def hash(self) -> str:
         """Hash the name, the dimension and the answers to a few texts, as the weights cannot be read.
 
-        Of each answer only position and sign of the largest component count, if it leads clearly: noise is
-        small.
+        Of each answer only place and sign of a clearly largest component count: noise is small.
         """
         parts = [self.name, str(self.dimension)]
         for vector in self.embed(PROBE_TEXTS):
@@ -164,11 +159,7 @@ def has_vnni(cpu_info: Path = CPU_INFO) -> bool:
 
 
 def load_runtime() -> Any:  # noqa: ANN401
-    """Import onnxruntime without its telemetry.
-
-    When its wheels are imported they make an id of the machine under `~/.cache` and look up a host of their
-    vendor. Only this variable stops that, and only before the import.
-    """
+    """Import onnxruntime without its telemetry, which only this variable stops, before the import."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return import_module("onnxruntime")
 
@@ -219,7 +210,7 @@ class StaticEmbedder:
 
     @classmethod
     def load(cls, folder: Path = EMBEDDER_DATA) -> Self:
-        """Read the table that ships (20 ms). EmbedderError: the installation is incomplete."""
+        """Read the table that ships (20 ms). Raises EmbedderError: the installation is incomplete."""
         try:
             with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
@@ -305,10 +296,7 @@ SENTENCE, TOKEN_OUTPUTS = "sentence_embedding", ("token_embeddings", "last_hidde
 
 
 class OnnxEmbedder(ModelEmbedder):
-    """A model with inputs `input_ids`, `attention_mask` and perhaps `token_type_ids` (int64 [texts, tokens]).
-
-    The vector is its output `sentence_embedding` if it has one, else the mean of its token vectors.
-    """
+    """A model with inputs `input_ids`, `attention_mask`, maybe `token_type_ids`: int64 [texts, tokens]."""
 
     batch = 64
 
@@ -327,10 +315,7 @@ class OnnxEmbedder(ModelEmbedder):
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a model: its file, or the directory that has it, with `tokenizer.json` beside it or one above.
-
-        Raises EmbedderError (a file is missing or cannot be read).
-        """
+        """Open a model: its file, or its directory, with `tokenizer.json` there or above. EmbedderError."""
         from tokenizers import Tokenizer
 
         model = _model_file(path)
@@ -372,10 +357,7 @@ class OnnxEmbedder(ModelEmbedder):
         return (output * weights).sum(1) / weights.sum(1)
 
     def tokens(self, text: str) -> Float32:
-        """Embed the tokens of one text: float32 [tokens, d], unit rows, without those that are special.
-
-        Not in batches: in a quantised model the others would change the vectors. Raises EmbedderError.
-        """
+        """Embed the tokens of one text, alone: float32 [tokens, d], unit rows, none special."""
         output = next((name for name in TOKEN_OUTPUTS if name in self._outputs), None)
         if output is None:
             expected = " or ".join(TOKEN_OUTPUTS)
@@ -470,8 +452,7 @@ class OpenAIEmbedder(ModelEmbedder):
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
-        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server. Raises
-        MissingExtra, EmbedderError (it is not reached, refuses, or has no vectors).
+        `base_url` ends in `/v1`; None is OpenAI itself. Raises MissingExtra, EmbedderError.
         """
         package = require("openai", "openai")
         client = package.OpenAI(
@@ -519,10 +500,7 @@ SPECS = (DEFAULT, "onnx:PATH", "sentence-transformers/NAME", "openai/NAME")
 
 
 def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str | None = None) -> Embedder:
-    """Make the embedder of a spec, one of `SPECS`; `base_url` and `api_key` are for `openai/NAME`.
-
-    Raises UsageError (no such kind), MissingExtra, EmbedderError (it cannot be opened or reached).
-    """
+    """Make the embedder of a spec (`SPECS`). Raises UsageError, MissingExtra, EmbedderError."""
     if spec == DEFAULT:
         return StaticEmbedder.load()
     kind, _, model = spec.partition(":" if spec.startswith("onnx:") else "/")

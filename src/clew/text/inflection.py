@@ -85,9 +85,8 @@ class Shape:
 def shape_of(label: str, of_values: bool = False, by_persons: bool = False) -> Shape:
     """How the name of a relation is used, in words as `words_of_label` gives it.
 
-    With `of_values` it leads to numbers, dates or plain texts: *founded* is "founded in 1998" then, where
-    elsewhere it is "that founded X". With `by_persons` it leads from persons to things: *commands* is "who
-    commands X" then, where elsewhere it may be several commands.
+    With `of_values` it leads to values: "founded in 1998", elsewhere "that founded X". With `by_persons` it
+    leads from persons to things: "who commands X".
     """
     words = label.split()
     if len(words) > 1 and words[0] in _HAVE and words[1] not in _BE:
@@ -209,10 +208,7 @@ def _base_verb(word: str) -> str:
 
 
 def _is_third_person(word: str, least: float = 0.0) -> bool:
-    """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*.
-
-    At `least` such a share of its uses has to be as a verb.
-    """
+    """Whether a word is a verb in the third person: at `least` such a share of its uses is as a verb."""
     if word in _VERBS or not _THIRD_PERSON.fullmatch(word):
         return word in _VERBS
     return _base_verb(word) != word and (not least or Lexicon.load().verb_share(word) >= least)

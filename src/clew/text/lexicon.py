@@ -175,7 +175,7 @@ class Lexicon:
 
     @staticmethod
     def load(path: Path = LEXICON_FILE) -> Lexicon:
-        """The lexicon of a table, read once (25 ms). FormatError: the installation is incomplete."""
+        """The lexicon of a table, read once (25 ms). Raises FormatError: the installation is incomplete."""
         with LOADING:
             return _read(path)
 
@@ -206,10 +206,9 @@ class Lexicon:
         return any(base in self for base in self.lemmas(word))
 
     def _lemmas(self, word: str) -> tuple[str, ...]:
-        """Return base forms, the most frequent reading first; the word itself when nothing is known.
+        """Base forms, the most frequent reading first (`left` → `leave`, `left`); an unknown word itself.
 
-        `left` → `leave`, `left`; `directed` → `direct`, `directed`; `children` → `child`. A word that the
-        table lacks may be a plural: `keywords` → `keywords`, `keyword`.
+        Such a word may be a plural: `keywords` → `keywords`, `keyword`.
         """
         word = word.lower()
         if len(word) > LONGEST_WORD:
@@ -298,10 +297,7 @@ class Lexicon:
         return tuple(sorted(scores, key=lambda name: (-scores[name], name)))
 
     def _kin_terms(self, word: str) -> tuple[frozenset[str], ...]:
-        """Return the words of a kin term's sense and of each broader one below *relative*, nearest first.
-
-        `mother` → {mother}, {parent}, {genitor} …; empty for a word that is no kin term.
-        """
+        """The words of a kin term's sense and of each broader one below *relative*, nearest first."""
         for sense in (s for base in self.lemmas(word) for s in self._senses(base)):
             if self._main[sense] >= LEAST_TERM:
                 broader = self._broader(self._synset[sense])
@@ -339,11 +335,7 @@ class Lexicon:
         return max(self.nearness(a, b), self.nearness(b, a))
 
     def nearness(self, word: str, other: str) -> float:
-        """Say how near a word is to another, as `similarity`, by what is found from the other alone.
-
-        What is near `other` takes a millisecond, once; of `word` only its lemmas are looked up. Of 1,936
-        pairs of words of questions and labels that are near at all, 2 % are less so than from both.
-        """
+        """Say how near a word is to another, as `similarity`, by what is found from the other alone."""
         if word.lower() == other.lower():
             return 1.0
         readings, similarities = self._readings(word), self._related_lemmas(other)
@@ -353,10 +345,7 @@ class Lexicon:
         return best if best >= LEAST_SIMILARITY else 0.0
 
     def kin(self, word: str) -> dict[str, float]:
-        """Return the lemmas that mean what a word does, with how near each is, as `similarity` says.
-
-        They are its own, what derives from it, and synonyms of its main senses.
-        """
+        """Return the lemmas that mean what a word does, with how near each is, as `similarity` says."""
         scores: dict[str, float] = {}
         for base in self.lemmas(word):
             scores[base] = 1.0

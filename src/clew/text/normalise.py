@@ -180,10 +180,7 @@ def normalise(text: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """Split `text` into its words; a possessive `'s` and a run of symbols (emoji) are tokens too.
-
-    For tokens i < j, `text[tokens[i].start : tokens[j - 1].stop]` is the text of the span [i, j).
-    """
+    """Split `text` into its words; a possessive `'s` and a run of symbols (emoji) are tokens too."""
     classes = text.translate(_CLASSES)
     words: list[Token] = []
     for match in _TOKEN.finditer(classes):

@@ -119,11 +119,7 @@ class Templates:
         return "".join(parts)
 
     def clauses(self, root: int, steps: Sequence[Step], nodes: Sequence[int]) -> str:
-        """Say one walk as people read it: each triple the right way round, from head to tail.
-
-        *Arctol 46* ← *lubricated with* ← *HP-14* → *part of* → *Line 2* is "HP-14 lubricated with Arctol 46,
-        and HP-14 is part of Line 2".
-        """
+        """Say one walk as people read it: each triple the right way round, from head to tail."""
         text = ""
         current, was_forward = root, False
         for step, node in zip(steps, nodes, strict=True):

@@ -87,10 +87,7 @@ class ModelDraft:
 
 
 def model_draft(index: Index, words: Vocabulary, team: TeamVocabulary, model: ChatModel) -> ModelDraft:
-    """Ask a model about what the team has no label for: one call for `NAMES_A_CALL` names.
-
-    Raises LlmError: the model cannot be asked, or its reply is of no use also after a repair.
-    """
+    """Ask a model about what the team has no label for, `NAMES_A_CALL` names a call. Raises LlmError."""
     graph = words.graph
     by_triples = np.argsort(-words.schema.triples, kind="stable").tolist()
     relations = (at for at in by_triples if _is_open(graph.relations[at], team.relations, team))

@@ -127,10 +127,7 @@ class TeamVocabulary:
 
 
 def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabulary, str]:
-    """A vocabulary of a file, of its text (which holds a line break or `=`), or one that was read; its name.
-
-    Raises InputError for a file that cannot be read, and as `read_vocabulary`.
-    """
+    """A vocabulary of a file, of its text (with a line break or `=`), or one that was read; and its name."""
     if isinstance(vocabulary, TeamVocabulary):
         return vocabulary, "vocabulary"
     if isinstance(vocabulary, str) and (not vocabulary or "\n" in vocabulary or "=" in vocabulary):
@@ -146,13 +143,7 @@ def open_vocabulary(vocabulary: str | Path | TeamVocabulary) -> tuple[TeamVocabu
 
 
 def read_vocabulary(text: str, file: str = "vocabulary") -> TeamVocabulary:
-    """Read a vocabulary file.
-
-    Raises:
-        ParseError: the text is not TOML.
-        InputError: a table, key or value is none of a vocabulary, or there are too many; all are named.
-
-    """
+    """Read a vocabulary file. Raises ParseError (no TOML), InputError (names all that is no vocabulary)."""
     if len(text) > MOST_BYTES:
         raise InputError(
             f"{file}: larger than {MOST_BYTES >> 20} MB. A vocabulary names types, relations and terms"
@@ -280,10 +271,7 @@ def draft(
     drafted: TeamVocabulary | None = None,
     note: str = "",
 ) -> str:
-    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, not guesses.
-
-    What a model `drafted` takes the place of Clew's guesses, behind # and marked; `note` says so at the top.
-    """
+    """Write the vocabulary of a graph as TOML; `read_vocabulary` reads what is set in it, not guesses."""
     graph, schema, model = words.graph, words.schema, drafted or TeamVocabulary()
     lines = [_HEAD.format(source=source) + note]
     for number in np.argsort(-schema.triples, kind="stable").tolist():

@@ -48,10 +48,7 @@ NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word with its query graph, and the terms that this `uses`.
-
-    `part` of a relation begins at `OfType(-1, end)`, which stands for where its first step leads.
-    """
+    """A word with its query graph, whose `part` begins at `OfType(-1, end)`, and the terms that it `uses`."""
 
     word: str
     query: str
@@ -87,14 +84,9 @@ class Derived:
 
 
 def pairs_of(executor: Executor, part: Part) -> Pairs:
-    """All pairs that a relation's part leads between, each once, ascending.
+    """All pairs that a relation's part leads between, ascending; nothing leads to itself over several steps.
 
-    Over several steps nothing leads to itself: nobody is his own sister.
-
-    Raises:
-        InputError: more than `MOST_DERIVED`.
-        OverBudget: more edges are followed than the executor may.
-
+    Raises InputError: more than `MOST_DERIVED`; OverBudget.
     """
     heads, tails = _pairs(executor, part)
     if not isinstance(part, OfType):
@@ -155,10 +147,7 @@ def _last_end(part: Part) -> End:
 
 
 def mirrored(graph: Graph, team: TeamVocabulary) -> dict[str, Pairs]:
-    """The pairs of relations that mirror others: stated triples of those reversed, but not from values.
-
-    Raises InputError for more than `MOST_DERIVED`.
-    """
+    """The pairs of relations that mirror others: stated triples reversed, but values. Raises InputError."""
     pairs: dict[str, Pairs] = {}
     for name, other in _mirrors(graph, team):
         slots = np.flatnonzero((graph.out.relation == other) & (np.asarray(graph.source) != DERIVED))
@@ -225,8 +214,7 @@ def team_vocabulary(index: Index) -> TeamVocabulary:
 def terms_of(index: Index, team: TeamVocabulary, *, as_stored: bool = False) -> tuple[list[Term], list[str]]:
     """The terms of a vocabulary over the graph of an index, those that others use first; and problems.
 
-    In terms `as_stored`, others are the relations and types of the graph that stand for them; else their
-    parts only tell what kind of a term each is.
+    Of terms `as_stored`, others are the graph's own relations and types.
     """
     graph = index.graph
     relations, types = _numbers(graph, () if as_stored else team_vocabulary(index).terms)
@@ -270,13 +258,7 @@ def _numbers(graph: Graph, left_out: Collection[str]) -> tuple[dict[str, int], d
 
 
 def check(index: Index, team: TeamVocabulary, file: str) -> list[Term]:
-    """Check a vocabulary against a graph, and return its terms.
-
-    Raises:
-        InputError: names that the graph lacks, words that two things have, terms that cannot be used; all
-            are named, unknown names with those nearest.
-
-    """
+    """Check a vocabulary against a graph, and return its terms. Raises InputError, which names all."""
     graph, old_terms = index.graph, set(team_vocabulary(index).terms)
     relations = [name for name in graph.relations if name not in old_terms]
     types = [name for name in graph.types.names if name not in old_terms]
@@ -327,10 +309,7 @@ def set_vocabulary(
     file: str = "vocabulary",
     access: VectorAccess | None = None,
 ) -> VocabularyReport:
-    """Check a vocabulary and keep it in an index, with what its terms mean, as one new generation.
-
-    Raises InputError as `check` and `derive`, and as `update_index`.
-    """
+    """Check a vocabulary and keep it in an index, with what its terms mean. Raises as `update_index`."""
     from clew.index.update.edits import Edits
     from clew.index.update.update import update_index
 
@@ -366,10 +345,9 @@ def with_terms(index: Index, edit: GraphEdit) -> tuple[GraphEdit, Mapping[str, b
 def _all_derived(
     index: Index, team: TeamVocabulary, terms: Sequence[Term], edit: GraphEdit, after: Graph
 ) -> Derived:
-    """What mirrors and terms stand for in the graph after an edit; terms may use mirrors and other terms.
+    """What mirrors and terms stand for in the graph after an edit, first those that others use.
 
-    What a term uses is put into the graph first. Raises InputError for a term that stands for too much, or
-    takes too long.
+    Raises InputError for a term that stands for too much, or takes too long.
     """
     derived, graph, edges_left = Derived(mirrored(after, team), {}), after, MOST_FOLLOWED
     mirrors, missing = set(derived.relations), set(derived.relations)

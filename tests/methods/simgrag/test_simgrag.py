@@ -12,8 +12,7 @@ from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_verifier
 from clew.methods.settings import SimgragSettings
-from clew.methods.simgrag.method import SimGRAG
-from clew.methods.simgrag.verify import VerifyWithModel
+from clew.methods.simgrag.method import SimGRAG, VerifyWithModel
 
 DIRECTOR = ("Memento", "director", "UNKNOWN person 1")
 

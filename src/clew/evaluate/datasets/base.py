@@ -48,11 +48,7 @@ class DatasetReader(Protocol):
         ...
 
     def read(self, folder: Path, part: str, split: str | None) -> DatasetPart:
-        """Read one part.
-
-        Raises InputError (a file is missing) and ParseError (a line is not as the format wants it; says file,
-        line and what was expected).
-        """
+        """Read one part. Raises InputError (a file is missing), ParseError (file, line, what is expected)."""
         ...
 
 
@@ -89,10 +85,7 @@ def choose_split(splits: Sequence[str], available: Sequence[str], requested: str
 
 
 class SplitFiles:
-    """What data sets with a file for each split have in common.
-
-    `names` are those that the file may have, with its split for SPLIT; `noun` is what it holds.
-    """
+    """Data sets with a file for each split: `names` may have SPLIT in them, `noun` is what it holds."""
 
     splits: tuple[str, ...] = ("test", "dev", "train")
     part: ClassVar = "all"
@@ -160,10 +153,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def plain_pickle(file: Path) -> Any:  # noqa: ANN401
-    """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
-
-    Raises InputError: it is no pickle, or holds something else.
-    """
+    """Read a pickle of dictionaries, lists, strings and numbers, without running code. Raises InputError."""
     try:
         with file.open("rb") as stream:
             return _PlainUnpickler(stream).load()
@@ -174,10 +164,7 @@ def plain_pickle(file: Path) -> Any:  # noqa: ANN401
 def read_each(
     rows: Iterable[tuple[int, Row]], file: Path, name: str, read: Callable[[int, Row], EvalQuestion]
 ) -> list[EvalQuestion]:
-    """Read questions of a published format; `read` gets the number of each and what stands there.
-
-    Raises ParseError for one that is not as its format has it, whatever that made `read` raise.
-    """
+    """Read questions of a published format; `read` gets number and question. Raises ParseError alone."""
     questions: list[EvalQuestion] = []
     for number, row in rows:
         try:

@@ -18,8 +18,7 @@ from clew.evaluate.datasets.base import (
     json_lines,
     unique,
 )
-from clew.evaluate.datasets.graphless import Crag, Qald
-from clew.evaluate.datasets.multi_hop import WC2014, FactKG, MetaQA, PathQuestion
+from clew.evaluate.datasets.published import WC2014, Crag, FactKG, MetaQA, PathQuestion, Qald
 from clew.evaluate.records import DatasetPart, EvalQuestion, GoldAnswer, GoldPath, GoldVerdict
 from clew.foundation.forms import converted
 from clew.graph.readers.registry import READERS
@@ -70,10 +69,7 @@ class Plain:
 
 
 def read_files(files: Sequence[Path]) -> DatasetPart:
-    """Read one file of questions (.jsonl) among files whose others are the graph.
-
-    Raises UsageError (no file of questions, or several) and as `DatasetReader.read`.
-    """
+    """Read one file of questions (.jsonl) among files whose others are the graph. Raises UsageError too."""
     questions = [file for file in files if file.suffix == ".jsonl"]
     if len(questions) != 1:
         names = ", ".join(map(str, questions)) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -29,7 +30,6 @@ from clew.evaluate.report.views import (
     paper_view,
     problem_table,
     risk_charts,
-    write_item,
 )
 from clew.evaluate.run.plans import read_experiment
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
@@ -154,11 +154,7 @@ def build_report(
     *,
     progress: RunProgress = lambda what, done, total: None,
 ) -> Path:
-    """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
-
-    Raises InputError (a path is no run directory, or nothing can be written) and UsageError (a run has no
-    records).
-    """
+    """Write `out` (HTML) and, beside it, a folder of CSV files, which is returned. InputError, UsageError."""
     runs = [
         load(RunDirectory(path), partial(progress, "reading"))
         for path in dict.fromkeys(path.resolve() for path in paths)
@@ -190,7 +186,9 @@ def build_report(
         folder.mkdir(exist_ok=True)
         items = [(section, item) for section in sections for item in section.items]
         for at, (section, item) in enumerate(items, 1):
-            write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}.csv")
+            path = folder / f"{_slug(section.id)}-{_slug(item.name)}.csv"
+            with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(item.csv())
             progress("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error

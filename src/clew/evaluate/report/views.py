@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import re
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Literal
 
 from clew.evaluate.metrics import METRICS, ROAD_STEPS, risk_coverage
@@ -128,12 +126,6 @@ def _cell_text(cell: TableCell | str) -> str:
     if isinstance(cell, str):
         return cell
     return f"{cell.text} ({cell.small})" if cell.small else cell.text
-
-
-def write_item(item: Chart | ChartTable, path: Path) -> None:
-    """Write the figures of a chart or table as CSV."""
-    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(item.csv())
 
 
 OVERVIEW = {

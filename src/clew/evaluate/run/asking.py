@@ -1,8 +1,4 @@
-"""Asking many questions or claims: one after the other, in threads, or in workers; what came of each.
-
-`clew eval` and `clew ask --questions` ask so. Results come in the order of the items, whatever the number of
-workers, so that a run writes the same file each time.
-"""
+"""Asking many questions or claims, one after the other, in threads, or in workers; results come in order."""
 
 from __future__ import annotations
 
@@ -43,8 +39,7 @@ class Abandoned(BaseException):
 def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Generator[T]:
     """Do some work in threads; results come in the order of the items.
 
-    Where Ctrl-C comes while it waits, what is finished comes first, in the order of the items but not of all;
-    what waits for a model is abandoned.
+    After Ctrl-C what is finished comes, in order but not all; what waits for a model is abandoned.
     """
     if threads <= 1:
         yield from map(work, items)
@@ -77,10 +72,7 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
 def in_workers(
     workers: Workers, make: Callable[[], Callable[[S], T]], items: Sequence[S], threads: int
 ) -> Generator[T]:
-    """Do what `make` makes in each worker, so many items at a time; `make` can be pickled.
-
-    Raises Stopped if workers are killed.
-    """
+    """Do what `make` (pickled) makes in each worker, so many items at a time. Raises Stopped."""
     size = max(16, threads)
     pieces = [items[at : at + size] for at in range(0, len(items), size)]
     for results in workers.map(partial(_piece_worker, make, threads), pieces):
@@ -204,11 +196,9 @@ def needs_model(variant: MethodVariant, clew: Clew) -> str | None:
 def task_asker(
     clew: Clew, model: ChatModel | None, *, steps: bool
 ) -> Callable[[AnswerTask], tuple[AnswerTask, Outcome]]:
-    """Make what asks methods over one index, for as long as each takes.
+    """Make what asks methods over one index, for as long as each takes; an error becomes its failure.
 
-    An error that concerns one question alone becomes its failure. Without a model a method's first question
-    is asked twice, and the first time does not count: it compiles kernels and loads what later questions find
-    loaded.
+    Without a model a method's first question is asked twice, as the first time compiles kernels.
     """
     clew.bounds = Bounds(None)
     askers: dict[tuple[str, int | None, bool], Asker] = {}

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -54,9 +54,8 @@ from clew.plugins import is_plugin
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column of a table: parts of a data set, and which metric is shown.
+    """A column of a table: parts of a data set, a metric or the mean time of a `stage`, maybe of one `kind`.
 
-    `kind` takes the questions of one kind only, `stage` the mean time of one stage instead of the metric.
     `scale` turns our value into the paper's unit; None is the experiment's for shares, else 1.
     """
 
@@ -95,8 +94,10 @@ class RowSpec:
         if self.method is None:
             return None
         corpus = None if self.corpus is None else CorpusSettings(**self.corpus)
-        label = self.label or label_of(self.method, {**(self.corpus or {}), **self.options})
-        return MethodVariant(label, self.method, self.options, corpus)
+        given = {**(self.corpus or {}), **self.options}
+        options = ", ".join(f"{name}={value}" for name, value in given.items())
+        label = f"{self.method}({options})" if options else self.method
+        return MethodVariant(self.label or label, self.method, self.options, corpus)
 
 
 @dataclass(frozen=True)
@@ -166,12 +167,6 @@ def _whole_row(row: RowSpec, columns: int) -> RowSpec:
     return replace(row, paper=paper)
 
 
-def label_of(method: str, options: Mapping[str, OptionValue]) -> str:
-    """Name a method with its options, for records: `walk-retrieve(depth=4)`."""
-    options_text = ", ".join(f"{name}={value}" for name, value in options.items())
-    return f"{method}({options_text})" if options_text else method
-
-
 Note = Callable[[str], None]
 
 
@@ -213,8 +208,7 @@ def make_plan(
 ) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
-    Raises UsageError (an option is wrong, or does not go with the target), InputError (data or graph are
-    missing) and ParseError (a line of the data is malformed).
+    Raises UsageError, InputError, ParseError.
     """
     is_experiment = request.target.suffix == ".toml"
     if is_experiment and len(request.targets) > 1:

@@ -19,7 +19,7 @@ import tomli_w
 
 from clew.errors import InputError, LockedError, UsageError
 from clew.evaluate.records import DatasetPart, EvalQuestion, Key, Record, record_from_json
-from clew.foundation.forms import json_line, json_object
+from clew.foundation.forms import append_line, json_object
 from clew.foundation.redaction import redacted
 from clew.foundation.system import open_growing, replace_file, take_lock
 from clew.index.corpus import CorpusSettings
@@ -32,10 +32,7 @@ _ELSEWHERE = frozenset(("folder", "path", "graph"))
 
 @dataclass(frozen=True, slots=True)
 class MethodVariant:
-    """A method to run: `label` names its records; `options` are fields of its settings.
-
-    With `corpus` it is asked over an index that stores these walks.
-    """
+    """A method to run: `label` names its records; `corpus` the walks of its index; `options` its settings."""
 
     label: str
     method: str
@@ -61,8 +58,7 @@ class MethodVariant:
 class RunSettings:
     """How a run asks: `limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2), or all.
 
-    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
-    a method came to its answer.
+    `given_entities`: oracle entities; `steps`: records keep how a method came to its answer.
     """
 
     limit: int | None = None
@@ -154,10 +150,8 @@ class LineFile:
 
     def add(self, value: Mapping[str, Any]) -> None:
         """Append one line; InputError if the disk is full."""
-        line = (json_line(value) + "\n").encode("utf-8")
         try:
-            while line:
-                line = line[self._file.write(line) :]
+            append_line(self._file, value)
         except OSError as error:
             reason = f"{self.path}: cannot be written ({error.strerror}); what was written before is kept"
             raise InputError(reason) from error

@@ -132,10 +132,9 @@ class RunCounts:
 
 
 def run(plan: RunPlan, directory: RunDirectory, progress: RunProgress) -> RunCounts:
-    """Ask all questions that the directory has no answer to.
+    """Ask all questions that the directory has no answer to; records before an error are kept.
 
-    Raises UsageError (the directory holds a run of another configuration), LockedError (another process runs
-    there) and ClewError (something that concerns the whole run; records before it are kept).
+    Raises UsageError (a run of another configuration), LockedError, ClewError.
     """
     with directory.locked():
         facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}

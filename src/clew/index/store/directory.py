@@ -30,8 +30,6 @@ from clew.graph.graph import Graph
 from clew.index.names import NamesIndex
 from clew.index.store.files import FileEntry, NotRegular, Seal, is_array, map_array, read_regular
 from clew.index.store.sections import (
-    DamagedSection,
-    check_structure,
     graph_of_sections,
     graph_sections,
     with_prefix,
@@ -206,10 +204,7 @@ class Index:
         return {**with_prefix("graph", graph), **with_prefix("names", names), **self.sections}
 
     def check_unchanged(self, *, verify: bool = False) -> None:
-        """Check anew the files that were written to since they were opened, all if `verify`.
-
-        Raises FormatError. A file that is gone was replaced, and what is mapped is whole.
-        """
+        """Check anew the files that were written to since they were opened, all if `verify`. FormatError."""
         if self.seal is not None:
             with suppress(FileNotFoundError), _damage_errors(self.path):
                 self.seal.check(self.manifest.files, verify=verify)
@@ -218,8 +213,7 @@ class Index:
     def sound(self) -> Generator[None]:
         """Use the index after checking anew the files that were written to.
 
-        An error of Python is raised as FormatError if a file is damaged, also below the file system, where no
-        time of it changes.
+        An error of Python becomes FormatError if a file is damaged, also where no time of it changed.
         """
         self.check_unchanged()
         try:
@@ -250,9 +244,8 @@ def open_index(
 ) -> Index:
     """Open the index `path`, memory-mapped, or read if `held`; `access` is for vectors in a database.
 
-    Files that have changed since they were found whole are read and checked, all files if `verify`. Raises
-    InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
-    it may not be read.
+    Files that have changed since they were found whole are checked, all if `verify`. Raises InputError (no
+    index), FormatError (another version, damage), IndexAccessError.
     """
     for _ in range(5):
         manifest = read_manifest(path)
@@ -284,14 +277,9 @@ def _damage_errors(path: Path) -> Generator[None]:
 def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess, held: bool) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
-    is_new = seal.check(manifest.files, verify=verify)
-    arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
-    if is_new:
-        try:
-            check_structure(arrays)
-        except DamagedSection as error:
-            raise FormatError(f"{folder / error.section}.npy: damaged, {error}") from error
+    if seal.check(manifest.files, verify=verify):
         seal.write()
+    arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
     files = {f.section: folder / f.file for f in manifest.files if not is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))

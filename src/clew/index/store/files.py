@@ -176,10 +176,7 @@ def full_checksum(path: Path) -> str:
 
 
 def map_array(path: Path, *, held: bool = False) -> AnyArray:
-    """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError.
-
-    A header that claims more than the file has is one of these too.
-    """
+    """Map an `.npy` file, or read it if it is small or to be `held`. Raises OSError, ValueError."""
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
     is_mapped = not held and path.stat().st_size > _READ_BELOW
@@ -251,15 +248,10 @@ class Seal:
                 known |= {(str(name), Mark(*mark)) for name, mark in marks.items()}
         return cls(folder, known)
 
-    @classmethod
-    def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
-        """The seal of files that this process has just written, or checked and taken over."""
-        return cls(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in entries))
-
     def check(self, entries: Sequence[FileEntry], *, verify: bool = False) -> bool:
-        """Read each file that is not sealed (all if `verify`); whether there were any.
+        """Check each file that is not sealed (all if `verify`); whether there were any. FileNotFoundError.
 
-        Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
+        Raises FormatError for the first file that is not as it was written.
         """
         marks = [(entry.file, Mark.of(self._folder / entry.file)) for entry in entries]
         pairs = zip(entries, marks, strict=True)

@@ -23,6 +23,7 @@ from clew.graph.graph import Graph
 from clew.index.store.directory import MANIFEST, Index, IndexAbout, Manifest, generation_folder, read_manifest
 from clew.index.store.files import (
     FileEntry,
+    Mark,
     Seal,
     disk_errors,
     file_entry,
@@ -130,7 +131,8 @@ class IndexWriter:
             shutil.rmtree(self._path / SAID_FOLDER, ignore_errors=True)
         # Last: to remove the generation before changes the files that both have.
         with suppress(FileNotFoundError):  # a newer generation is there already
-            Seal.of_written(self._path / manifest.folder, manifest.files).write()
+            folder = self._path / manifest.folder
+            Seal(folder, ((entry.file, Mark.of(folder / entry.file)) for entry in manifest.files)).write()
         return manifest
 
     def close(self) -> None:
@@ -153,8 +155,7 @@ def write_changed(
     """Write the next generation of an open index: an array that is still the index's own is its file.
 
     Sections that are not among `contents` stay, but for those that `writer` has already and those whose name
-    begins with one of `dropped`. `progress` is called with the bytes written and to be written. Raises
-    IndexAccessError.
+    begins with one of `dropped`. `progress` is called with (bytes written, all). Raises IndexAccessError.
     """
     entries = {entry.section: entry for entry in index.manifest.files}
     folder = index.path / index.manifest.folder
@@ -183,11 +184,10 @@ def _is_same(old: AnyArray | None, new: AnyArray | bytes) -> bool:
 
 @contextmanager
 def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
-    """Write a new generation of the index `path`, which is made if need be.
+    """Write a new generation of the index `path`; without a `commit`, or on an error, all is as before.
 
-    Without a `commit`, or on any error, everything is as before. Raises LockedError if another process is
-    still writing after `wait` seconds, InputError if `path` holds something else, IndexAccessError if the
-    disk is full or may not be written.
+    Raises LockedError if another process writes for more than `wait` seconds, InputError if `path` holds
+    something else, IndexAccessError.
     """
     with _hold_lock(path, wait):
         with disk_errors(path):
@@ -279,16 +279,12 @@ _SQUARE = "together"
 
 def write_schema(writer: IndexWriter, schema: Schema) -> None:
     """Write the schema of a graph, if it is not too large; raises IndexAccessError."""
-    sections = schema_arrays(schema)
+    sections = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _SQUARE}
+    if schema.together.square is not None:
+        sections[_SQUARE] = schema.together.square
     triples = int(schema.triples.sum())
     if sum(array.nbytes for array in sections.values()) <= max(MOST_BYTES, 16 * triples):
         writer.add_all(with_prefix("schema", sections))
-
-
-def schema_arrays(schema: Schema) -> dict[str, AnyArray]:
-    """Give the arrays of a schema by name."""
-    arrays = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _SQUARE}
-    return arrays if schema.together.square is None else arrays | {_SQUARE: schema.together.square}
 
 
 def schema_of_index(index: Index) -> Schema:
@@ -321,8 +317,7 @@ def say_nothing(*_: object) -> None:
 class NewIndex:
     """A generation that `writer` writes of the index `path`: its graph, and what makes its vectors.
 
-    `vectors` are searched as they say, and `tell` is told how far the work is. The workers of a `cluster`
-    make what is many pieces; its nodes must see the index.
+    `tell` is told how far the work is; the nodes of a `cluster` must see the index.
     """
 
     writer: IndexWriter
@@ -334,10 +329,7 @@ class NewIndex:
     cluster: Workers | None = None
 
     def map(self, make: Callable[[Graph, Embedder], Callable[[S], T]], pieces: Iterable[S]) -> Iterator[T]:
-        """Results in the order of the pieces: of the workers of the cluster, if there is one, else made here.
-
-        `make` gives what does a piece, and can be pickled where there is a cluster.
-        """
+        """Results in the order of the pieces, made here or by the cluster, where `make` is pickled."""
         if self.cluster is None:
             return map(make(self.graph, self.embedder), pieces)
         maker = partial(_made, self.writer.folder.resolve(), self.embedder.name, make)

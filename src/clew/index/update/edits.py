@@ -105,10 +105,7 @@ class TypeEdits:
         lost: Collection[str],
         missing: list[str],
     ) -> tuple[list[NamedText], list[NamedText]]:
-        """Characters of properties that are new, and those that are removed; names what is not there.
-
-        Of `lost` entities all are removed.
-        """
+        """Characters of properties that are new, and those that are removed; names what is not there."""
         if self._stated is None:
             return [], []
         present, to_remove = set(self._stated.characters), dict.fromkeys(remove)
@@ -172,9 +169,8 @@ def with_following(
 ) -> tuple[GraphEdit, Following | None]:
     """An edit of `graph` as its sources state it, with what follows from it and what follows no longer.
 
-    None where nothing was inferred: there is no ontology, or the edit changes nothing that something follows
-    from. `label` says what people read of a relation that only an ontology names. At most so many triples
-    (`most_inferred`) follow, and types.
+    None where no ontology is, or nothing changes that it follows from. `label` is of a relation that only an
+    ontology names.
     """
     after, _ = edited(graph, edit)
     stated = after.stated_types
@@ -339,9 +335,8 @@ class Edits:
 class EditReport:
     """What an update did.
 
-    `duplicates` were added already, `missing` not there to be removed (the first by name). `following` counts
-    the triples and types that follow from an ontology and did not, and those that no longer do; None where
-    nothing was inferred. `skipped`, `reasons` and `notes` tell of reading its files.
+    `duplicates` were there, `missing` (the first by name) were not to be removed; `following` are triples
+    and types that now follow from an ontology, or no longer, None where nothing was inferred.
     """
 
     added: int
@@ -361,11 +356,7 @@ class EditReport:
 
 @dataclass(frozen=True, slots=True)
 class EditRules:
-    """How an update is done: `strict` refuses new entities and relations.
-
-    `ignore_missing` goes on where what is to be removed is not there; `wait` seconds for another process that
-    writes.
-    """
+    """How an update is done: `strict` refuses new entities and relations; `wait` seconds for others."""
 
     strict: bool = False
     ignore_missing: bool = False
@@ -381,10 +372,7 @@ USUAL = EditRules()
 
 @dataclass(frozen=True)
 class EditFiles:
-    """The files of an update: triples, types and aliases that are added and removed, and how they are read.
-
-    `remove_entities` has entities, one a line, that lose all triples. The others are as in an index of them.
-    """
+    """The files of an update; `remove_entities` has entities, one a line, that lose all triples."""
 
     add: Sequence[Path] = ()
     remove: Sequence[Path] = ()
@@ -397,22 +385,13 @@ class EditFiles:
     on_error: OnError = "fail"
     hints: Hints | None = None
 
-    @property
-    def has_files(self) -> bool:
-        """Whether there is a file."""
-        side = self.types, self.aliases, self.remove_types, self.remove_aliases, self.remove_entities
-        return bool(self.add or self.remove or any(side))
-
 
 def read_edits(
     files: EditFiles,
     progress: Callable[[int, int], None] | None = None,
     known: Sequence[TableForm] = (),
 ) -> Edits:
-    """Read the files of an update; `progress` counts bytes. InputError and ParseError as of an index.
-
-    Tables with the columns of `known` ones, those of the index, are read as these are.
-    """
+    """Read the files of an update, tables as the `known` ones of the index. Raises InputError, ParseError."""
     total = source_bytes([*files.add, *files.remove])
     reader = _Reading(files.on_error, replace(files.hints or Hints(), known=known), total, progress)
     added, removed = _Side(), _Side(calls_rows=False)
@@ -466,8 +445,7 @@ class _Reading:
     def batches(self, paths: Sequence[Path], format: str | None) -> Iterator[Batch]:
         """Stream the batches of files, of which the tables are looked at together.
 
-        Blank nodes have names within their file only: they get a scope that is the same whenever the same
-        file is read, so that what it added can be removed by it.
+        Blank nodes are named within their file, so that what it added can be removed by it.
         """
         sources = Sources(paths, format, self._hints)
         for index, path in enumerate(paths):

@@ -114,8 +114,7 @@ def resolve(
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
-    Raises UsageError for what is to be removed and not there unless it is `ignore_missing`, for an entity or
-    relation that is new if it is `strict`, and for RDF without inference where the index infers.
+    Raises UsageError: missing, unless `ignore_missing`; new, if `strict`; RDF without inference.
     """
     return _Resolver(graph, names, edits).resolve(rules)
 
@@ -316,10 +315,7 @@ class _Resolver:
         return self._types.infers and int(self._graph.source[triple]) == INFERRED
 
     def _added_triples(self, removed: Sequence[EdgeIds]) -> tuple[list[EdgeIds], list[EdgeIds], int]:
-        """Triples that are new, those that were inferred and are stated now, and how many are neither.
-
-        One that is removed and added stays as it is.
-        """
+        """Triples that are new, those that were inferred and are stated now, and how many are neither."""
         removed_set, added, duplicates = set(removed), dict[EdgeIds, None](), 0
         restated: dict[EdgeIds, None] = {}
         old_nodes = self._graph.nodes
@@ -373,10 +369,7 @@ class _Resolver:
         return [key]
 
     def _as_tail(self, relation: int, key: NodeKey, *, note: bool = False) -> NodeKey:
-        """A tail as the index reads those of its relation: a value by its type, or an entity by id or name.
-
-        RDF says itself what it means. What does not fit stays as it is, and is counted in a `note`.
-        """
+        """A tail as the index reads those of its relation; what does not fit stays, counted in a `note`."""
         range_ = self._ranges.get(relation)
         if range_ is None:
             return key

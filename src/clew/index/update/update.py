@@ -164,9 +164,7 @@ def updated_corpus(
 ) -> tuple[Corpus, CorpusChange]:
     """Update the `corpus` of the graph `before` to that of `graph`, which was made of it by `edit`.
 
-    `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
-    `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
-    their order, unless they were put into one.
+    `verbaliser` says walks that are new or not said yet. Parts that stay are those of `corpus`, in order.
     """
     maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
     renamed = np.array([node for node, _ in edit.renamed], np.int32)
@@ -201,10 +199,7 @@ def _stored_part(corpus: Corpus, first: int) -> CorpusPart:
 
 
 def _roots_said_anew(corpus: Corpus, renamed: Int32, *, unsaid: bool) -> Int32:
-    """Roots that are among the `renamed` nodes, or have a walk through one of them.
-
-    With `unsaid`, also those with a walk that the model was to say and did not.
-    """
+    """Roots that are `renamed`, or have a walk through one of them, or (`unsaid`) one that is not said."""
     roots = [renamed]
     for part, rows in corpus.parts_in_use() if len(renamed) or unsaid else ():
         is_stale = np.zeros(len(part.walks.nodes), np.bool_)
@@ -219,10 +214,7 @@ def _roots_said_anew(corpus: Corpus, renamed: Int32, *, unsaid: bool) -> Int32:
 
 @dataclass(frozen=True, eq=False)
 class _StoredPlaces:
-    """Where walks were stored: `part` int16 and `row` int64 [walks], which is -1 for new ones.
-
-    `ids` are those that the vectors of all walks of their roots had in Milvus.
-    """
+    """Where walks were stored: `part` int16, `row` int64 [walks], -1 for new ones; `ids` of all in Milvus."""
 
     part: NDArray[np.int16]
     row: Int64
@@ -241,10 +233,7 @@ def _embed_walks(
     corpus: Corpus,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[CorpusPart, int]:
-    """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
-
-    With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
-    """
+    """Embed walks; vectors that were there are taken over. Also how many were embedded."""
     owners = root_of_walks(walks)
     sentences, before = _sentences(walks, owners, before, maker, corpus)
     new_walks = np.flatnonzero(before.row < 0)
@@ -344,11 +333,6 @@ MOST_NEWER = 10_000
 """Vectors newer than the file that searches them (a tenth if that is more), which are compared one by one."""
 
 
-def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
-    """How the tables of an index were read, by its report; none of an index of an older Clew."""
-    return [TableForm.from_json(form) for form in report.get("tables", ())]
-
-
 @dataclass(frozen=True, slots=True)
 class Updated:
     """What an update did; `corpus` is None without one. Where nothing changed, `manifest` is the old one."""
@@ -372,15 +356,9 @@ def update_index(
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
-    `further` adds to the edit what follows from it, and what else is to be written.
-
-    Where a model says the walks, `verbaliser` says those that are new, and those that it failed to say
-    before; without edits it does the latter alone. `access` is for vectors in a database.
-
-    Raises UsageError as `resolve`, and if the walks are said by another model than `verbaliser`,
-    EmbedderMismatch, LockedError if another process still writes to the index,
-    InputError and FormatError if there is no good index, IndexAccessError if it cannot be written,
-    VectorStoreError if Milvus does not answer, and what the verbaliser raises.
+    `further` adds to the edit what follows from it, and what else is to be written; `verbaliser` says walks
+    that are new or unsaid. Raises UsageError as `resolve`, and for another model than said the walks,
+    EmbedderMismatch, LockedError, InputError, FormatError, IndexAccessError, VectorStoreError.
     """
     read_manifest(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=rules.wait) as writer:

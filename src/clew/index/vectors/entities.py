@@ -25,8 +25,14 @@ from clew.graph.match.distances import (
 )
 from clew.graph.match.query import read_only
 from clew.index.store.directory import Index
-from clew.index.vectors.backends import MOST_RESULTS, MilvusVectors, open_vectors
-from clew.index.vectors.nearest import FaissVectors, Nearest, VectorIndex
+from clew.index.vectors.backends import (
+    MOST_RESULTS,
+    FaissVectors,
+    MilvusVectors,
+    Nearest,
+    VectorIndex,
+    open_vectors,
+)
 from clew.text.embedders import Embedder
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
@@ -113,10 +119,7 @@ def build_search(
 
 
 def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Places of the distances in ascending order, equal ones as they come; those to 1e-9 count as equal.
-
-    Numbers with the place in their last bits are sorted, which takes a tenth of the time of a stable sort.
-    """
+    """Places of the distances in ascending order; those within 1e-9 are equal and stay as they come."""
     bits = len(distances).bit_length()
     steps = np.rint(distances * 1e9)
     if not len(steps) or not steps.max() < 2.0 ** (63 - bits):
@@ -128,9 +131,9 @@ def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class FoundByFile:
-    """A file proposes nodes, and stored vectors (`rows` int8 [nodes, d] times `scale` float32) rank them.
+    """A file proposes nodes, and stored vectors rank them and the rows `also`, which it has old vectors of.
 
-    Rows `also`, of which the file has old vectors, are ranked too.
+    Vectors are `rows` int8 [nodes, d] times `scale` float32.
     """
 
     file: VectorIndex
@@ -139,10 +142,7 @@ class FoundByFile:
     also: Int32 | None = None
 
     def nearest(self, query: Float32, k: int) -> Nearest:
-        """Find the `k` nearest to `query` float32 [d], by L2 distances, ascending; may overlook some.
-
-        What the file proposes is measured exactly; vectors that are newer than it are compared too.
-        """
+        """The `k` nearest to `query` float32 [d], by exact L2 distances, ascending; may overlook some."""
         from clew.graph.match.kernels.measure import distances_from
 
         newer = np.arange(min(len(self.file), len(self.rows)), len(self.rows))
@@ -320,10 +320,7 @@ class IndexDistances(Distances):
         return NearestEntities(ids.astype(np.int32), distances, len(ids) >= self._index.graph.nodes)
 
     def measure(self, node: PatternNode) -> Measure | None:
-        """Measure by the stored vectors; entities of exactly that name are at distance 0.
-
-        None where the vectors are in Milvus: only those that it lists are candidates.
-        """
+        """Measure by the stored vectors; entities of exactly that name are at 0. None if in Milvus."""
         if self._search is None:
             return Measure(np.zeros(0, np.int32), np.zeros(0), scale=self._distances_of(node.name))
         if not len(self.rows):

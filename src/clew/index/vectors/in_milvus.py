@@ -18,11 +18,11 @@ from clew.foundation.arrays import AnyArray, Float32, Int8, Int32, Int64
 from clew.index.store.directory import Index, open_index
 from clew.index.store.writing import IndexWriter, NewIndex
 from clew.index.vectors.backends import (
+    CELLS_FROM,
     DistanceMetric,
     MilvusPlace,
     MilvusVectors,
     VectorAccess,
-    cells_of,
     is_collection,
     open_collection,
 )
@@ -45,16 +45,14 @@ NONE: Int64 = np.zeros(0, np.int64)
 def new_collection(
     new_index: NewIndex, place: MilvusPlace, kind: str, count: int, metric: DistanceMetric = "L2"
 ) -> MilvusVectors:
-    """Make a collection of an index that is being written, empty, for about so many vectors.
-
-    Its name is that which a build that was killed has used, so that it leaves nothing behind.
-    """
+    """Make an empty collection for about so many vectors, named as that of a build that was killed."""
     identity = f"{platform.node()} {new_index.path.resolve()}"
     name = (
         f"clew_{hashlib.blake2b(identity.encode(), digest_size=10).hexdigest()}"
         f"_{new_index.writer.generation}_{kind}"
     )
-    vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
+    cells = 0 if count < CELLS_FROM else int(np.clip(4 * np.sqrt(count), 1024, 65_536))  # 0 compares all
+    vectors = MilvusVectors(new_index.embedder.dimension, place, name, cells=cells, metric=metric)
     vectors.create()
     return vectors
 
@@ -74,10 +72,9 @@ def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str,
 
 @dataclass(eq=False)
 class InMilvus:
-    """The collections of an index whose vectors are in Milvus.
+    """The collections of an index; `next_triple` is the first id of a triple that was never used.
 
-    `next_triple` is the first id of a triple that was never used, `dead` int64 are ids of triples that only
-    the generation before uses, `retired` collections of it.
+    Only the generation before uses the ids `dead` (int64) of triples, and `retired` collections.
     """
 
     names: MilvusVectors
@@ -150,10 +147,7 @@ def write_names(new_index: NewIndex, place: MilvusPlace, parts: Iterable[Mapping
 
 
 def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
-    """Names of the collections of the index that is replaced; those that it replaced are removed.
-
-    None without one, or of one that is damaged: it is replaced either way.
-    """
+    """Names of the collections of the index that is replaced, None without one; older ones are removed."""
     try:
         index = open_index(path, access=VectorAccess(place.uri, place.token))
         files = [file for file in index.files.values() if is_collection(file)]
@@ -182,11 +176,10 @@ _NODE = (1 << _SHIFT) - 1
 
 @dataclass(eq=False)
 class MilvusCorpus:
-    """Both collections.
+    """Both collections; `version` int32 [nodes] is the update that made each node's vector, -1 for none.
 
-    `version` int32 [nodes] is the update that made each node's vector, -1 for none; `next_walk` the first id
-    of a walk that was never used. `dead_walks` and `dead_nodes` int64 are ids that only the generation
-    before uses.
+    `next_walk` is the first id of a walk that was never used; only the generation before uses the ids
+    `dead_walks` and `dead_nodes` (int64).
     """
 
     walks: MilvusVectors

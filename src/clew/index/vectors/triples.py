@@ -50,8 +50,7 @@ from clew.text.verbalise import readable, relation_text
 def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
     """Products of the `picked` rows with a query of integers: float32 [len(picked)].
 
-    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], whose absolute values sum up to less
-    than 2^31 / 127, so that the sums are exact.
+    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], absolute sum below 2^31 / 127: exact.
     """
     products = np.empty(len(picked), np.float32)
     for i in range(len(picked)):
@@ -126,8 +125,7 @@ class TripleVectors:
 def with_triple_vectors(index: Index, embedder: Embedder, progress: Progress | None = None) -> Index:
     """The index with vectors of its triples: itself if it has them, else a new generation that adds them.
 
-    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexAccessError if it
-    cannot be written or was made anew meanwhile.
+    Raises EmbedderError, LockedError, IndexAccessError.
     """
     if TRIPLE_VECTORS in index.sections:
         return index
@@ -164,10 +162,9 @@ def _newest(index: Index) -> Index:
 
 
 def add_triple_vectors(new_index: NewIndex) -> None:
-    """Embed all triples of an index, batch by batch, so that memory does not grow with them.
+    """Embed all triples of an index, batch by batch, into two sections or into a collection of Milvus.
 
-    They go into two sections, or into a collection of Milvus. Raises EmbedderError,
-    IndexAccessError, VectorStoreError.
+    Raises EmbedderError, IndexAccessError, VectorStoreError.
     """
     writer, place = new_index.writer, new_index.vectors.place
     triples, dimension = new_index.graph.triples, new_index.embedder.dimension

@@ -120,8 +120,7 @@ def answer_alternative(
 ) -> Answer:
     """Answer as the alternative `number` (from 1) of the question's answer says; no model is asked.
 
-    The answer has the same `alternatives`, so that a number goes on to mean the same. Raises UsageError where
-    there is no such one.
+    The answer has the same `alternatives`. Raises UsageError where there is no such one.
     """
     likeliest, answer = auto.read_and_answer(question, id=id, entities=entities)
     if not 1 <= number <= len(answer.alternatives):

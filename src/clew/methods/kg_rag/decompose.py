@@ -61,10 +61,7 @@ class Link:
 
 
 def owned_values(graph: Graph, link: Link) -> tuple[tuple[int, int, int], ...]:
-    """The values of a sub-answer as triples (owner, triple, value), if several things have them; else empty.
-
-    *party 6* has *4*, by a triple.
-    """
+    """The values of a sub-answer as (owner, triple, value), if several things have them; else empty."""
     values, proofs = graph.values, link.proofs
     if not all(values.datatype[e] >= 0 or values.kind[e] != ValueKind.NONE for e in proofs):
         return ()
@@ -193,10 +190,9 @@ def decompose(
     *,
     letter: bool = False,
 ) -> Plan:
-    """Have a model take a question apart; it thinks first, then lists sub-questions. Raises LlmError.
+    """Have a model take a question apart, by the paper's `letter` or as JSON. Raises LlmError.
 
-    `schema` is what the graph records, `names` are other names of what the question names. By the paper's
-    `letter` the list is numbered lines that end at `<END>`, else it is JSON.
+    `schema` is what the graph records, `names` are other names of what the question names.
     """
     examples = "\n\n".join(each.as_text if letter else each.as_json for each in demonstrations)
     name, stop = ("decompose", ("<END>",)) if letter else ("decompose_json", ())
@@ -207,10 +203,9 @@ def decompose(
 
 
 def plan_of(reply: str, question: str) -> Plan:
-    """Read a decomposition from a model's reply.
+    """Read a decomposition from a model's reply; the notes say which sub-questions were dropped.
 
-    Without any sub-question, or with the question itself, the question is asked as it is. Repeated
-    sub-questions are dropped, and those beyond `MOST_QUESTIONS`; the notes say so.
+    Without any sub-question, or with the question itself, the question is asked as it is.
     """
     reasoning, listed = _split(reply)
     texts_by_norm: dict[str, str] = {}

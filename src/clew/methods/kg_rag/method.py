@@ -133,9 +133,8 @@ def with_lists(
 ) -> tuple[list[int], list[str]]:
     """The nearest triples that matter, and the whole lists that they are a part of; and notes.
 
-    Those of the relations that the likeliest readings of the question follow matter, and of the nearest few.
-    Without starts a relation is read whole, of the types that are asked of. A list that does not fit is
-    noted; of values the least and the greatest are read, among which the oldest and the largest are.
+    Those of the likeliest readings' relations matter, and of the nearest few. Of values in a list that does
+    not fit, the least and the greatest are read.
     """
     starts = starts or asked.entities
     near = list(dict.fromkeys(graph.triple(triple)[1] for triple in nearest))
@@ -383,11 +382,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         return link
 
     def _with_answers(self, state: _ChainState, question: str) -> str:
-        """A sub-question with the answers that it goes on from behind it: *… these films (Alien; Heat)?*.
-
-        One that names what the main question names, and refers to nothing else, is asked as it is, and so is
-        one after an answer that is none: the model sees the earlier answers as they are.
-        """
+        """A sub-question with the answers that it goes on from behind it: *… these films (Alien; Heat)?*."""
         last = next((link for link in reversed(state.links) if link.proofs), None)
         if last is None or not _REFERS_BACK.search(question):
             return question
@@ -577,8 +572,7 @@ class KgRag(ModelMethod[KgRagSettings]):
 def reformulate(talk: Talk, question: str, earlier: str, sampling: Request, names: Sequence[str] = ()) -> str:
     """A sub-question with the answers of earlier ones in it; empty where the reply is none, or refuses.
 
-    The reply stops at its question mark (3.4.3), unless a name in it may hold one. It is the last line that
-    asks, else the last; none where that is too long.
+    The reply stops at its question mark (3.4.3), unless a name in it may hold one.
     """
     prompt = prompt_named("clew.methods.kg_rag", "reformulate")
     shown = [question, *earlier.splitlines()]

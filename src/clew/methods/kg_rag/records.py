@@ -103,10 +103,7 @@ class RecordsView:
         return self.schema.reader.graph
 
     def of(self, texts: Sequence[str], named: Sequence[int] = ()) -> Records | None:
-        """Records of what some questions ask of; `named` are things that they name.
-
-        None where nothing tells what is asked of, or its records do not fit.
-        """
+        """Records of what some questions ask of, with the things `named`; None where they do not fit."""
         room = RECORD_TOKENS * CHARACTERS
         if len(self.graph.out.relation) * SHORTEST_TRIPLE <= room:
             shown = [self._kind(kind) for kind in self.kinds]

@@ -76,10 +76,7 @@ class PatternDistances(IndexDistances):
         self._by_relation: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """The least of the embedder's distance, the words', and, where no relation is near, the encoder's.
-
-        Raises EmbedderError: the shipped model cannot be opened.
-        """
+        """The least of the embedder's distance, the words', and, where no relation is near, the encoder's."""
         name = edge.relation or ""
         if name not in self._by_relation:
             words = words_of_label(relation_text(name))
@@ -198,10 +195,7 @@ _match = partial(match, expansions=200_000_000)
 
 
 def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
-    """The `k` matches of least GSD; types that leave no match, or none that fits, restrict nothing.
-
-    The type of an unknown is a word of the model's: *blood group* is near `BloodUnit`, and yet a text.
-    """
+    """The `k` matches of least GSD; types that leave no match, or none that fits, restrict nothing."""
     result = _match(graph, pattern, distances, k=k, distinct=BY_TRIPLE)
     if not result.complete or not any(node.type for node in pattern.nodes) or _is_near(pattern, result):
         return result
@@ -223,8 +217,7 @@ def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int)
 def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match, node: int) -> MatchResult:
     """All matches that tie with the best, one for every entity that a node takes.
 
-    What ties has the same distances: the pattern is searched once for each way to fix its names and
-    relations to what is as near as in the best match.
+    The pattern is searched once for each way to fix its names and relations to what is as near.
     """
     names, relations = same_names(pattern, distances, best), same_relations(graph, pattern, distances, best)
     ways = list(islice(product(*names, *relations), MOST_COMBINATIONS + 1))
@@ -335,10 +328,7 @@ def _missing_entity(graph: Graph, nodes: Sequence[PatternNode], distances: Dista
 def find_about_claim(
     graph: Graph, pattern: Pattern, distances: Distances, k: int
 ) -> tuple[MatchResult, Misfit | None]:
-    """The subgraphs that a claim is judged by, or why there are none.
-
-    Where the best match does not fit, first those with a name at its rim left open: what is so instead.
-    """
+    """The subgraphs that a claim is judged by (else what is so instead), or why there are none."""
     result = find_subgraphs(graph, pattern, distances, k)
     misfit = unfit(graph, pattern, result, distances)
     if misfit is None:
@@ -398,10 +388,7 @@ def triple_names(graph: Graph, triples: Sequence[int]) -> ShownTriples:
 def gsd_terms(
     graph: Graph, pattern: Pattern, subgraph: Match, distances: Distances
 ) -> list[tuple[str, str, float | None]]:
-    """The terms of eq. 3: (name in the pattern, name in the graph, distance), known nodes and then relations.
-
-    They add up to the GSD. A distance is None where it cannot be told.
-    """
+    """The terms of eq. 3: (name in the pattern, in the graph, distance or None), nodes and then relations."""
     terms: list[tuple[str, str, float | None]] = []
     for node, entity in zip(pattern.nodes, subgraph.nodes, strict=True):
         if node.known:

@@ -36,7 +36,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from clew.graph.graph import Graph
+from clew.claims.verify import Stated, judge_claim, judge_stated
+from clew.graph.graph import Graph, triple_text
 from clew.graph.match.distances import Distances
 from clew.graph.match.patterns import TIE
 from clew.grounding import cite
@@ -91,7 +92,18 @@ from clew.methods.simgrag.write_pattern import (
 from clew.reading.answer import DraftAnswer, drawn, text_of
 from clew.reading.left_open import near_names
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, AnswerEntity, MatchResult, Pattern, Reason
+from clew.types import (
+    Abstention,
+    Answer,
+    AnswerEntity,
+    ClaimPart,
+    Match,
+    MatchResult,
+    Pattern,
+    Reason,
+    Verdict,
+    Verification,
+)
 
 # The `read` step: the model reads the subgraphs and states answers, or judges a claim. Answers are read from
 # the form that states them alone (`llm/reply.py`); of prose, as the paper has it (*According to graphs [1],
@@ -109,18 +121,15 @@ _VERDICTS: dict[str, ModelVerdict] = {
 }  # fmt: skip
 
 
+_VERDICT_OF: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
+
+
 @dataclass(frozen=True)
 class VerdictReply:
     """The reply to a claim that the model is asked for."""
 
     verdict: str | bool
     reason: str = ""
-
-
-def read_answers(talk: Talk, prompt: Prompt) -> StatedAnswer:
-    """Ask a model what the evidence answers; a reply that states nothing is repaired once, else LlmError."""
-    request = ask(prompt.user, temperature=0.0)
-    return run_sync(complete_parsed(talk, request, lambda text: _read_statement(text, request))).value
 
 
 def read_verdict(
@@ -133,10 +142,8 @@ def read_verdict(
 ) -> tuple[ModelVerdict, str, tuple[int, ...], str]:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    Returns the verdict, its reason, the positions of the subgraphs that this names, as in *graph [1] says
-    so*, and the version of the prompt.
-
-    `closed_world` is as in `read_prompt`. Raises LlmError.
+    Returns the verdict, its reason, the positions of the subgraphs that this names, and the version of the
+    prompt. Raises LlmError.
     """
     prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world)
     request = ask(prompt.user, temperature=0.0)
@@ -182,11 +189,7 @@ def _last_verdict(text: str) -> ModelVerdict | None:
 
 @dataclass(frozen=True)
 class Subgraphs:
-    """The matches of a pattern that a model read, and what a reply is grounded in by them.
-
-    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
-    without, nothing is counted.
-    """
+    """The matches of a pattern that a model read; with `ties`, others that tie with the best count too."""
 
     graph: Graph
     distances: Distances
@@ -314,10 +317,7 @@ class PatternSearch(ModelMethod[SimgragSettings]):
             self.distances = FewCandidates(measured, nodes, relations, types or 16)
 
     def find(self, run: Run, task: ExampleKind, query: str) -> Found:
-        """Write a pattern and match it; if not by the paper's letter, again with hints where nothing fits.
-
-        Raises LlmError: as the model; ReplyInvalid where it gives no pattern.
-        """
+        """Write a pattern and match it; if not by the paper's letter, again with hints. Raises LlmError."""
         hints = "" if self.by_letter else self._hints(task, query)
         first = self._write_and_match(run, task, query, hints)
         misfit = first.misfit
@@ -457,7 +457,10 @@ class SimGRAG(PatternSearch):
         prompt = read_prompt("question", question, graphs, shots)
         try:
             with run.stage("read"):
-                stated = read_answers(run.talk, prompt)
+                request = ask(prompt.user, temperature=0.0)
+                stated = run_sync(
+                    complete_parsed(run.talk, request, lambda text: _read_statement(text, request))
+                ).value
         except ReplyInvalid as error:
             problem = "the model was asked, and states no answer"
             abstained = no_usable_reply(run, error, "not_in_evidence", problem)
@@ -480,3 +483,60 @@ class SimGRAG(PatternSearch):
         answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in relations)
         citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in relations.items())
         return Answer(question, answers, text_of(answers), citations=citations, pattern=pattern)
+
+
+class VerifyWithModel(PatternSearch):
+    """Verifies claims against one open index with a chat model (Tables 17 and 19).
+
+    The claim becomes a query graph, which code executes; by the paper's letter the best subgraphs of a
+    pattern are read, and the model's *True*, *False* or *Unknown* stands only on evidence. FactKG's verdicts
+    are two; a third is needed where a graph is not all that is known. In a closed world the model is told
+    that silence means *not so*, also where there is nothing to show: it knows whether the claim denies.
+    """
+
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Verify one claim; in a closed world what the graph does not record is not so. Raises LlmError."""
+        run, found, abstained = Run(self.name, id, self.model), Found(), None
+        parts: tuple[ClaimPart, ...] = (ClaimPart(claim, "not_enough_info"),)
+        try:
+            found = self.find(run, "claim", claim)
+            if self.by_letter:
+                parts = (self._read(run, claim, found, closed=closed_world),)
+            else:
+                stated = found.stated or (Stated(None, found.plan is not None and found.plan.denied),)
+                with run.stage("execute"):
+                    parts = judge_stated(self.reader, claim, stated, closed=closed_world)
+                readings = [{"reading": part.text, "verdict": part.verdict} for part in parts]
+                run.note(
+                    "execute", {"parts": readings, "problem": found.misfit.detail if found.misfit else ""}
+                )
+        except BudgetReached as error:
+            abstained = Abstention("budget", str(error))
+            run.note("budget", {"problem": str(error)})
+        except ReplyInvalid as error:
+            abstained = no_usable_reply(run, error)
+        citations = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        verdict = judge_claim(parts, denied=False)
+        return run.finish(
+            Verification(claim, verdict, parts, citations, pattern=found.pattern, abstained=abstained)
+        )
+
+    def _read(self, run: Run, claim: str, found: Found, *, closed: bool) -> ClaimPart:
+        """The model's verdict on the evidence; without evidence only of a closed world."""
+        fitting = found.result.matches if found.misfit is None else ()
+        match_by_graph: dict[ShownTriples, Match] = {}
+        for match in fitting:
+            match_by_graph.setdefault(triple_names(self.graph, match.triples), match)
+        if not match_by_graph and not closed:
+            return ClaimPart(claim, "not_enough_info")
+        shots = self.shots.of("claim", self.settings.shots)
+        with run.stage("read"):
+            said, reason, cited_graphs, version = read_verdict(
+                run.talk, claim, [*match_by_graph], shots, closed_world=closed
+            )
+        run.note("read", {"prompt": version, "reason": reason, "verdict": said})
+        matches = enumerate(match_by_graph.values())
+        cited = [match.triples for at, match in matches if not cited_graphs or at in cited_graphs]
+        ids = tuple(dict.fromkeys(triple for triples in cited for triple in triples))
+        verdict = "refuted" if closed and said == "Unknown" else _VERDICT_OF[said]
+        return ClaimPart(claim, verdict, tuple(triple_text(self.graph, triple) for triple in ids), ids)

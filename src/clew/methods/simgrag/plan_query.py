@@ -89,8 +89,8 @@ def _both(left: Part | None, right: Part | None) -> Part | None:
 class _Sets:
     """The sets that the nodes of a pattern without circles stand for.
 
-    `entities` of known nodes and `types` of unknown ones, by place; `steps[i]` are those that edge i may be,
-    from its head to its tail; `narrowed` has the set of a node after an operation, and when that was.
+    By place: `entities` of known nodes, `types` of unknown ones, `steps` of edges from head to tail;
+    `narrowed` has the set of a node after an operation, and when that was.
     """
 
     executor: Executor

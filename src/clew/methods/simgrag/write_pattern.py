@@ -230,9 +230,8 @@ class ClaimReply(PlanReply):
 class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
-    `answer` is the place of the node asked for, -1 for none. `operation_patterns` are those of operations
-    that have triples, by their place; their nodes with the same names are the same. A claim may say that all
-    of it is not so (`denied`).
+    `answer` is the place of the node asked for, -1 for none; `operation_patterns` are by the operation's
+    place, and their nodes with the same names are the same; `denied`: a claim says that all is not so.
     """
 
     pattern: Pattern
@@ -263,10 +262,8 @@ FINDS_NOTHING = Misfit("no_relation", "the model finds nothing of the kind in wh
 class Found:
     """What a model wrote, and what came of it in the graph.
 
-    `version` of the prompt, the last `reply`, `segments` of the text, and the `pattern`, or the `problem` for
-    which the reply is none. `plan` is there where the pattern has operations, or could not be searched
-    without: with nothing known, or in parts; `executed` is what it comes to, `stated` what it says of a
-    claim. `result` has the best matches of a pattern without a plan; `misfit` says why nothing fits.
+    Either `pattern` or the `problem`; `plan` is of a pattern with operations, or that cannot be searched:
+    `executed` is what it comes to, `stated` what it says of a claim. `misfit` says why nothing fits.
     """
 
     version: str = ""
@@ -290,10 +287,7 @@ def write_pattern(
     *,
     operations: bool = False,
 ) -> Found:
-    """Ask a model for a pattern, which may have `operations`: one call, two if its reply must be repaired.
-
-    Raises LlmError: the model cannot be asked, or its reply is of no use also after the repair.
-    """
+    """Ask a model for a pattern, which may have `operations`; the reply is repaired once. Raises LlmError."""
     prompt = pattern_prompt(task, query, shots, hints)
     request = ask(prompt.user, temperature=0.0)
     form = (PlanReply if task == "question" else ClaimReply) if operations else PatternReply
@@ -324,10 +318,7 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
-    """Build a pattern from a model's triples: equal names are one node, equal triples one edge.
-
-    Raises PatternError: empty, disconnected, all unknown, too large, or a name that is none.
-    """
+    """A pattern of a model's triples: equal names are one node, equal triples one edge. PatternError."""
     pattern = loose_pattern(triples)
     if not pattern.edges:
         needed = f"field 'triples' must be a list of at least one triple: {PATTERN_ADVICE}"

@@ -311,11 +311,7 @@ _NOT_SHOWN = "The schema has no such label. Write the query alone."
 
 
 class SynaptiQA:
-    """Answers questions by Cypher queries that a model writes.
-
-    Over an index `reader` finds what a question names, and the relations that it may need; a database has
-    no reader.
-    """
+    """Answers questions by Cypher queries that a model writes; over an index a `reader` finds names."""
 
     name = "synaptiqa"
     optimised = True
@@ -334,10 +330,7 @@ class SynaptiQA:
         self._views = None if reader is None else (SchemaView(reader), NamesView(reader, graph.schema))
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason.
-
-        `entities` are named to the model. Raises LlmError if the model, StoreError if the database fails.
-        """
+        """Answer one question about `entities`, or abstain with a reason. Raises LlmError, StoreError."""
         run = Run(self.name, id, self.model)
         full_question = f"{question} (about: {', '.join(entities)})" if entities else question
         state, notes = _QueryState(self, run, full_question), ()
@@ -374,10 +367,9 @@ def make_synaptiqa(
     settings: SynaptiqaSettings | None = None,
     kind: type[SynaptiQA] = SynaptiQA,
 ) -> SynaptiQA:
-    """Make `synaptiqa`, or `kg-query`, over an index.
+    """Make `synaptiqa`, or `kg-query`, over an index. Raises UsageError, MissingExtra.
 
-    Raises UsageError without a model, MissingExtra without ladybug, InputError for a graph of more than
-    `MOST_RELATIONS` relations.
+    InputError: a graph of more than `MOST_RELATIONS` relations.
     """
     model, relations = needs_model(model, kind.name), len(index.graph.relations)
     if relations > MOST_RELATIONS:
@@ -402,10 +394,7 @@ make_kg_query = partial(make_synaptiqa, kind=KgQuery)
 
 @dataclass
 class _QueryState:
-    """One question while it is worked on; `query` is the last statement that was made for it.
-
-    `names` says for the prompt what the question names, `ranks` how likely it needs each relation.
-    """
+    """One question while it is worked on; `query` is the last statement, `ranks` are of relations."""
 
     method: SynaptiQA
     run: Run

@@ -61,10 +61,7 @@ _SAMPLING = Request(temperature=0.0, max_tokens=256)
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A name of the graph like one that it lacks; `score` in [0, 1], 1: the same, written otherwise.
-
-    `why` it is proposed, where that is not for its likeness.
-    """
+    """A name like one that the graph lacks; `score` in [0, 1]; `why` it is proposed, if not for likeness."""
 
     name: str
     score: float
@@ -175,10 +172,7 @@ def _clearest(unknown: Unknown) -> tuple[str | None, str]:
 
 
 def choose_names(talk: Talk, question: str, query: str, unknown: Sequence[Unknown]) -> Picks:
-    """The model's picks of the similar names, asked once for all that are not clear. Raises LlmError.
-
-    Similarity chooses where the model's reply is of no use.
-    """
+    """The model's picks of similar names, asked once; by likeness where it is of no use. Raises LlmError."""
     unclear = [each for each in unknown if each.near and each.near[0].score < SAME]
     lines: list[str] = []
     for number, each in enumerate(unclear, 1):
@@ -233,10 +227,7 @@ class StoredValues:
         self._spaces: dict[Place, NameSpace | None] = {}
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
-        """Whether some node or relation has a value for which `function(property) operator value` holds.
-
-        None where the store cannot compare the two. Raises StoreError.
-        """
+        """Whether a value has `function(property) operator value`, None if not comparable. StoreError."""
         key = f"n.{quote_name(place.property)}"
         subject = f"{function}({key})" if function else key
         is_comparable = False

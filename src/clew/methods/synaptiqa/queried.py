@@ -91,10 +91,7 @@ class SchemaSlicer:
     def slice(
         self, labels: Collection[str], question: str, tokens: int, ranks: Mapping[str, float]
     ) -> tuple[str, int]:
-        """Some labels with the properties and relations that a question may need, and how many are left out.
-
-        `ranks` of relations by name, where a graph's own view has them (`SchemaView.ranks`), come first.
-        """
+        """Labels with what a question may need, likeliest by `ranks` first; and how many are left out."""
         lines, scores = self._lines(set(labels), question, ranks)
         fits = lines_that_fit(lines, scores, tokens)
         hidden = left_out_names(lines, scores, fits)
@@ -177,7 +174,7 @@ ROWS_SAMPLED = 500
 class QueryResult:
     """The rows of a query with the triples behind each; `complete` is False where there are more rows.
 
-    `sampled`: of the triples that matched, some are left out; `sent` is the query as the database got it.
+    `sampled`: some triples are left out; `sent` is the query as the database got it.
     """
 
     columns: tuple[str, ...]
@@ -198,9 +195,9 @@ class QueriedGraph:
         names_of: NamesOf | None = None,
         texts: Mapping[str, str] | None = None,
     ) -> None:
-        """Read the schema of a store, which may be the embedded one of a `graph`. Raises StoreError.
+        """Read the schema of a store; `names_of` gives further names of things. Raises StoreError.
 
-        `names_of` gives further names of things, `texts` say what relations without a typed end lead to.
+        `graph` is that of an embedded store, `texts` say what relations without a typed end lead to.
         """
         self.store, self.schema, lexicon = store, store.schema(), Lexicon.load()
         values = StoredValues(store, embedder, lexicon, names_of)
@@ -209,10 +206,7 @@ class QueriedGraph:
         self.triples = StoredTriples(self.schema.namings) if graph is None else IndexTriples(graph)
 
     def directions(self, statement: Statement) -> Corrected:
-        """Correct directions by the schema, and by the graph where that lacks a hop.
-
-        Raises StoreError, QueryError for a direction that no edge has.
-        """
+        """Correct directions by the schema, then by the graph. Raises StoreError, QueryError."""
         directions = correct_directions(statement, self.schema)
         hops = [hop for search in directions.missing_hops for hop in self.store.find_hops(search)]
         if hops:
@@ -378,10 +372,7 @@ class Solved:
 
 
 def read_solved(path: Path) -> tuple[Solved, ...]:
-    """Read lines `{"question", "query"}`.
-
-    Raises InputError for the file, ParseError for a line, QueryError for a query that does more than read.
-    """
+    """Read lines `{"question", "query"}`. Raises InputError, ParseError, QueryError."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

@@ -114,10 +114,7 @@ RowTriples = StoredTriples | IndexTriples
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value of a row: `entity` as the source names it, `label` as people read it.
-
-    `written`: the query says it itself (*RETURN 42*), so that it is no answer.
-    """
+    """A value of a row: as the source names it, as people read it; `written`: the query says it itself."""
 
     entity: str
     label: str
@@ -126,10 +123,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ReadRow:
-    """A row: its values (None for null), and the triples of what it matched.
-
-    `whole` is False where they are only the first `MOST_TRIPLES`.
-    """
+    """A row: its values (None for null), and the triples of its match, `whole` if not cut at MOST_TRIPLES."""
 
     cells: tuple[Cell | None, ...]
     triples: tuple[ProvedTriple, ...]
@@ -148,10 +142,7 @@ def read_row(
     triples: RowTriples,
     origins: Sequence[Origin],
 ) -> ReadRow:
-    """Read one row; `evidence` are its columns of paths, `properties` those that the query names.
-
-    `origins` say what each value comes of.
-    """
+    """Read a row; `evidence` are its columns of paths, `origins` say what each value comes of."""
     proofs: dict[TripleText, ProvedTriple] = {}
     label_triples: dict[TripleText, ProvedTriple] = {}
     names_by_label: dict[str, set[str]] = {}
@@ -360,10 +351,7 @@ def _reply_of(text: str) -> RowsReply | None:
 
 
 def ask_model_answer(talk: Talk, question: str) -> OwnReply:
-    """Ask a model for its own answer with a confidence in [0, 1], 0 for prose; empty where it has none.
-
-    Raises LlmError.
-    """
+    """A model's own answer with a confidence in [0, 1], 0 for prose; empty without one. Raises LlmError."""
     text = talk.ask(prompt_named("clew.methods.synaptiqa", "own"), _SAMPLING, QUESTION=as_data(question))
     try:
         reply = read_value(text, lambda value: build(OwnReply, value))

@@ -103,8 +103,7 @@ def best_paths(
 ) -> list[RelationPath]:
     """The `count` paths from the topics whose relations are most like the words of a question, best first.
 
-    Behind the best stand the paths that they begin with. One that leads nowhere new is left out, and of those
-    with the same relations and ends, in other directions, the worse.
+    Behind the best stand the paths that they begin with; one that leads nowhere new is left out.
     """
     alike = ranking.alike(question)
     paths = [
@@ -207,11 +206,7 @@ def whole_lists(
     topics: Sequence[int],
     asked: Sequence[int] = (),
 ) -> list[Fact]:
-    """Types, then relations, for a question that names nothing but numbers and dates; else none.
-
-    Relations that are `asked` for, by the likeliest readings, come before those that are nearest by their
-    names.
-    """
+    """Types, then relations (those `asked` for first), for a question that names no thing; else none."""
     if not all(graph.values.kind[topic] for topic in topics):
         return []
     lines, room = _type_lines(graph, question), 200

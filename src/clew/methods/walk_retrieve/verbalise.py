@@ -1,7 +1,6 @@
 """The `verbalise` step with a model: one call a distinct walk (Walk&Retrieve, Fig. 2a).
 
-Replies are recorded as they come, so that work that was stopped goes on: what is recorded is not asked again.
-A walk whose call fails is left out and counted; the next run asks for it again.
+Replies are recorded as they come. A walk whose call fails is counted; the next run asks for it again.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ LEAST_ALL = 8
 class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus`) that is a model; what it says is recorded in `folder`.
 
-    `estimated` is called once before anything is sent, with the most that it will take; `progress` with
-    (walks done, all walks, cost so far). `sentence_count`, `failed`, `calls` and `cost` are of what was done
-    so far. With a `cluster` its workers ask the model, which can be pickled then: `of_batch` walks at a time,
-    with `concurrency` requests each.
+    `estimated` is called with the most that it will take, `progress` with (walks done, all walks, cost so
+    far). With a `cluster`, which pickles it, workers ask `of_batch` walks with `concurrency` requests each.
     """
 
     of_batch, concurrency = WALKS_OF_BATCH, 8
@@ -70,8 +67,7 @@ class ModelVerbaliser:
     def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
         """Say walks, one call each; empty where it failed. What is recorded stays.
 
-        Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of
-        the walks of a batch could be said; what was done until then is kept.
+        Raises BudgetReached, KeyRefused, and the last LlmError if no walk of a batch could be said.
         """
         walks = _near_walks(roots, steps, nodes)
         requests = {walk: replace(request_of(graph, walk), model=self.name) for walk in walks}
@@ -101,10 +97,7 @@ class ModelVerbaliser:
         return [said.get(walk, "") for walk in walks]
 
     def _asked(self, requests: Sequence[Request], errors: list[LlmError]) -> Iterator[Reply | None]:
-        """The reply to each request, batch by batch, None for one that failed.
-
-        After an error, which is put into `errors`, no other batch is begun; those that are under way come.
-        """
+        """The reply to each request, batch by batch, None if it failed; no batch begins after an error."""
         batches = [requests[at : at + self.of_batch] for at in range(0, len(requests), self.of_batch)]
         ask, pending = (
             partial(_asking, self._model, self.concurrency),
