@@ -1,9 +1,10 @@
-"""Manifests and headers that no build writes are said damaged when opened, though checksums are right."""
+"""Indexes whose checksums are right, and whose contents no build writes, are said damaged when opened."""
 
 import json
 import shutil
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 from clew import Clew
@@ -23,6 +24,43 @@ def copy(films, tmp_path):
     index = tmp_path / "copy.clew"
     shutil.copytree(films, index)
     return index, json.loads((index / "manifest.json").read_text("utf-8"))
+
+
+def change(index, manifest, section, make):
+    (file,) = index.glob(f"gen-*/{section}.npy")
+    np.save(file, make(np.load(file)))
+    for entry in manifest["files"]:
+        if entry["section"] == section:
+            entry |= asdict(file_entry(file.parent, section, file.name))
+    write_manifest(index, manifest)
+
+
+def another_end(neighbours):
+    neighbours[7] += 1
+    return neighbours
+
+
+def swapped(neighbours):
+    at = int(np.flatnonzero(np.diff(neighbours))[5])
+    neighbours[[at, at + 1]] = neighbours[[at + 1, at]]
+    return neighbours
+
+
+@pytest.mark.parametrize("section", ["graph.out.neighbour", "graph.into.neighbour"])
+@pytest.mark.parametrize("make", [another_end, swapped, np.sort, np.zeros_like])
+def test_edges_that_differ_from_their_other_end_are_damage(copy, section, make):
+    index, manifest = copy
+    change(index, manifest, section, make)
+    with pytest.raises(FormatError, match=r"graph\.(out|into)\.neighbour.*damaged.*Rebuild it with"):
+        Clew.open(index)
+
+
+@pytest.mark.parametrize("make", [swapped, lambda ids: ids[::-1].copy()])
+def test_postings_out_of_order_are_damage(copy, make):
+    index, manifest = copy
+    change(index, manifest, "names.typos.postings", make)
+    with pytest.raises(FormatError, match=r"names\.typos\.postings.*damaged.*Rebuild it with"):
+        Clew.open(index)
 
 
 def test_a_manifest_that_lists_a_file_again_is_damaged(copy):

@@ -30,6 +30,8 @@ from clew.graph.graph import Graph
 from clew.index.names import NamesIndex
 from clew.index.store.files import FileEntry, NotRegular, Seal, is_array, map_array, read_regular
 from clew.index.store.sections import (
+    DamagedSection,
+    check_structure,
     graph_of_sections,
     graph_sections,
     with_prefix,
@@ -277,9 +279,14 @@ def _damage_errors(path: Path) -> Generator[None]:
 def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess, held: bool) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
-    if seal.check(manifest.files, verify=verify):
-        seal.write()
+    is_new = seal.check(manifest.files, verify=verify)
     arrays = {f.section: map_array(folder / f.file, held=held) for f in manifest.files if is_array(f)}
+    if is_new:
+        try:
+            check_structure(arrays)
+        except DamagedSection as error:
+            raise FormatError(f"{folder / error.section}.npy: damaged, {error}") from error
+        seal.write()
     files = {f.section: folder / f.file for f in manifest.files if not is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
