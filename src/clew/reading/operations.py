@@ -432,5 +432,7 @@ def _aggregates(exploration: Exploration, things: Sequence[Base]) -> Iterator[Pr
             is_sum = not exploration.vocabulary.is_of_time(opposite(step))
             if isinstance(base.part, Either):  # *how many points is Ann ahead of Bob* adds up nothing
                 is_sum = is_sum and english.SUM_OF_TWO.search(exploration.question) is not None
-            for ask in (a for a in asks if a != "sum" or is_sum):
+            for ask in asks:
+                if ask == "sum" and not is_sum:
+                    continue
                 yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)

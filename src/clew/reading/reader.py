@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.graph.readers.columns import words_of_rows
+from clew.graph.readers.columns import TableForm, words_of_rows
 from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
-from clew.index.update.update import known_tables
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
 from clew.query.tree import Query
@@ -61,7 +60,8 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     reader: QuestionReader | None = index.made.get(QuestionReader)
     if reader is None or reader.embedder is not embedder:
         graph, schema = with_types(index)
-        nouns = tuple(words_of_rows(known_tables(index.manifest.about.report)))
+        tables = index.manifest.about.report.get("tables", ())
+        nouns = tuple(words_of_rows([TableForm.from_json(form) for form in tables]))
         reader = QuestionReader(
             graph, schema, index.names, embedder, team=team_vocabulary(index), nouns=nouns
         )

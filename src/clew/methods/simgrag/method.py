@@ -42,7 +42,7 @@ from clew.graph.match.distances import Distances
 from clew.graph.match.patterns import TIE
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
-from clew.llm.managed import Prompt, Talk, query_text, run_sync, short
+from clew.llm.managed import Talk, query_text, run_sync, short
 from clew.llm.reply import (
     LONGEST_SHOWN,
     StatedAnswer,
@@ -53,7 +53,7 @@ from clew.llm.reply import (
     read_value,
     stated_answer,
 )
-from clew.llm.types import ReplyInvalid, Request, ask
+from clew.llm.types import BudgetReached, ReplyInvalid, Request, ask
 from clew.methods.base import ModelMethod, Run, ungrounded
 from clew.methods.evidence import Fact, Proofs, ReadEvidence
 from clew.methods.ground import ASKED_YES_NO, GroundedReply, ground_reply, refused
