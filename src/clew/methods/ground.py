@@ -328,6 +328,9 @@ def _entities(
         return _ungrounded(statement, "; ".join(names), says(other))
     rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
     answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
+    underived = evidence.judge.underived(evidence.question, answer_proofs)
+    if len(underived) == len(answer_proofs):
+        return _ungrounded(statement, "; ".join(names), next(iter(underived.values())))
     names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))

@@ -5,15 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.steps import relation_of
+from clew.graph.steps import opposite, relation_of, step_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
-from clew.query.execute import Executor
-from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
-from clew.reading.answer import Meaning, answer_of, meanings_of
+from clew.query.execute import Executor, OverBudget
+from clew.query.tree import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    Part,
+    Query,
+    Related,
+    Value,
+    Walk,
+    Without,
+    parts_of,
+)
+from clew.reading.answer import LEAST_LIKELY, MOST_ALTERNATIVES, Meaning, answer_of, meanings_of
 from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
@@ -230,6 +245,8 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 DECIDES, SURE = 0.5, 0.95
 """Share of the readings of a question from which one decides it alone; and, where the question does not say
 so, of what type its answers are."""
+MOST_LOOKED_AT = 60
+"""Readings in which a name is looked for."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -289,6 +306,14 @@ def misfit_of_label(asked: Asked, label: str, *, is_value: bool) -> str:
         case _:
             is_fitting = True
     return "" if is_fitting else f"{asked} is asked for"
+
+
+def leads_back(query: Query) -> bool:
+    """Whether a step goes back along the relation of the step before it: *of the same sex as*."""
+    return any(
+        isinstance(part, Walk) and isinstance(part.source, Walk) and part.step == opposite(part.source.step)
+        for part in parts_of(query.part)
+    )
 
 
 def says(other: str) -> str:
@@ -407,6 +432,60 @@ class Judge:
         )
         return draft.text, frozenset(wrong)
 
+    def underived(self, question: str, proofs: Mapping[int, Sequence[int]]) -> dict[int, str]:
+        """Which entities answer another question, by the triples that prove them; each with why.
+
+        Not those that a likely reading gives. The path to another must not go back as it came (*of the same
+        sex*), must say each word that a far likelier reading has a place for, and any of a question that
+        hardly fits the graph: who owns a ship is not who insured it.
+        """
+        reading, executor = self.reader.read(question), Executor(self.reader.graph)
+        shares, whole, unsaid = dict[int, float](), 0.0, list[frozenset[int]]()
+        for ranked in reading.ranking.ranked[:MOST_LOOKED_AT]:
+            query, share = ranked.option.query, ranked.probability
+            if query.ask != "list" or query.by or query.key:
+                continue
+            try:
+                members = set(executor.members(query.part).tolist())
+            except OverBudget:
+                continue  # it is not known what this reading gives
+            shares = dict.fromkeys(members & proofs.keys(), share) | shares
+            is_whole = not whole and share >= LEAST_LIKELY and members
+            if is_whole or len(unsaid) < MOST_ALTERNATIVES:
+                unsaid.append(self._open_words(reading, query))
+                whole = share if is_whole and not unsaid[-1] else whole
+        fits = reading.ranking.none <= 1 - AGREES or not unsaid
+        unsaid_by_all = frozenset[int]() if fits else frozenset[int].intersection(*unsaid[:MOST_ALTERNATIVES])
+        named = {c.node: at for at, m in enumerate(reading.mentions) for c in m.candidates}
+        wrong: dict[int, str] = {}
+        for entity, proof in proofs.items():
+            share, path = shares.get(entity, 0.0), self._path(named, proof, entity)
+            open_words = None if path is None else self._open_words(reading, path)
+            leaves_out = open_words is None or bool(open_words)
+            if path is not None and share < LEAST_LIKELY and leads_back(path):
+                wrong[entity] = "the facts say only what it has in common with what is asked about"
+            elif (share < LEAST_LIKELY * whole and (leaves_out or whole >= DECIDES)) or (
+                unsaid_by_all and (open_words is None or unsaid_by_all & open_words)
+            ):
+                wrong[entity] = "the facts that lead to it do not say what is asked"
+        return wrong
+
+    def _path(self, mention_of: Mapping[int, int], proof: Sequence[int], entity: int) -> Query | None:
+        """The query graph of paths from what a question names to an entity; None where triples are none."""
+        paths, part, node = list[Part](), None, -1
+        for head, relation, tail in map(self.reader.graph.triple, proof):
+            if part is None:
+                node = head if head in mention_of else tail
+                part = Anchor(node, mention_of.get(node, -1))
+            if node not in (head, tail) or part == Anchor(node, -1):
+                return None
+            is_back = node != head
+            part, node = Walk(part, step_of(relation, is_back)), head if is_back else tail
+            if node == entity:
+                paths.append(part)
+                part = None
+        return Query("list", reduce(Both, paths)) if paths and part is None else None
+
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
         likeliest = self._surest(self.reader.read(question))
@@ -439,4 +518,9 @@ class Judge:
 
     def _leaves_out(self, reading: Reading, query: Query) -> bool:
         """Whether words of a question have no place in a query graph."""
-        return any(word.as_ == "unplaced" for word in self.reader.account(reading, query).words)
+        return bool(self._open_words(reading, query))
+
+    def _open_words(self, reading: Reading, query: Query) -> frozenset[int]:
+        """Where the words of a question begin that have no place in a query graph."""
+        words = self.reader.account(reading, query).words
+        return frozenset(word.begin for word in words if word.as_ == "unplaced")
