@@ -440,7 +440,7 @@ class Judge:
         hardly fits the graph: who owns a ship is not who insured it.
         """
         reading, executor = self.reader.read(question), Executor(self.reader.graph)
-        shares, whole, unsaid = dict[int, float](), 0.0, list[frozenset[int]]()
+        shares, whole, unsaid = dict[int, float](), 0.0, list[frozenset[str]]()
         for ranked in reading.ranking.ranked[:MOST_LOOKED_AT]:
             query, share = ranked.option.query, ranked.probability
             if query.ask != "list" or query.by or query.key:
@@ -454,8 +454,10 @@ class Judge:
             if is_whole or len(unsaid) < MOST_ALTERNATIVES:
                 unsaid.append(self._open_words(reading, query))
                 whole = share if is_whole and not unsaid[-1] else whole
-        fits = reading.ranking.none <= 1 - AGREES or not unsaid
-        unsaid_by_all = frozenset[int]() if fits else frozenset[int].intersection(*unsaid[:MOST_ALTERNATIVES])
+        unsaid_by_all = frozenset[str]()
+        if unsaid and reading.ranking.none > 1 - AGREES:
+            in_names = (word.text for mention in reading.mentions for word in tokens(mention.text))
+            unsaid_by_all = frozenset.intersection(*unsaid[:MOST_ALTERNATIVES]).difference(in_names)
         named = {c.node: at for at, m in enumerate(reading.mentions) for c in m.candidates}
         wrong: dict[int, str] = {}
         for entity, proof in proofs.items():
@@ -520,7 +522,7 @@ class Judge:
         """Whether words of a question have no place in a query graph."""
         return bool(self._open_words(reading, query))
 
-    def _open_words(self, reading: Reading, query: Query) -> frozenset[int]:
-        """Where the words of a question begin that have no place in a query graph."""
+    def _open_words(self, reading: Reading, query: Query) -> frozenset[str]:
+        """The words of a question that have no place in a query graph."""
         words = self.reader.account(reading, query).words
-        return frozenset(word.begin for word in words if word.as_ == "unplaced")
+        return frozenset(word.text for word in words if word.as_ == "unplaced")
