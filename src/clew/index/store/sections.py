@@ -284,6 +284,9 @@ def _check_schema(checks: _Checks, relations: int) -> None:
 
 
 def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
+    if len(checks.arrays.get("corpus.nodes.q", ())):
+        checks.rows("corpus.nodes.q", nodes, "i", 2)
+        checks.rows("corpus.nodes.scale", nodes, "f")
     parts = [name.removesuffix(".roots") for name in checks.arrays if name.endswith(".roots")]
     for part in parts:
         roots, walks = checks.ids(f"{part}.roots", nodes), len(checks.array(f"{part}.steps", "i", 2))
@@ -291,6 +294,7 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
         for name, most in (("steps", 2 * relations), ("nodes", nodes)):
             checks.rows(f"{part}.{name}", walks, "i", 2)
             checks.in_range(f"{part}.{name}", checks.arrays[f"{part}.{name}"], -1, most)
+        checks.ends(f"{part}.steps", f"{part}.nodes")
         checks.rows(f"{part}.counts", walks)
         checks.ids(f"{part}.state", 2, least=-1, rows=roots)
         checks.rows(f"{part}.left_out", roots)
@@ -351,6 +355,15 @@ class _Checks:
         for column, count in enumerate(counts):
             self.in_range(section, rows[:, column], 0, count)
         return len(rows)
+
+    def ends(self, steps: str, nodes: str) -> None:
+        """The rows of two tables end at the same places, with -1 behind them."""
+        first, second = self.arrays[steps], self.arrays[nodes]
+        self.equal(nodes, second.shape[1], first.shape[1])
+        for start, stop in chunks_of(0, len(first), AT_ONCE):
+            is_over = first[start:stop] < 0
+            if np.any(is_over != (second[start:stop] < 0)) or np.any(is_over[:, :-1] > is_over[:, 1:]):
+                self.fail(nodes, f"its walks do not end where those of {steps} do")
 
     def offsets(self, section: str, lists: int | None, items: int) -> int:
         """Offsets of `lists` lists that together have `items` items; returns `items`."""
