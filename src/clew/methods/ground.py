@@ -328,10 +328,8 @@ def _entities(
         return _ungrounded(statement, "; ".join(names), says(other))
     rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
     answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
-    # Only where it is so of all: to leave out single names took right ones of recorded replies.
-    underived = evidence.judge.underived(evidence.question, answer_proofs)
-    if len(underived) == len(answer_proofs):
-        return _ungrounded(statement, "; ".join(names), next(iter(underived.values())))
+    if evidence.judge.answer_another(evidence.question, answer_proofs):
+        return _ungrounded(statement, "; ".join(names), "the facts that lead to it do not say what is asked")
     names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))

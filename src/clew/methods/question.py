@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from clew.graph.graph import Graph, ValueKind
-from clew.graph.steps import opposite, relation_of, step_of
+from clew.graph.steps import relation_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, OverBudget
-from clew.query.tree import (
-    Anchor,
-    Both,
-    Compared,
-    Counted,
-    Either,
-    Extreme,
-    Part,
-    Query,
-    Related,
-    Value,
-    Walk,
-    Without,
-    parts_of,
-)
+from clew.query.prove import leads_back, part_of_path
+from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
 from clew.reading.answer import LEAST_LIKELY, MOST_ALTERNATIVES, Meaning, answer_of, meanings_of
 from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
@@ -245,8 +231,6 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 DECIDES, SURE = 0.5, 0.95
 """Share of the readings of a question from which one decides it alone; and, where the question does not say
 so, of what type its answers are."""
-MOST_LOOKED_AT = 60
-"""Readings in which a name is looked for."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -306,14 +290,6 @@ def misfit_of_label(asked: Asked, label: str, *, is_value: bool) -> str:
         case _:
             is_fitting = True
     return "" if is_fitting else f"{asked} is asked for"
-
-
-def leads_back(query: Query) -> bool:
-    """Whether a step goes back along the relation of the step before it: *of the same sex as*."""
-    return any(
-        isinstance(part, Walk) and isinstance(part.source, Walk) and part.step == opposite(part.source.step)
-        for part in parts_of(query.part)
-    )
 
 
 def says(other: str) -> str:
@@ -388,7 +364,7 @@ class Judge:
             draft = answer_of(graph, vocabulary, meaning.query)
             triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))
             is_proved = meaning.share >= DECIDES or named & set(triples)
-            if not is_proved or self._leaves_out(reading, meaning.query):
+            if not is_proved or self._open_words(reading, meaning.query):
                 continue
             if draft.text == value:
                 return triples
@@ -399,9 +375,8 @@ class Judge:
         """What a likely query graph of a question answers, and which `entities` code can tell to be wrong.
 
         It can of values (*2000* for *How long is Memento?*), where an answer is the first by a value (*the
-        longest film*), of what has another declared type, or none, than all of its answers, and of all
-        where the query graph is `SURE` and answers none of them (*Who directed Memento?* by who wrote it). Of
-        recorded replies of a strong model this took no right answer; to leave out single names took three.
+        longest film*), and of what has another declared type, or none, than all of its answers. Of recorded
+        replies of a strong model this took no right answer; to leave out single names took three.
         """
         reading, graph = self.reader.read(question), self.reader.graph
         likeliest = self._surest(reading)
@@ -417,76 +392,45 @@ class Judge:
         members = self._members(query)
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        is_sure = likeliest.share >= SURE
-        if not is_named and not is_sure:
+        if not is_named and likeliest.share < SURE:
             right_types = set[int]()
-        none_right = len(others) == len(entities) and not set(members) & set(entities)
-        is_refuted = is_sure and none_right and bool(members) and not (query.by or query.key)
         wrong = (
             entity
             for entity in others
             if (right_types and not right_types & set(types(entity)))
             or (len(others) == len(entities) and is_ordered)
             or graph.values.kind[entity] != ValueKind.NONE
-            or is_refuted
         )
         return draft.text, frozenset(wrong)
 
-    def underived(self, question: str, proofs: Mapping[int, Sequence[int]]) -> dict[int, str]:
-        """Which entities answer another question, by the triples that prove them; each with why.
+    def answer_another(self, question: str, proofs: Mapping[int, Sequence[int]]) -> bool:
+        """Whether entities answer another question, by the triples that prove each.
 
-        Not those that a likely reading gives. The path to another must not go back as it came (*of the same
+        Not one that a likely reading gives. The path to another must not go back as it came (*of the same
         sex*), must say each word that a far likelier reading has a place for, and any of a question that
         hardly fits the graph: who owns a ship is not who insured it.
         """
         reading, executor = self.reader.read(question), Executor(self.reader.graph)
-        shares, whole, unsaid = dict[int, float](), 0.0, list[frozenset[str]]()
-        for ranked in reading.ranking.ranked[:MOST_LOOKED_AT]:
-            query, share = ranked.option.query, ranked.probability
-            if query.ask != "list" or query.by or query.key:
-                continue
-            try:
-                members = set(executor.members(query.part).tolist())
-            except OverBudget:
-                continue  # it is not known what this reading gives
-            shares = dict.fromkeys(members & proofs.keys(), share) | shares
-            is_whole = not whole and share >= LEAST_LIKELY and members
-            if is_whole or len(unsaid) < MOST_ALTERNATIVES:
-                unsaid.append(self._open_words(reading, query))
-                whole = share if is_whole and not unsaid[-1] else whole
-        unsaid_by_all = frozenset[str]()
-        if unsaid and reading.ranking.none > 1 - AGREES:
-            in_names = (word.text for mention in reading.mentions for word in tokens(mention.text))
-            unsaid_by_all = frozenset.intersection(*unsaid[:MOST_ALTERNATIVES]).difference(in_names)
-        named = {c.node: at for at, m in enumerate(reading.mentions) for c in m.candidates}
-        wrong: dict[int, str] = {}
-        for entity, proof in proofs.items():
-            share, path = shares.get(entity, 0.0), self._path(named, proof, entity)
-            open_words = None if path is None else self._open_words(reading, path)
-            leaves_out = open_words is None or bool(open_words)
-            if path is not None and share < LEAST_LIKELY and leads_back(path):
-                wrong[entity] = "the facts say only what it has in common with what is asked about"
-            elif (share < LEAST_LIKELY * whole and (leaves_out or whole >= DECIDES)) or (
-                unsaid_by_all and (open_words is None or unsaid_by_all & open_words)
-            ):
-                wrong[entity] = "the facts that lead to it do not say what is asked"
-        return wrong
+        ranked = [(r.option.query, r.probability) for r in reading.ranking.ranked]
+        lists = [(q, p, self._members(q, executor)) for q, p in ranked if q.ask == "list" and not q.by]
+        shares = {e: max((p for _, p, given in lists if e in given), default=0.0) for e in proofs}
+        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and len(given))
+        whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
+        in_names = tokens(" ".join(mention.text for mention in reading.mentions))
+        words = {word.text for word in tokens(question)} - {word.text for word in in_names}
+        unsaid = words if lists and reading.ranking.none > 1 - AGREES else set[str]()
+        for query, _, _ in lists[:MOST_ALTERNATIVES] if unsaid else ():
+            unsaid = unsaid & self._open_words(reading, query)
+        starts = {c.node: at for at, mention in enumerate(reading.mentions) for c in mention.candidates}
 
-    def _path(self, mention_of: Mapping[int, int], proof: Sequence[int], entity: int) -> Query | None:
-        """The query graph of paths from what a question names to an entity; None where triples are none."""
-        paths, part, node = list[Part](), None, -1
-        for head, relation, tail in map(self.reader.graph.triple, proof):
-            if part is None:
-                node = head if head in mention_of else tail
-                part = Anchor(node, mention_of.get(node, -1))
-            if node not in (head, tail) or part == Anchor(node, -1):
-                return None
-            is_back = node != head
-            part, node = Walk(part, step_of(relation, is_back)), head if is_back else tail
-            if node == entity:
-                paths.append(part)
-                part = None
-        return Query("list", reduce(Both, paths)) if paths and part is None else None
+        def is_other(entity: int) -> bool:
+            path, share = part_of_path(self.reader.graph, proofs[entity], starts, entity), shares[entity]
+            if path is not None and share < LEAST_LIKELY and leads_back(path):
+                return True
+            left = words if path is None else self._open_words(reading, Query("list", path))
+            return bool(unsaid & left or (share < LEAST_LIKELY * whole and (left or whole >= DECIDES)))
+
+        return bool(proofs) and all(map(is_other, proofs))
 
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
@@ -511,18 +455,18 @@ class Judge:
         """The likeliest meaning of a question, if it decides it alone and leaves no word out."""
         meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
         likeliest = next(iter(meanings), None)
-        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
+        if likeliest is None or likeliest.share < DECIDES or self._open_words(reading, likeliest.query):
             return None
         return likeliest
 
-    def _members(self, query: Query) -> list[int]:
-        return Executor(self.reader.graph).members(query.part).tolist() if query.ask == "list" else []
-
-    def _leaves_out(self, reading: Reading, query: Query) -> bool:
-        """Whether words of a question have no place in a query graph."""
-        return bool(self._open_words(reading, query))
+    def _members(self, query: Query, executor: Executor | None = None) -> Collection[int]:
+        """What a query graph lists; nothing where that takes more edges than may be followed."""
+        try:
+            executor = executor or Executor(self.reader.graph)
+            return set(executor.members(query.part).tolist()) if query.ask == "list" else ()
+        except OverBudget:
+            return ()
 
     def _open_words(self, reading: Reading, query: Query) -> frozenset[str]:
         """The words of a question that have no place in a query graph."""
-        words = self.reader.account(reading, query).words
-        return frozenset(word.text for word in words if word.as_ == "unplaced")
+        return frozenset(w.text for w in self.reader.account(reading, query).words if w.as_ == "unplaced")
