@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -389,53 +389,51 @@ class Judge:
         if len(others) < len(entities) and (query.by or query.key):
             return draft.text, frozenset()
         is_ordered = any(isinstance(part, Extreme) for part in parts_of(query.part))
-        members = self._members(query)
+        members = self._members(query, Executor(graph))
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        if not is_named and likeliest.share < SURE:
-            right_types = set[int]()
+        is_told = right_types and (is_named or likeliest.share >= SURE)
         wrong = (
             entity
             for entity in others
-            if (right_types and not right_types & set(types(entity)))
+            if (is_told and not right_types & set(types(entity)))
             or (len(others) == len(entities) and is_ordered)
             or graph.values.kind[entity] != ValueKind.NONE
         )
         return draft.text, frozenset(wrong)
 
     def answer_another(self, question: str, proofs: Mapping[int, Sequence[int]]) -> bool:
-        """Whether entities answer another question, by the triples that prove each.
+        """Whether entities answer another question (who owns a ship, not who insured it), by their triples.
 
         Not one that a likely reading gives. The path to another must not go back as it came (*of the same
-        sex*), must say each word that a far likelier reading has a place for, and any of a question that
-        hardly fits the graph: who owns a ship is not who insured it.
+        sex*), and must say each word that a far likelier reading has a place for, or that no reading has.
         """
         reading, executor = self.reader.read(question), Executor(self.reader.graph)
         ranked = [(r.option.query, r.probability) for r in reading.ranking.ranked]
         lists = [(q, p, self._members(q, executor)) for q, p in ranked if q.ask == "list" and not q.by]
-        shares = {e: max((p for _, p, given in lists if e in given), default=0.0) for e in proofs}
-        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and len(given))
+        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and given)
         whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
-        in_names = tokens(" ".join(mention.text for mention in reading.mentions))
-        words = {word.text for word in tokens(question)} - {word.text for word in in_names}
+        names = {word.text for mention in reading.mentions for word in tokens(mention.text)}
+        words = {word.text for word in tokens(question)} - names
         unsaid = words if lists and reading.ranking.none > 1 - AGREES else set[str]()
         for query, _, _ in lists[:MOST_ALTERNATIVES] if unsaid else ():
             unsaid = unsaid & self._open_words(reading, query)
         starts = {c.node: at for at, mention in enumerate(reading.mentions) for c in mention.candidates}
 
         def is_other(entity: int) -> bool:
-            path, share = part_of_path(self.reader.graph, proofs[entity], starts, entity), shares[entity]
-            if path is not None and share < LEAST_LIKELY and leads_back(path):
-                return True
+            share = max((p for _, p, given in lists if entity in given), default=0.0)
+            path = part_of_path(self.reader.graph, proofs[entity], starts, entity)
             left = words if path is None else self._open_words(reading, Query("list", path))
-            return bool(unsaid & left or (share < LEAST_LIKELY * whole and (left or whole >= DECIDES)))
+            is_less_likely = share < LEAST_LIKELY * whole and (left or whole >= DECIDES)
+            is_back = path is not None and share < LEAST_LIKELY and leads_back(path)
+            return bool(is_less_likely or is_back or unsaid & left)
 
-        return bool(proofs) and all(map(is_other, proofs))
+        return all(map(is_other, proofs))
 
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
         likeliest = self._surest(self.reader.read(question))
-        return likeliest is not None and entity in self._members(likeliest.query)
+        return likeliest is not None and entity in self._members(likeliest.query, Executor(self.reader.graph))
 
     def starts_at_names(self, question: str) -> bool:
         """Whether a likely query graph of a question leads from its names to every answer.
@@ -459,13 +457,12 @@ class Judge:
             return None
         return likeliest
 
-    def _members(self, query: Query, executor: Executor | None = None) -> Collection[int]:
+    def _members(self, query: Query, executor: Executor) -> set[int]:
         """What a query graph lists; nothing where that takes more edges than may be followed."""
         try:
-            executor = executor or Executor(self.reader.graph)
-            return set(executor.members(query.part).tolist()) if query.ask == "list" else ()
+            return set(executor.members(query.part).tolist()) if query.ask == "list" else set()
         except OverBudget:
-            return ()
+            return set()
 
     def _open_words(self, reading: Reading, query: Query) -> frozenset[str]:
         """The words of a question that have no place in a query graph."""

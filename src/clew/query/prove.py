@@ -99,8 +99,7 @@ def part_of_path(graph: Graph, triples: Sequence[int], starts: Mapping[int, int]
             parts.append(Anchor(node, starts.get(node, -1)))
         if node not in (head, tail) or parts[-1] == Anchor(node):
             return None
-        is_back = node != head
-        parts[-1], node = Walk(parts[-1], step_of(relation, is_back)), head if is_back else tail
+        parts[-1], node = Walk(parts[-1], step_of(relation, node != head)), tail if node == head else head
     return reduce(Both, parts) if parts and node == end else None
 
 
