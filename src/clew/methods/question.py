@@ -424,9 +424,9 @@ class Judge:
             share = max((p for _, p, given in lists if entity in given), default=0.0)
             path = part_of_path(self.reader.graph, proofs[entity], starts, entity)
             left = words if path is None else self._open_words(reading, Query("list", path))
-            is_less_likely = share < LEAST_LIKELY * whole and (left or whole >= DECIDES)
+            is_less_likely = share < LEAST_LIKELY * whole and (left or whole > 1 - AGREES)
             is_back = path is not None and share < LEAST_LIKELY and leads_back(path)
-            return bool(is_less_likely or is_back or unsaid & left)
+            return bool(is_less_likely or is_back or (starts and unsaid & left))
 
         return all(map(is_other, proofs))
 
