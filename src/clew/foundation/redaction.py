@@ -24,7 +24,9 @@ _SECRET_PARAMETER = re.compile(
     re.IGNORECASE,
 )
 _CREDENTIALS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*:/{0,3}|//|^(?=[^:/]*:[^/]))[^:/?#@\s]*:([^\s]+)@", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]*:/{1,3}|//)[^:/?#@\s]*:(.+)@"
+    r"|(?:[a-z][a-z0-9+.-]*:|^(?=[^:/]*:[^/]))[^:/?#@\s]*:([^\s]+)@",
+    re.IGNORECASE | re.DOTALL,
 )
 """`user:password@` behind a scheme or at the start, whatever the password is written with."""
 _secrets: set[str] = set()
@@ -48,7 +50,7 @@ def keep_address(address: str | None) -> None:
     Also in one that is written wrong, as a password with a raw `/` is.
     """
     for match in _CREDENTIALS.finditer(address or ""):
-        _keep([f":{match[1]}@"])
+        _keep([f":{match[1] or match[2]}@"])
     _, separator, location = (address or "").partition("://")
     if not separator:
         return

@@ -415,9 +415,8 @@ class Judge:
         whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
         names = {word.text for mention in reading.mentions for word in tokens(mention.text)}
         words = {word.text for word in tokens(question)} - names
-        unsaid = words if lists and reading.ranking.none > 1 - AGREES else set[str]()
-        for query, _, _ in lists[:MOST_ALTERNATIVES] if unsaid else ():
-            unsaid = unsaid & self._open_words(reading, query)
+        hard = [q for q, _, _ in lists[:MOST_ALTERNATIVES]] if reading.ranking.none > 1 - AGREES else []
+        unsaid = words.intersection(*(self._open_words(reading, q) for q in hard)) if hard else set[str]()
         starts = {c.node: at for at, mention in enumerate(reading.mentions) for c in mention.candidates}
 
         def is_other(entity: int) -> bool:
