@@ -457,11 +457,10 @@ class Judge:
         return likeliest
 
     def _members(self, query: Query, executor: Executor) -> set[int]:
-        """What a query graph lists; nothing where that takes more edges than may be followed."""
         try:
             return set(executor.members(query.part).tolist()) if query.ask == "list" else set()
         except OverBudget:
-            return set()
+            return set()  # it is not known
 
     def _open_words(self, reading: Reading, query: Query) -> frozenset[str]:
         """The words of a question that have no place in a query graph."""
