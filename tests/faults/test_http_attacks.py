@@ -192,7 +192,7 @@ def bodies():
         calls, (None, [], {"name": "ask", "arguments": {"question": [1]}}, {"name": LONG})
     ):
         call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        yield post("/mcp/", json.dumps(call).encode(), b"Accept: application/json, text/event-stream")
+        yield post("/mcp", json.dumps(call).encode(), b"Accept: application/json, text/event-stream")
 
 
 ATTACKS = [*framings(), *paths(), *bodies()]

@@ -63,6 +63,21 @@ def test_postings_out_of_order_are_damage(copy, make):
         Clew.open(index)
 
 
+@pytest.mark.parametrize(
+    ("section", "make"),
+    [
+        ("corpus.p0.nodes", np.zeros_like), ("corpus.p0.steps", np.zeros_like),
+        ("corpus.p0.steps", lambda steps: steps[:, ::-1].copy()),
+        ("corpus.nodes.q", lambda rows: np.concatenate((rows, rows[:3]))),
+    ],
+)  # fmt: skip
+def test_walks_that_end_elsewhere_than_their_steps_are_damage(copy, section, make):
+    index, manifest = copy
+    change(index, manifest, section, make)
+    with pytest.raises(FormatError, match=r"corpus\.(p0|nodes).*damaged.*Rebuild it with"):
+        Clew.open(index)
+
+
 def test_a_manifest_that_lists_a_file_again_is_damaged(copy):
     index, manifest = copy
     manifest["files"] *= 2_000

@@ -177,6 +177,7 @@ def test_a_password_with_a_raw_sign_is_known(forgotten, scheme, sign):
     ("address", "shown"),
     [
         ("neo4j:q7-param@127.0.0.1:1", "neo4j:***@127.0.0.1:1"),
+        ("neo4j://me:q7 pa/r@m@127.0.0.1:1", "neo4j://me:***@127.0.0.1:1"),
         ("me:q7-param@host:/x.tsv", "me:***@host:/x.tsv"),
         ("https://h/x.tsv?X-Amz-Signature=q7-param&y=1", "https://h/x.tsv?X-Amz-Signature=***&y=1"),
         ("https://h/x?X-Amz-Security-Token=q7-param", "https://h/x?X-Amz-Security-Token=***"),

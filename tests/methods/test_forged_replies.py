@@ -124,9 +124,13 @@ MARRIED, PACINO = "Is Al Pacino married?", "Which films star Al Pacino?"
 BESIDE = [
     (MARRIED, "yes"), (MARRIED, "no"), ("How long is Memento?", "1"), ("How much did Memento earn?", "2"),
     ("How many prizes did Memento win?", "0"), (WHO, "Steven Spielberg"), (WHO, "London"),
-    (WHERE, "Heat"), (PACINO, "Al Pacino"), (PACINO, "2002"),
+    (WHERE, "Heat"), (PACINO, "Al Pacino"), (PACINO, "2002"), ("Who insured Heat?", "Michael Mann"),
+    ("What is the salary of Al Pacino?", "Insomnia"), ("What is the budget of Heat?", "Al Pacino"),
+    ("Who composed the music of Insomnia?", "Al Pacino"), ("Who played in Memento?", "Christopher Nolan"),
+    ("Who played in Memento?", "Al Pacino"),
 ]  # fmt: skip
-"""No query graph says it, no path leads to it from what is named, it is of another type, or named itself."""
+"""No query graph says it, no path leads to it from what is named, it is of another type, or named itself; the
+path does not say what is asked, or leads back as it came."""
 MADE_UP = [
     *((READERS[n % len(READERS)], *forged) for n, forged in enumerate(FORGED)),
     *((method, *forged) for method in ("simgrag", "synaptiqa") for forged in FORGED[::3]),
@@ -213,6 +217,9 @@ def test_what_a_query_computes_of_the_graph_is(films: Clew, question: str, query
         ("kg-rag", "Which films were not directed by Christopher Nolan?", "Heat; Jaws", ["Heat", "Jaws"]),
         ("kaping", "Which film was released later, Memento or Heat?", "Memento", ["Memento"]),
         ("kaping", FIRST, "Memento", ["Memento"]),
+        ("kaping", "Who is the helmer of Heat?", "Michael Mann", ["Michael Mann"]),
+        ("kg-rag", "Who is behind Tenet?", "Christopher Nolan", ["Christopher Nolan"]),
+        ("walk-retrieve", "Which films have the same director as Memento?", "Insomnia", ["Insomnia"]),
     ],
 )
 def test_what_is_right_beside_it_is(films: Clew, method: str, question: str, answer: str, labels: list[str]):

@@ -24,7 +24,9 @@ _SECRET_PARAMETER = re.compile(
     re.IGNORECASE,
 )
 _CREDENTIALS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*:/{0,3}|//|^(?=[^:/]*:[^/]))[^:/?#@\s]*:([^\s]+)@", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]*:/{1,3}|//)[^:/?#@\s]*:(.+)@"
+    r"|(?:[a-z][a-z0-9+.-]*:|^(?=[^:/]*:[^/]))[^:/?#@\s]*:([^\s]+)@",
+    re.IGNORECASE | re.DOTALL,
 )
 """`user:password@` behind a scheme or at the start, whatever the password is written with."""
 _secrets: set[str] = set()
@@ -42,7 +44,7 @@ def keep_secret(secret: str | None) -> None:
 def keep_address(address: str | None) -> None:
     """Remember what is secret in an address, also a wrong one: `user:password@`, `?api-key=`."""
     for match in _CREDENTIALS.finditer(address or ""):
-        _keep([f":{match[1]}@"])
+        _keep([f":{match[1] or match[2]}@"])
     _, separator, location = (address or "").partition("://")
     if not separator:
         return

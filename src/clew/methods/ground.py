@@ -375,8 +375,7 @@ def _entities(
     answer_proofs = {e: p for e, p in proofs.items() if e not in evidence.named_entities}
     if not answer_proofs and (is_choice or any(evidence.judge.gives(evidence.question, e) for e in proofs)):
         answer_proofs = proofs
-    unproved = [entity for entity in entities if entity not in proofs]
-    for entity in (*unproved, *(entity for entity in proofs if entity not in answer_proofs)):
+    for entity in sorted((e for e in entities if e not in answer_proofs), key=lambda e: e in proofs):
         why = "the facts do not connect it with what was asked about"
         why = "the question names it itself" if entity in evidence.named_entities else why
         rejected.append(Linked(readable(labels[entity]), (), why))
@@ -389,6 +388,8 @@ def _entities(
         return _ungrounded(statement, "; ".join(names), says(other))
     rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
     answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
+    if evidence.judge.answer_another(evidence.question, answer_proofs):
+        return _ungrounded(statement, "; ".join(names), "the facts that lead to it do not say what is asked")
     names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)
     return GroundedReply(_text(statement, names), answer_proofs, "", rests_on, tuple(rejected))

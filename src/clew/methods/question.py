@@ -11,9 +11,10 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.steps import relation_of
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
-from clew.query.execute import Executor
+from clew.query.execute import Executor, OverBudget
+from clew.query.prove import leads_back, part_of_path
 from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
-from clew.reading.answer import Meaning, answer_of, meanings_of
+from clew.reading.answer import LEAST_LIKELY, MOST_ALTERNATIVES, Meaning, answer_of, meanings_of
 from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
 from clew.reading.left_open import is_capital, near_names, unknown_names
@@ -355,7 +356,7 @@ class Judge:
             draft = answer_of(graph, vocabulary, meaning.query)
             triples = tuple(dict.fromkeys(t for cited in draft.citations for t in cited.triple_ids))
             is_proved = meaning.share >= DECIDES or named & set(triples)
-            if not is_proved or self._leaves_out(reading, meaning.query):
+            if not is_proved or self._open_words(reading, meaning.query):
                 continue
             if draft.text == value:
                 return triples
@@ -365,8 +366,8 @@ class Judge:
     def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
         """What a likely query graph of a question answers, and which `entities` code can tell to be wrong.
 
-        It can of values, of answers that are the first by a value, of another declared type than all of its
-        answers, and of all where the query graph is `SURE` and answers none of them.
+        It can of values, of answers that are the first by a value, and of what has another declared type, or
+        none, than all of its answers.
         """
         reading, graph = self.reader.read(question), self.reader.graph
         likeliest = self._surest(reading)
@@ -379,28 +380,50 @@ class Judge:
         if len(others) < len(entities) and (query.by or query.key):
             return draft.text, frozenset()
         is_ordered = any(isinstance(part, Extreme) for part in parts_of(query.part))
-        members = self._members(query)
+        members = self._members(query, Executor(graph))
         right_types = {t for member in members for t in types(member)} if all(map(types, members)) else set()
         is_named = asked_type(reading.question, reading.mentions, reading.likeness) in right_types
-        is_sure = likeliest.share >= SURE
-        if not is_named and not is_sure:
-            right_types = set[int]()
-        none_right = len(others) == len(entities) and not set(members) & set(entities)
-        is_refuted = is_sure and none_right and bool(members) and not (query.by or query.key)
+        is_told = right_types and (is_named or likeliest.share >= SURE)
         wrong = (
             entity
             for entity in others
-            if (right_types and not right_types & set(types(entity)))
+            if (is_told and not right_types & set(types(entity)))
             or (len(others) == len(entities) and is_ordered)
             or graph.values.kind[entity] != ValueKind.NONE
-            or is_refuted
         )
         return draft.text, frozenset(wrong)
+
+    def answer_another(self, question: str, proofs: Mapping[int, Sequence[int]]) -> bool:
+        """Whether entities answer another question (who owns a ship, not who insured it), by their triples.
+
+        Not one that a likely reading gives. The path to another must not go back as it came (*of the same
+        sex*), and must say each word that a far likelier reading has a place for, or that no reading has.
+        """
+        reading, executor = self.reader.read(question), Executor(self.reader.graph)
+        ranked = [(r.option.query, r.probability) for r in reading.ranking.ranked]
+        lists = [(q, p, self._members(q, executor)) for q, p in ranked if q.ask == "list" and not q.by]
+        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and given)
+        whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
+        names = {word.text for mention in reading.mentions for word in tokens(mention.text)}
+        words = {word.text for word in tokens(question)} - names
+        hard = [q for q, _, _ in lists[:MOST_ALTERNATIVES]] if reading.ranking.none > 1 - AGREES else []
+        unsaid = words.intersection(*(self._open_words(reading, q) for q in hard)) if hard else set[str]()
+        starts = {c.node: at for at, mention in enumerate(reading.mentions) for c in mention.candidates}
+
+        def is_other(entity: int) -> bool:
+            share = max((p for _, p, given in lists if entity in given), default=0.0)
+            path = part_of_path(self.reader.graph, proofs[entity], starts, entity)
+            left = words if path is None else self._open_words(reading, Query("list", path))
+            is_less_likely = share < LEAST_LIKELY * whole and (left or whole > 1 - AGREES)
+            is_back = path is not None and share < LEAST_LIKELY and leads_back(path)
+            return bool(is_less_likely or is_back or (starts and unsaid & left))
+
+        return all(map(is_other, proofs))
 
     def gives(self, question: str, entity: int) -> bool:
         """Whether a likely query graph of a question has an entity among its answers."""
         likeliest = self._surest(self.reader.read(question))
-        return likeliest is not None and entity in self._members(likeliest.query)
+        return likeliest is not None and entity in self._members(likeliest.query, Executor(self.reader.graph))
 
     def starts_at_names(self, question: str) -> bool:
         """Whether a likely query graph leads from the names of a question to every answer, without *not*."""
@@ -417,13 +440,16 @@ class Judge:
         """The likeliest meaning of a question, if it decides it alone and leaves no word out."""
         meanings = meanings_of(Executor(self.reader.graph), self.reader.vocabulary, reading)
         likeliest = next(iter(meanings), None)
-        if likeliest is None or likeliest.share < DECIDES or self._leaves_out(reading, likeliest.query):
+        if likeliest is None or likeliest.share < DECIDES or self._open_words(reading, likeliest.query):
             return None
         return likeliest
 
-    def _members(self, query: Query) -> list[int]:
-        return Executor(self.reader.graph).members(query.part).tolist() if query.ask == "list" else []
+    def _members(self, query: Query, executor: Executor) -> set[int]:
+        try:
+            return set(executor.members(query.part).tolist()) if query.ask == "list" else set()
+        except OverBudget:
+            return set()  # it is not known
 
-    def _leaves_out(self, reading: Reading, query: Query) -> bool:
-        """Whether words of a question have no place in a query graph."""
-        return any(word.as_ == "unplaced" for word in self.reader.account(reading, query).words)
+    def _open_words(self, reading: Reading, query: Query) -> frozenset[str]:
+        """The words of a question that have no place in a query graph."""
+        return frozenset(w.text for w in self.reader.account(reading, query).words if w.as_ == "unplaced")

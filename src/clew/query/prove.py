@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.graph.steps import Step, edge_of, is_backward, opposite, relation_of
+from clew.graph.steps import Step, edge_of, is_backward, opposite, relation_of, step_of
 from clew.query.execute import Executor, Nodes, against, distinct, intersection, stands
 from clew.query.tree import (
     Amount,
@@ -23,6 +26,7 @@ from clew.query.tree import (
     Value,
     Walk,
     Without,
+    parts_of,
 )
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -84,6 +88,25 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
         executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
     )
     return [t for node in (member, *compared) for t in _value_path(executor, part, node, part.steps)]
+
+
+def part_of_path(graph: Graph, triples: Sequence[int], starts: Mapping[int, int], end: int) -> Part | None:
+    """What paths lead to from some of `starts`, nodes with their mentions; None where triples are no path."""
+    parts, node = list[Part](), end
+    for head, relation, tail in map(graph.triple, triples):
+        if node == end:
+            node = head if head in starts else tail
+            parts.append(Anchor(node, starts.get(node, -1)))
+        if node not in (head, tail) or parts[-1] == Anchor(node):
+            return None
+        parts[-1], node = Walk(parts[-1], step_of(relation, node != head)), tail if node == head else head
+    return reduce(Both, parts) if parts and node == end else None
+
+
+def leads_back(part: Part) -> bool:
+    """Whether a step goes back along the relation of the one before it: *of the same sex as*."""
+    walks = (inner for inner in parts_of(part) if isinstance(inner, Walk))
+    return any(isinstance(w.source, Walk) and w.step == opposite(w.source.step) for w in walks)
 
 
 def recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:

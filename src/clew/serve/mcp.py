@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from inspect import signature
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NoReturn, TypedDict
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.context import Context
@@ -18,6 +18,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import AliasChoices, Field, ValidationError, create_model
 from starlette.types import ASGIApp
@@ -97,6 +98,9 @@ class _Server(MCPServer[Any]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             raise ToolError(f"{name}: {first_fault(error.__cause__.errors())}") from error
+
+    async def get_prompt(self, name: str, arguments: object = None, context: object = None) -> NoReturn:
+        raise MCPError(-32602, "There are no prompts")
 
 
 def make_server(service: Service, work: Work) -> MCPServer[Any]:

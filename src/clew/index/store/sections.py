@@ -258,7 +258,7 @@ def _check_vectors(checks: _Checks, nodes: int, relations: int) -> None:
     if "triple_vectors.ids" in checks.arrays:
         checks.rows("triple_vectors.ids", triples)
         triples = 0
-    for name, rows in (("entity_vectors", nodes), ("triple_vectors", triples)):
+    for name, rows in (("entity_vectors", nodes), ("triple_vectors", triples), ("corpus.nodes", nodes)):
         if f"{name}.q" in checks.arrays:
             checks.rows(f"{name}.q", rows, "i", 2)
             checks.rows(f"{name}.scale", rows, "f")
@@ -291,6 +291,7 @@ def _check_walks(checks: _Checks, nodes: int, relations: int) -> None:
         for name, most in (("steps", 2 * relations), ("nodes", nodes)):
             checks.rows(f"{part}.{name}", walks, "i", 2)
             checks.in_range(f"{part}.{name}", checks.arrays[f"{part}.{name}"], -1, most)
+        checks.ends(f"{part}.steps", f"{part}.nodes")
         checks.rows(f"{part}.counts", walks)
         checks.ids(f"{part}.state", 2, least=-1, rows=roots)
         checks.rows(f"{part}.left_out", roots)
@@ -351,6 +352,13 @@ class _Checks:
         for column, count in enumerate(counts):
             self.in_range(section, rows[:, column], 0, count)
         return len(rows)
+
+    def ends(self, steps: str, nodes: str) -> None:
+        """The rows of two tables end at the same places, with -1 behind them."""
+        for start, stop in chunks_of(0, len(self.arrays[steps]), AT_ONCE):
+            is_over, other = (self.arrays[name][start:stop] < 0 for name in (steps, nodes))
+            if not np.array_equal(is_over, other) or np.any(is_over[:, :-1] > is_over[:, 1:]):
+                self.fail(nodes, f"its walks do not end where those of {steps} do")
 
     def offsets(self, section: str, lists: int | None, items: int) -> int:
         """Offsets of `lists` lists that together have `items` items; returns `items`."""
