@@ -1432,7 +1432,8 @@ class _Account:
         if near < UNEXPLAINED and self.query.ask == "yes" and _A.search(self.text, 0, token.start):
             lexicon = Lexicon.load()
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
-            return LEAST_OF_NAME if is_noun else shipped_placing().least  # *does she own a dog*
+            # *Does she own a dog*, *is it a big flight*.
+            return LEAST_OF_NAME if is_noun or self._is_attribute(token) else shipped_placing().least
         if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
             return LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):

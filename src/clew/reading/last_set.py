@@ -60,7 +60,7 @@ ALL = re.compile(
     re.I,
 )
 SORT = re.compile(
-    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)\s+)?(?:please\s+)?"
+    rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)(?:\s*,)?\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
     rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"

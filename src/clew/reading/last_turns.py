@@ -236,7 +236,8 @@ class OfTurns:
         """The dates on the edges that led to the answer; else those of the head of the relation."""
         reader, executor = self.last.reader, Executor(self.last.reader.graph)
         walks, labelled = last_walks(query.part), list[tuple[str, Query]]()
-        for key in filter(None, reader.edge_keys.dated(relation_of(walks[0].step)) if walks else ()):
+        keys = [key for walk in walks for key in reader.edge_keys.dated(relation_of(walk.step)) if key]
+        for key in dict.fromkeys(keys):
             if len(executor.on_edges(query.part, key).places):
                 labelled.append((key, Query("list", query.part, key=key)))
         if not labelled and len(walks) == 1:

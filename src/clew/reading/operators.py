@@ -133,6 +133,13 @@ _START_HERE = re.compile(
     r"(?:\s+(?:here|with\s+us|for\s+us)\b)?)",
     re.I,
 )
+_IN_ORDER = re.compile(
+    r"(?:\s*,)?\s+(?:(?:the\s+|with\s+the\s+)?(?P<first>(?:most|least)\s+\w+|\w{2,}est)\s+(?:ones?\s+)?first"
+    r"|from\s+(?:the\s+)?(?P<from>\w{2,}est)\s+to\s+(?:the\s+)?\w{2,}est"
+    r"|(?:(?:sorted|ordered|ranked)\s+by|in\s+order\s+of)\s+(?:the\s+|their\s+)?(?P<by>\w+(?:\s+\w+)?))(?=\W*$)",
+    re.I,
+)
+_THEM = re.compile(r"\b(?:them|those|these|it)\b", re.I)
 _ONE = re.compile(r"(?<=est)\s+one(?=\W*$)", re.I)
 _SOME = re.compile(
     r"\b(?:at\s+least\s+(?:one|an?)|one\s+or\s+more)(?=\s+(?!other|more|of\b|and\b|or\b)[a-z])", re.I
@@ -197,6 +204,7 @@ class Operators:
         numbers = (
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
+            self._in_order,
             self._shares,
             self._differences,
             self._days,
@@ -333,6 +341,21 @@ class Operators:
 
         changed = replace(query, part=mapped(query.part, nth))
         return None if changed == query else changed
+
+    def _in_order(self) -> Iterator[Operator]:
+        """*Ships, newest first*: read as *ships, the newest*, of which all are listed."""
+        if _THEM.search(self.text):
+            return
+        for match in _IN_ORDER.finditer(self.text):
+            superlative = match["first"] or match["from"] or f"lowest {match['by']}"
+            yield Operator(*match.span(), self._all_in_order, f", the {superlative}")
+
+    def _all_in_order(self, query: Query) -> Query | None:
+        match query:
+            case Query("list", Extreme(number=1, nth=False) as first, key=""):
+                return replace(query, part=replace(first, number=0))
+            case _:
+                return None
 
     def _equals(self) -> Iterator[Operator]:
         """*As old as Bob*: read as *older than Bob*, and equal is put in the place of more."""
