@@ -1,5 +1,7 @@
 """Arrays that were made up are refused, whatever their checksums say."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from clew.graph.schema import schema_of
 from clew.index.names import NamesIndex
 from clew.index.store.directory import IndexAbout, open_index
 from clew.index.store.sections import graph_sections, with_prefix
-from clew.index.store.writing import schema_arrays, writing
+from clew.index.store.writing import write_schema, writing
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def sections():
         "entity_vectors.q": np.zeros((nodes, 4), np.int8),
         "entity_vectors.scale": np.ones(nodes, np.float32),
     }
-    held |= with_prefix("schema", schema_arrays(schema_of(graph)))
+    write_schema(SimpleNamespace(add_all=held.update), schema_of(graph))
     held["relation_vectors"] = np.zeros((len(graph.relations), 4), np.float32)
     return held
 

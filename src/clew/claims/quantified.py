@@ -41,7 +41,7 @@ _ONE = re.compile(
 _NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
 _SO_CALLED = re.compile(
     r"\s+(?:different\s+)?(?P<kind>[a-z][^,;]*?)\s+(?:(?:(?:who|that|which)\s+)?(?:are|is|were)\s+)?"
-    r"(?:called|named)\s+(?:the\s+)?[\"'“‘]?",
+    r"(?:called|named)\s+(?:(?:simply|just|only|the)\s+)*[\"'“‘]?",
     re.IGNORECASE,
 )
 _THERE_ARE = re.compile(r"there\s+(?:are|is|were|was)\s+", re.IGNORECASE)

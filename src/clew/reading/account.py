@@ -130,6 +130,7 @@ _HOW_MANY_PERIODS = re.compile(rf"\bhow\s+many\s+(?:\w+\s+)?{_PERIOD}\b(?!\s+of\
 _HOW_MANY_PEOPLE = re.compile(rf"\bhow\s+many\s+({'|'.join(sorted(ANY_PEOPLE))})\b", re.I)
 _YEAR, _IN = re.compile(r"[12]\d{3}"), re.compile(r"\b(?:in|during|since|before|after)\s+$", re.I)
 _PLAIN_DATES = frozenset("date day time year when month on at in of".split())
+_TAKES_TO = re.compile(r"\b(?:takes?|took|taken|taking)\b[^,;?]*\bto\s+$", re.I)
 _STILL = re.compile(r"\b(?:still|no\s+longer)\s+$", re.I)
 _MORE_ASKED = re.compile(
     r"[.?!;]\s+(?:(?:please|and)\s+)?(?:give|list|name|show|tell)\s+(?:me\s+)?(?:(?:the|their|its|all|just|only)\s+)*"
@@ -1446,6 +1447,8 @@ class _Account:
             return LEAST_OF_GOOD
         if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
             return LEAST_OF_OTHER  # *with no year*
+        if near < UNEXPLAINED and _TAKES_TO.search(self.text, 0, token.start):
+            return LEAST_OF_NAME  # *took longer than an hour to load*
         if near < UNEXPLAINED and _STILL.search(self.text, 0, token.start):
             return LEAST_OF_NAME  # *still open*
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)

@@ -130,6 +130,11 @@ class EdgeKeys:
         for key in self.graph.edge_properties.keys:
             label = words_of_label(key).split()
             whole = [singular_noun(word) for word in label]
+            if len(whole) == 1 and whole[0] in UNITS:  # *how many kilos* of a property `kg`
+                same = [at for at, word in enumerate(spoken) if UNITS.get(word) == UNITS[whole[0]]]
+                said += [
+                    SaidKey(key, words[at].start, words[at].stop) for at in same if spoken[at] != whole[0]
+                ]
             for name in (whole, *([whole[:-1]] if _ends_in_unit(label[1:]) else ())):
                 for at in range(len(spoken) - len(name) + 1 if name else 0):
                     if spoken[at : at + len(name)] == name:

@@ -793,14 +793,13 @@ class Survey:
 def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
     """Make a column *type* a property where the file says what rows are: tickets, of which one is a *bug*.
 
-    Kinds of which only some stand at an end of edges, or in a column, stay types: dealers that deliver.
+    One kind, and kinds of which only some stand at an end of edges, or in a column, stay types.
     """
     layout, nodes = table.layout, table.layout.nodes
-    types = None if nodes is None else nodes.types
-    if nodes is None or types is None or layout.columns[types].role:
+    if nodes is None or nodes.types is None or layout.columns[nodes.types].role:
         return
-    kinds = {cells[nodes.id]: cells[types] for cells in table.kept}
-    number = len({*kinds.values()})
+    number = len(table.profiles[nodes.types].distinct)
+    kinds = {cells[nodes.id]: cells[nodes.types] for cells in table.kept}
     for other in tables:
         ends = (of.head, of.tail) if (of := other.layout.edges) else ()
         for at, profile in enumerate(other.profiles):
@@ -808,8 +807,9 @@ def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
             is_of_ids = at in ends or not table.profiles[nodes.id].whole_numbers
             if is_of_ids and number < len(found) and len({kinds[id_] for id_ in found}) < number:
                 return
-    properties = tuple(sorted({*nodes.properties, types}))
-    table.layout = replace(layout, nodes=replace(nodes, types=None, properties=properties))
+    if number > 1:
+        properties = tuple(sorted({*nodes.properties, nodes.types}))
+        table.layout = replace(layout, nodes=replace(nodes, types=None, properties=properties))
 
 
 def _is_id_of(header: str, table: Table) -> bool:
