@@ -347,6 +347,8 @@ class Operators:
         if _THEM.search(self.text):
             return
         for match in _IN_ORDER.finditer(self.text):
+            if match["by"] and not self._is_noun(singular_noun(match["by"].split()[-1].lower())):
+                continue  # *products ordered by Ann*
             superlative = match["first"] or match["from"] or f"lowest {match['by']}"
             yield Operator(*match.span(), self._all_in_order, f", the {superlative}")
 

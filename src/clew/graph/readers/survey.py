@@ -244,7 +244,7 @@ _OWN = frozenset(
 _OF_PEOPLE = frozenset(
     "owner author editor creator writer manager supervisor boss buyer seller driver pilot captain"
     " teacher tutor doctor patient tenant borrower reader assignee reporter contact responsible"
-    " approver foreman leader head chair chairman chairwoman chairperson secretary treasurer"
+    " approver foreman lead leader head chair chairman chairwoman chairperson secretary treasurer"
     " president director coach trainer guide skipper inspector officer engineer technician nurse"
     " agent lawyer judge referee mentor".split()
 ).union(
