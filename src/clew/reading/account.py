@@ -8,6 +8,7 @@ part: that is code. Which content words labels carry is learned (`placing.py`).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -1461,7 +1462,9 @@ class _Account:
             lexicon = Lexicon.load()
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
             # *Does she own a dog*, *is it a big flight*.
-            return LEAST_OF_NAME if is_noun or self._is_attribute(token) else shipped_placing().least
+            if self._is_attribute(token):
+                return math.inf
+            return LEAST_OF_NAME if is_noun else shipped_placing().least
         if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
             return LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):
