@@ -1350,6 +1350,11 @@ class _Account:
         words = (word for _, label, _, _ in self.own for word in label.split())
         return set[int]() if named and singular(token.norm) in map(singular, words) else named
 
+    def _means_something(self, token: Token) -> bool:
+        """*Hake* of *European hake*, *took an hour to load*, *still open*: words that must have a place."""
+        before = (_TAKES_TO, _STILL, _THEY)
+        return self._is_head_of_name(token) or any(p.search(self.text, 0, token.start) for p in before)
+
     def _is_head_of_name(self, token: Token) -> bool:
         """Whether a rare word is the last one of what things are called: a kind of what the graph has."""
         if token.norm in self.of.ranker.ranker.common_words:
@@ -1471,18 +1476,12 @@ class _Account:
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             is_event = is_event and not any(self._is_near(t) for t in self.tokens)
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
-        if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
         if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
             return LEAST_OF_OTHER  # *with no year*
-        if near < UNEXPLAINED and self._is_head_of_name(token):
-            return LEAST_OF_NAME  # *hake*, where a thing is called *European hake*
-        if near < UNEXPLAINED and _TAKES_TO.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *took longer than an hour to load*
-        if near < UNEXPLAINED and _STILL.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *still open*
+        if near < UNEXPLAINED and self._means_something(token):
+            return LEAST_OF_NAME
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 
