@@ -7,6 +7,9 @@ all is sets. A node stands for a set, seen along the edges of the pattern, and e
     [film 1, directed by, Nolan], [film 1, length, number 1]; keep number 1 > 120; count film 1
     → count of Compared(Walk(Nolan, directed by⁻¹), (length,), > 120)
 
+A property of an edge stands beside its relation, *delivered to [@kg > 20]*, or is an unknown, which is
+compared, ranked, summed or asked for by the edges that lead to one end (`Qualified`, `Query.key`).
+
 What sets cannot say is refused, and the model told: unknowns in a circle (*written and directed by the same
 person*), two values of one thing compared, and what is counted for each thing more than one step away.
 """
@@ -14,7 +17,7 @@ person*), two values of one thing compared, and what is counted for each thing m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeVar, cast
@@ -23,6 +26,7 @@ import numpy as np
 
 from clew.claims.verify import Stated
 from clew.graph.graph import ValueKind
+from clew.graph.match.patterns import unknown_type
 from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
@@ -35,6 +39,7 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.write_pattern import Misfit, Operation, PatternPlan, counted_name
 from clew.query.execute import Executor, OverBudget
+from clew.query.notation import by_label
 from clew.query.prove import prove
 from clew.query.tree import (
     Anchor,
@@ -44,15 +49,19 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
     Related,
+    Sign,
     Value,
     Walk,
     Without,
+    last_walks,
 )
 from clew.query.values import in_unit_of, value_of
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
@@ -98,6 +107,7 @@ class _Sets:
     entities: dict[int, Part]
     types: dict[int, Part]
     steps: list[tuple[Step, ...]]
+    conditions: list[tuple[OnEdge, ...]]
     narrowed: dict[int, tuple[int, Part]] = field(default_factory=dict[int, tuple[int, Part]])
 
     def narrow(self, place: int, part: Part) -> None:
@@ -125,7 +135,10 @@ class _Sets:
                 continue
             source = self.seen_from(other, number)
             steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
-            walks = [OfType(-1, opposite(step)) if source is None else Walk(source, step) for step in steps]
+            if where := self.conditions[number]:
+                walks = [Qualified(source or OfType(-1, step), step, where) for step in steps]
+            else:
+                walks = [OfType(-1, opposite(s)) if source is None else Walk(source, s) for s in steps]
             part = _both(part, _either(walks))
         part = _both(part, self.entities.get(place))
         return self._of_type(place, part, edge)
@@ -164,30 +177,40 @@ class _Sets:
         if len(around) != 1 or place in self.entities or place in self.narrowed:
             return None
         edge, owner = around[0]
-        step = self.step(edge, owner)
-        part = self.seen_from(owner, edge) or OfType(-1, step)
-        return (owner, part, step) if len(self.steps[edge]) == 1 else None
+        step = self.one_step(edge, owner)
+        return None if step is None else (owner, self.seen_from(owner, edge) or OfType(-1, step), step)
+
+    def one_step(self, edge: int, source: int) -> Step | None:
+        """The step over an edge that is one step, without conditions; None for others."""
+        is_one = len(self.steps[edge]) == 1 and not self.conditions[edge]
+        return self.step(edge, source) if is_one else None
+
+    def nearer(self, edge: int, goal: int) -> int:
+        """The end of an edge that is nearer to an unknown; an unknown one where none is."""
+        head, tail = self.pattern.edges[edge].head, self.pattern.edges[edge].tail
+        return head if head in self.group(goal, edge) or tail in self.entities else tail
 
     def way(self, place: int, goal: int) -> tuple[Step, ...]:
         """The steps from an unknown to another one."""
         ways: dict[int, tuple[Step, ...]] = {place: ()}
         for source in (stack := [place]):
             for edge, other in self.around(source):
-                if other not in ways and other not in self.entities and len(self.steps[edge]) == 1:
-                    ways[other] = (*ways[source], self.step(edge, source))
+                step = self.one_step(edge, source)
+                if other not in ways and other not in self.entities and step is not None:
+                    ways[other] = (*ways[source], step)
                     stack.append(other)
         if goal == place or goal not in ways:
             raise _cannot('what is said "by" another unknown has to hang together with it')
         return ways[goal]
 
-    def group(self, place: int) -> set[int]:
-        """The unknowns that hang together with one."""
+    def group(self, place: int, but: int = -1) -> set[int]:
+        """The unknowns that hang together with one, without one edge."""
         group, stack = set[int](), [place]
         while stack:
             inner = stack.pop()
             if inner not in group and inner not in self.entities:
                 group.add(inner)
-                stack += [other for _, other in self.around(inner)]
+                stack += [other for _, other in self.around(inner, but)]
         return group
 
     def roots(self) -> list[tuple[int, ...]]:
@@ -248,7 +271,7 @@ class PlanQuery:
             than = value_of(str(asks.than), dates=False)
             if than is None:
                 raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
-            query = self._number(done.plan, done.sets, asks)
+            query = self._number(done, asks)
             return (Stated(query, plan.denied, asks.test or "=", than.number),)
         after = [op.op in _RANKING for op in plan.operations if op.op in _RANKING or op.op == "keep"]
         if after and after[-1]:
@@ -268,37 +291,58 @@ class PlanQuery:
         truth = asks is not None and asks.op == "exists"
         done = self._carried_out(plan, asks, nearest=truth)
         if asks is None:
-            return answer_of(self.graph, self.vocabulary, Query("list", done.sets.at(done.answer)))
+            on_edge = plan.on_edge(plan.asked_property)
+            key = self._key(on_edge[1]) if on_edge else ""
+            part = self._led_to(done.sets, done.answer, key) if key else done.sets.at(done.answer)
+            return answer_of(self.graph, self.vocabulary, Query("list", part, key=key))
         if truth:
             return self._truth(done.sets, done.roots, done.before)
-        return answer_of(self.graph, self.vocabulary, self._number(done.plan, done.sets, asks))
+        return answer_of(self.graph, self.vocabulary, self._number(done, asks))
 
     def _carried_out(self, plan: PatternPlan, asks: Operation | None, *, nearest: bool) -> _Done:
         """The sets of a plan after its operations, up to what it asks."""
         if not plan.pattern.nodes:
             raise _Lacking(Misfit("no_relation", "the graph records nothing of what is asked for"))
-        sets = self._sets(plan.pattern, nearest=nearest)
+        used = {plan.asked_property, *(name for op in plan.operations for name in (op.node, op.by))}
+        sets = self._sets(plan.pattern, nearest=nearest, used=set(map(normalise, used)))
         roots = sets.roots()
         before = [sets.at(root[0]) for root in roots] if nearest else []
+        on_edges = self._keep_on_edges(plan, sets)
         unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
         answer = plan.answer if plan.answer >= 0 or not unknown else unknown[-1]
         for at, op in enumerate(plan.operations):
             if op is asks:
                 break
+            if op in on_edges:
+                continue
             if op.op == "or":
                 other = self._sets(plan.operation_patterns[at])
                 both = _joined(sets, answer, other, _place_of(plan, answer, other.pattern))
                 alone = Pattern((plan.pattern.nodes[answer],), ())
-                sets = replace(sets, pattern=alone, entities={}, types={}, steps=[], narrowed={0: (1, both)})
+                sets = replace(
+                    sets,
+                    pattern=alone,
+                    entities={},
+                    types={},
+                    steps=[],
+                    conditions=[],
+                    narrowed={0: (1, both)},
+                )
                 plan, answer, roots = replace(plan, pattern=alone, answer=0), 0, [(0,)]
             elif op.op in ("without", "only"):
-                self._leave_out(plan, sets, op.op, plan.operation_patterns[at])
+                self._leave_out(plan, sets, op.op, plan.operation_patterns[at], answer)
             else:
                 self._narrow(plan, sets, op, answer)
         return _Done(plan, sets, answer, roots, before)
 
-    def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
-        place = plan.place(op.node)
+    def _number(self, done: _Done, op: Operation) -> Query:
+        plan, sets, answer = done.plan, done.sets, done.answer
+        place, on_edge = plan.place(op.node), plan.on_edge(op.node)
+        if plan.on_edge(op.by) is not None or (on_edge and (op.by or op.op not in ("sum", "average"))):
+            raise _cannot(f'"{op.op}" is not of a property of edges, or by one')
+        if on_edge is not None:
+            part = self._led_to(sets, sets.nearer(on_edge[0], answer), key := self._key(on_edge[1]))
+            return Query("sum" if op.op == "sum" else "average", part, key=key)
         if op.op == "difference":
             return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
         if op.op in ("count", "list"):
@@ -352,6 +396,8 @@ class PlanQuery:
             sets.narrow(answer, self._by_count(plan, sets, op, answer, plan.place(counted)))
         elif op.op == "keep":
             self._keep(plan, sets, op)
+        elif (on_edge := plan.on_edge(op.node)) is not None:
+            self._rank_edges(sets, op, *on_edge, answer, is_asked=bool(plan.asked_property))
         else:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
@@ -359,14 +405,68 @@ class PlanQuery:
             number = max(op.nth or op.first, 1)
             sets.narrow(owner, Extreme(part, steps, False, op.op == "max", number, nth=op.nth > 0))
 
+    def _keep_on_edges(self, plan: PatternPlan, sets: _Sets) -> list[Operation]:
+        """Put what is kept by properties of edges, before anything is ranked, to their steps."""
+        kept, is_ranked = list[Operation](), False
+        for op in plan.operations:
+            if op.op == "keep" and (on_edge := plan.on_edge(op.node)) is not None:
+                if is_ranked or isinstance(op.than, list):
+                    raise _cannot(f'keep "{op.node}" by one value, before anything is ranked or counted')
+                sets.conditions[on_edge[0]] += (self._on_edge(on_edge[1], op.test or "=", str(op.than)),)
+                kept.append(op)
+            is_ranked |= op.op in (*_RANKING, "or") or counted_name(op.node) != ""
+        return kept
+
+    def _key(self, name: str) -> str:
+        keys = list(self.graph.edge_properties.keys)
+        at = by_label(keys, keys)(name)
+        if at is None:
+            raise _Lacking(Misfit("no_relation", f'its edges have no property "@{name}"', (name,)))
+        return keys[at]
+
+    def _on_edge(self, name: str, sign: str, text: str) -> OnEdge:
+        """A condition on a property of an edge, by what its values are."""
+        key, statements = self._key(name), self.graph.edge_properties
+        kinds = statements.kind[statements.key == list(statements.keys).index(key)]
+        value = value_of(text, dates=bool((kinds == ValueKind.DATE).mean() > 0.5)) if kinds.any() else None
+        if value is None and sign not in ("=", "!="):
+            raise _cannot(f'"@{key}" does not compare with "{text}"')
+        return OnEdge(key, cast("Sign", sign), (value and in_unit_of(words_of_label(key), value)) or text)
+
+    def _led_to(self, sets: _Sets, place: int, key: str) -> Part:
+        """The set of a node, to which edges with a property lead by one way alone."""
+        part = sets.at(place)
+        ways = {w.source for w in last_walks(part) if len(self.executor.on_edges(w, key).places)}
+        if len(ways) > 1:
+            raise _cannot(f'"@{key}" stands on the edges of several triples')
+        return part
+
+    def _rank_edges(
+        self, sets: _Sets, op: Operation, edge: int, name: str, answer: int, *, is_asked: bool
+    ) -> None:
+        """Keep what edges with the largest or smallest value lead to; the edges, if they are asked of."""
+        key, number, place = self._key(name), max(op.nth or op.first, 1), sets.nearer(edge, answer)
+        part = self._led_to(sets, place, key)
+        if not is_asked:
+            sets.narrow(place, Extreme(part, (), False, op.op == "max", number, nth=op.nth > 0, key=key))
+            return
+        edges = self.executor.on_edges(part, key)
+        values = np.unique(edges.numbers[~np.isnan(edges.numbers)])[:: -1 if op.op == "max" else 1]
+        if sets.narrowed or len(values) < number:
+            raise _cannot(f'"{op.op}" finds no value of "@{key}" to rank by')
+        is_date = bool((self.graph.edge_properties.kind[edges.places] == ValueKind.DATE).any())
+        sign: Sign = "=" if op.nth else ">=" if op.op == "max" else "<="
+        sets.conditions[edge] += (OnEdge(key, sign, Value(float(values[number - 1]), date=is_date)),)
+
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
         """The answers with so many, most or fewest things beside them."""
         edge = next((number for number, other in sets.around(answer) if other == place), None)
-        if edge is None or len(sets.steps[edge]) != 1:
+        step = None if edge is None else sets.one_step(edge, answer)
+        if edge is None or step is None:
             raise _cannot(
                 f'only what is one step from "{plan.pattern.nodes[answer].name}" is counted for each'
             )
-        step, among = sets.step(edge, answer), sets.seen_from(place, edge)
+        among = sets.seen_from(place, edge)
         part = sets.at(answer)
         if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
@@ -412,13 +512,14 @@ class PlanQuery:
             raise _Lacking(Misfit("no_entity", f'it has no entity like "{name}"', (name,)))
         return entities
 
-    def _leave_out(self, plan: PatternPlan, sets: _Sets, op: str, second: Pattern) -> None:
+    def _leave_out(self, plan: PatternPlan, sets: _Sets, op: str, second: Pattern, answer: int) -> None:
         """Leave out what another pattern holds for as well; or what its triple does not hold for *only*."""
         shared = [
             (place, at)
             for at, node in enumerate(second.nodes)
             if not node.known and (place := plan.place(node.name)) >= 0
         ]
+        shared = [pair for pair in shared if pair[0] == answer] or shared
         if len(shared) != 1:
             raise _cannot(f'the triples of "{op}" have to share one unknown with the others')
         place, at = shared[0]
@@ -426,17 +527,40 @@ class PlanQuery:
         if op == "without":
             sets.narrow(place, Without(sets.at(place), others.at(at)))
             return
-        edge, end = others.around(at)[0]
-        targets = others.seen_from(end, edge)
-        if len(others.around(at)) != 1 or len(others.steps[edge]) != 1 or targets is None:
-            raise _cannot('"only" takes one triple, which says what there is and nothing else')
-        sets.narrow(place, Related(sets.at(place), others.step(edge, at), "only", targets))
+        sets.narrow(place, self._only(others, at, -1, sets.at(place)))
+
+    def _only(self, others: _Sets, at: int, came_by: int, source: Part) -> Part:
+        """What leads to nothing but what a chain of triples says, at each of its steps."""
+        ways = others.around(at, came_by)
+        edge, end = ways[0]
+        steps = [others.step(edge, at, number) for number in range(len(others.steps[edge]))]
+        members = self.executor.members(source)
+        steps = [step for step in steps if len(self.executor.edges(members, step)[1])]
+        if len(ways) != 1 or len(steps) != 1 or others.conditions[edge]:
+            raise _cannot('"only" takes triples one behind the other, the last with what there is alone')
+        goes_on = end not in others.entities and others.around(end, edge)
+        beyond = self._only(others, end, edge, OfType(-1, opposite(steps[0]))) if goes_on else None
+        targets = beyond or others.seen_from(end, edge)
+        if targets is None:
+            raise _cannot('"only" takes triples that end at something')
+        return Related(source, steps[0], "only", targets)
 
     # what the pattern means in the graph
 
-    def _sets(self, pattern: Pattern, *, nearest: bool = False) -> _Sets:
-        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape."""
-        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges])
+    def _sets(self, pattern: Pattern, *, nearest: bool = False, used: Collection[str] = ()) -> _Sets:
+        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape.
+
+        A property of an edge that is unknown, and not `used`, has to be there.
+        """
+        conditions = [
+            tuple(
+                self._on_edge(c.key, *(("!=", "none") if unknown_type(c.value)[0] else (c.sign, c.value)))
+                for c in edge.where
+                if normalise(c.value) not in used
+            )
+            for edge in pattern.edges
+        ]
+        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges], conditions)
         _require_no_circle(pattern)
         for place, node in enumerate(pattern.nodes):
             types = () if node.known or node.type is None else self.distances.matching_types(node.type)

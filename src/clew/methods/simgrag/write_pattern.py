@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -30,7 +31,7 @@ from clew.llm.reply import ShapeError, build
 from clew.llm.types import ask
 from clew.reading.answer import DraftAnswer
 from clew.text.normalise import normalise
-from clew.types import MatchResult, Pattern, PatternEdge, PatternNode, Reason
+from clew.types import EdgeCondition, MatchResult, Pattern, PatternEdge, PatternNode, Reason
 
 # SimGRAG's prompts (Tables 16 to 19), filled with worked examples and delimited data.
 #
@@ -231,7 +232,8 @@ class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
     `answer` is the place of the node asked for, -1 for none; `operation_patterns` are by the operation's
-    place, and their nodes with the same names are the same; `denied`: a claim says that all is not so.
+    place, and their nodes with the same names are the same; `denied`: a claim says that all is not so. The
+    `asked_property` is an unknown one of an edge at `answer`, if that is asked for.
     """
 
     pattern: Pattern
@@ -239,11 +241,17 @@ class PatternPlan:
     operations: tuple[Operation, ...]
     operation_patterns: dict[int, Pattern] = field(default_factory=dict[int, Pattern])
     denied: bool = False
+    asked_property: str = ""
 
     def place(self, name: str) -> int:
         """The place of a node by its name; -1 if there is none."""
         norm = normalise(name)
         return next((i for i, node in enumerate(self.pattern.nodes) if normalise(node.name) == norm), -1)
+
+    def on_edge(self, name: str) -> tuple[int, str] | None:
+        """The edge and the property that an unknown stands for; None where it is no property."""
+        named = ((at, c) for at, edge in enumerate(self.pattern.edges) for c in edge.where)
+        return next(((at, c.key) for at, c in named if normalise(c.value) == normalise(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +317,7 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
         return replace(written, misfit=FINDS_NOTHING)
     all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
     is_plain = reply.triples and not reply.operations and not isinstance(reply, ClaimReply)
+    is_plain = is_plain and not any(_ON_EDGE.search(relation) for _, relation, _ in reply.triples)
     if is_plain and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
@@ -337,13 +346,17 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     }
     plan = PatternPlan(pattern, -1, tuple(reply.operations), operation_patterns)
     answer = plan.place(reply.answer) if reply.answer else -1
+    if (asked := plan.on_edge(reply.answer)) is not None and answer < 0:
+        edge = pattern.edges[asked[0]]
+        answer = edge.head if pattern.nodes[edge.tail].known else edge.tail
+        plan = replace(plan, asked_property=reply.answer)
     problem = "is in none of its triples"
     if reply.answer and answer < 0:
         raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {problem}")
     for op in reply.operations:
         names = () if op.op in (*_OF_TRIPLES, "exists") else (counted_name(op.node) or op.node, op.by)
         for name in names[: 1 + bool(op.by)]:
-            if plan.place(name) < 0:
+            if plan.place(name) < 0 and plan.on_edge(name) is None:
                 raise PatternError(f"the model's operation {op.op}: {data_line(name)!r} {problem}")
     return replace(plan, answer=answer, denied=isinstance(reply, ClaimReply) and reply.denied)
 
@@ -369,13 +382,32 @@ def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Patt
         return list(nodes).index(normalise(name) or name)
 
     for head, relation, tail in ([clean_name(part) for part in triple] for triple in triples):
+        relation, where = _split_conditions(relation)
         key = normalise(head) or head, normalise(relation), normalise(tail) or tail
         if key[0] != key[2]:
             edge = PatternEdge(place(head), None if unknown_type(relation)[0] else relation, place(tail))
-            edges.setdefault(key, edge)
+            edge = edges.get(key, edge)
+            edges[key] = replace(edge, where=(*edge.where, *where))
+    unknown = [c for edge in edges.values() for c in edge.where if unknown_type(c.value)[0]]
+    if len({normalise(c.value) for c in unknown} - nodes.keys()) < len(unknown) or any(
+        c.sign != "=" for c in unknown
+    ):
+        raise PatternError("the model's pattern: each unknown property of an edge needs a name of its own")
     if not triples and lone_node:
         place(clean_name(lone_node))
     return Pattern(tuple(nodes.values()), tuple(edges.values()))
+
+
+_ON_EDGE = re.compile(r'\s*\[\s*@\s*"?([^]"=<>!:]+?)"?\s*(!=|<=|>=|[=<>:])\s*"?([^]"]+?)"?\s*\]')
+
+
+def _split_conditions(relation: str) -> tuple[str, tuple[EdgeCondition, ...]]:
+    """Cut *delivered_to[@kg > 20]* into the relation and what its edge has to say. Raises PatternError."""
+    parts = [(key, "=" if sign == ":" else sign, value) for key, sign, value in _ON_EDGE.findall(relation)]
+    name = _ON_EDGE.sub("", relation).strip()
+    if "[@" in name:
+        raise PatternError(f"the model's pattern: {data_line(relation)!r} does not say what [@…] is")
+    return clean_name(name), tuple(EdgeCondition(*part) for part in parts)
 
 
 def clean_name(text: str) -> str:
