@@ -7,8 +7,8 @@ all is sets. A node stands for a set, seen along the edges of the pattern, and e
     [film 1, directed by, Nolan], [film 1, length, number 1]; keep number 1 > 120; count film 1
     → count of Compared(Walk(Nolan, directed by⁻¹), (length,), > 120)
 
-A property of an edge stands beside its relation, *delivered to [@kg > 20]*, or is an unknown, which is
-compared, ranked, summed or asked for by the edges that lead to one end (`Qualified`, `Query.key`).
+A property of an edge stands beside its relation, *delivered to [@kg > 20]*; of an unknown one, [@kg = UNKNOWN
+number 1], the edges that lead to one end are compared, ranked, summed or asked for.
 
 What sets cannot say is refused, and the model told: unknowns in a circle (*written and directed by the same
 person*), two values of one thing compared, and what is counted for each thing more than one step away.
@@ -17,7 +17,7 @@ person*), two values of one thing compared, and what is counted for each thing m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeVar, cast
@@ -64,7 +64,7 @@ from clew.query.values import in_unit_of, value_of
 from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
-from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
+from clew.types import AnswerEntity, EdgeCondition, Match, Pattern, PatternEdge, PatternNode
 
 T = TypeVar("T")
 _RANKING = ("max", "min", "most", "fewest")
@@ -98,8 +98,8 @@ def _both(left: Part | None, right: Part | None) -> Part | None:
 class _Sets:
     """The sets that the nodes of a pattern without circles stand for.
 
-    By place: `entities` of known nodes, `types` of unknown ones, `steps` of edges from head to tail;
-    `narrowed` has the set of a node after an operation, and when that was.
+    By place: `entities` of known nodes, `types` of unknown ones, `steps` of edges from head to tail,
+    `conditions` on what stands on them; `narrowed` has a node's set after an operation, and when that was.
     """
 
     executor: Executor
@@ -177,27 +177,28 @@ class _Sets:
         if len(around) != 1 or place in self.entities or place in self.narrowed:
             return None
         edge, owner = around[0]
-        step = self.one_step(edge, owner)
-        return None if step is None else (owner, self.seen_from(owner, edge) or OfType(-1, step), step)
+        step = self.step(edge, owner)
+        part = self.seen_from(owner, edge) or OfType(-1, step)
+        return (owner, part, step) if len(self.steps[edge]) == 1 and not self.conditions[edge] else None
 
-    def one_step(self, edge: int, source: int) -> Step | None:
-        """The step over an edge that is one step, without conditions; None for others."""
-        is_one = len(self.steps[edge]) == 1 and not self.conditions[edge]
-        return self.step(edge, source) if is_one else None
-
-    def nearer(self, edge: int, goal: int) -> int:
-        """The end of an edge that is nearer to an unknown; an unknown one where none is."""
+    def led_to(self, edge: int, at: int, goal: int) -> tuple[int, Part, str]:
+        """The end of an edge that is nearer to a goal, its set, and the property of edges to it."""
         head, tail = self.pattern.edges[edge].head, self.pattern.edges[edge].tail
-        return head if head in self.group(goal, edge) or tail in self.entities else tail
+        place = head if head in self.group(goal, edge) or tail in self.entities else tail
+        part, key = self.at(place), self.conditions[edge][at].key
+        ways = {walk.source for walk in last_walks(part) if len(self.executor.on_edges(walk, key).places)}
+        if len(ways) > 1:
+            raise _cannot(f'"@{key}" stands on the edges of several triples')
+        return place, part, key
 
     def way(self, place: int, goal: int) -> tuple[Step, ...]:
         """The steps from an unknown to another one."""
         ways: dict[int, tuple[Step, ...]] = {place: ()}
         for source in (stack := [place]):
             for edge, other in self.around(source):
-                step = self.one_step(edge, source)
-                if other not in ways and other not in self.entities and step is not None:
-                    ways[other] = (*ways[source], step)
+                is_one = len(self.steps[edge]) == 1 and not self.conditions[edge]
+                if other not in ways and other not in self.entities and is_one:
+                    ways[other] = (*ways[source], self.step(edge, source))
                     stack.append(other)
         if goal == place or goal not in ways:
             raise _cannot('what is said "by" another unknown has to hang together with it')
@@ -271,7 +272,7 @@ class PlanQuery:
             than = value_of(str(asks.than), dates=False)
             if than is None:
                 raise _cannot(f'"{asks.op}" is compared with "{asks.than}", which is no number')
-            query = self._number(done, asks)
+            query = self._number(done.plan, done.sets, asks)
             return (Stated(query, plan.denied, asks.test or "=", than.number),)
         after = [op.op in _RANKING for op in plan.operations if op.op in _RANKING or op.op == "keep"]
         if after and after[-1]:
@@ -291,43 +292,28 @@ class PlanQuery:
         truth = asks is not None and asks.op == "exists"
         done = self._carried_out(plan, asks, nearest=truth)
         if asks is None:
-            on_edge = plan.on_edge(plan.asked_property)
-            key = self._key(on_edge[1]) if on_edge else ""
-            part = self._led_to(done.sets, done.answer, key) if key else done.sets.at(done.answer)
-            return answer_of(self.graph, self.vocabulary, Query("list", part, key=key))
+            return answer_of(self.graph, self.vocabulary, Query("list", done.sets.at(done.answer)))
         if truth:
             return self._truth(done.sets, done.roots, done.before)
-        return answer_of(self.graph, self.vocabulary, self._number(done, asks))
+        return answer_of(self.graph, self.vocabulary, self._number(done.plan, done.sets, asks))
 
     def _carried_out(self, plan: PatternPlan, asks: Operation | None, *, nearest: bool) -> _Done:
         """The sets of a plan after its operations, up to what it asks."""
         if not plan.pattern.nodes:
             raise _Lacking(Misfit("no_relation", "the graph records nothing of what is asked for"))
-        used = {plan.asked_property, *(name for op in plan.operations for name in (op.node, op.by))}
-        sets = self._sets(plan.pattern, nearest=nearest, used=set(map(normalise, used)))
+        sets = self._sets(plan.pattern, nearest=nearest)
         roots = sets.roots()
         before = [sets.at(root[0]) for root in roots] if nearest else []
-        on_edges = self._keep_on_edges(plan, sets)
         unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
         answer = plan.answer if plan.answer >= 0 or not unknown else unknown[-1]
         for at, op in enumerate(plan.operations):
             if op is asks:
                 break
-            if op in on_edges:
-                continue
             if op.op == "or":
                 other = self._sets(plan.operation_patterns[at])
                 both = _joined(sets, answer, other, _place_of(plan, answer, other.pattern))
                 alone = Pattern((plan.pattern.nodes[answer],), ())
-                sets = replace(
-                    sets,
-                    pattern=alone,
-                    entities={},
-                    types={},
-                    steps=[],
-                    conditions=[],
-                    narrowed={0: (1, both)},
-                )
+                sets = _Sets(self.executor, alone, {}, {}, [], [], {0: (1, both)})
                 plan, answer, roots = replace(plan, pattern=alone, answer=0), 0, [(0,)]
             elif op.op in ("without", "only"):
                 self._leave_out(plan, sets, op.op, plan.operation_patterns[at], answer)
@@ -335,14 +321,13 @@ class PlanQuery:
                 self._narrow(plan, sets, op, answer)
         return _Done(plan, sets, answer, roots, before)
 
-    def _number(self, done: _Done, op: Operation) -> Query:
-        plan, sets, answer = done.plan, done.sets, done.answer
-        place, on_edge = plan.place(op.node), plan.on_edge(op.node)
-        if plan.on_edge(op.by) is not None or (on_edge and (op.by or op.op not in ("sum", "average"))):
-            raise _cannot(f'"{op.op}" is not of a property of edges, or by one')
-        if on_edge is not None:
-            part = self._led_to(sets, sets.nearer(on_edge[0], answer), key := self._key(on_edge[1]))
-            return Query("sum" if op.op == "sum" else "average", part, key=key)
+    def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
+        place = plan.place(op.node)
+        if on_edge := plan.on_edge(op.node):
+            if op.by or op.op not in ("list", "sum", "average"):
+                raise _cannot(f'"{op.op}" is not of a property of edges')
+            _, part, key = sets.led_to(*on_edge, plan.answer)
+            return Query(op.op, part, key=key)
         if op.op == "difference":
             return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
         if op.op in ("count", "list"):
@@ -392,12 +377,19 @@ class PlanQuery:
 
     def _narrow(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int) -> None:
         counted = counted_name(op.node) if op.op == "keep" else op.node if op.op in ("most", "fewest") else ""
-        if counted:
+        on_edge = plan.on_edge(op.node)
+        if on_edge and op.op == "keep":
+            if sets.narrowed or isinstance(op.than, list):
+                raise _cannot(f'keep "{op.node}" before all else, by one value')
+            key = sets.conditions[on_edge[0]][on_edge[1]].key
+            condition = EdgeCondition(key, op.test or "=", str(op.than))
+            sets.conditions[on_edge[0]] += (self._on_edge(condition),)
+        elif on_edge and op.op in ("max", "min"):
+            self._rank_edges(plan, sets, op, sets.led_to(*on_edge, answer), on_edge[0])
+        elif counted:
             sets.narrow(answer, self._by_count(plan, sets, op, answer, plan.place(counted)))
         elif op.op == "keep":
             self._keep(plan, sets, op)
-        elif (on_edge := plan.on_edge(op.node)) is not None:
-            self._rank_edges(sets, op, *on_edge, answer, is_asked=bool(plan.asked_property))
         else:
             place = plan.place(op.node)
             owned = sets.owned(place) if place != answer else None
@@ -405,68 +397,46 @@ class PlanQuery:
             number = max(op.nth or op.first, 1)
             sets.narrow(owner, Extreme(part, steps, False, op.op == "max", number, nth=op.nth > 0))
 
-    def _keep_on_edges(self, plan: PatternPlan, sets: _Sets) -> list[Operation]:
-        """Put what is kept by properties of edges, before anything is ranked, to their steps."""
-        kept, is_ranked = list[Operation](), False
-        for op in plan.operations:
-            if op.op == "keep" and (on_edge := plan.on_edge(op.node)) is not None:
-                if is_ranked or isinstance(op.than, list):
-                    raise _cannot(f'keep "{op.node}" by one value, before anything is ranked or counted')
-                sets.conditions[on_edge[0]] += (self._on_edge(on_edge[1], op.test or "=", str(op.than)),)
-                kept.append(op)
-            is_ranked |= op.op in (*_RANKING, "or") or counted_name(op.node) != ""
-        return kept
-
-    def _key(self, name: str) -> str:
-        keys = list(self.graph.edge_properties.keys)
-        at = by_label(keys, keys)(name)
-        if at is None:
-            raise _Lacking(Misfit("no_relation", f'its edges have no property "@{name}"', (name,)))
-        return keys[at]
-
-    def _on_edge(self, name: str, sign: str, text: str) -> OnEdge:
-        """A condition on a property of an edge, by what its values are."""
-        key, statements = self._key(name), self.graph.edge_properties
-        kinds = statements.kind[statements.key == list(statements.keys).index(key)]
-        value = value_of(text, dates=bool((kinds == ValueKind.DATE).mean() > 0.5)) if kinds.any() else None
-        if value is None and sign not in ("=", "!="):
-            raise _cannot(f'"@{key}" does not compare with "{text}"')
-        return OnEdge(key, cast("Sign", sign), (value and in_unit_of(words_of_label(key), value)) or text)
-
-    def _led_to(self, sets: _Sets, place: int, key: str) -> Part:
-        """The set of a node, to which edges with a property lead by one way alone."""
-        part = sets.at(place)
-        ways = {w.source for w in last_walks(part) if len(self.executor.on_edges(w, key).places)}
-        if len(ways) > 1:
-            raise _cannot(f'"@{key}" stands on the edges of several triples')
-        return part
-
     def _rank_edges(
-        self, sets: _Sets, op: Operation, edge: int, name: str, answer: int, *, is_asked: bool
+        self, plan: PatternPlan, sets: _Sets, op: Operation, ranked: tuple[int, Part, str], edge: int
     ) -> None:
-        """Keep what edges with the largest or smallest value lead to; the edges, if they are asked of."""
-        key, number, place = self._key(name), max(op.nth or op.first, 1), sets.nearer(edge, answer)
-        part = self._led_to(sets, place, key)
-        if not is_asked:
+        """Keep what the edges with the largest or smallest value lead to; or these, if they are asked of."""
+        (place, part, key), number, asks = ranked, max(op.nth or op.first, 1), _last_of(plan)
+        if asks is None or plan.on_edge(asks.node) is None:
             sets.narrow(place, Extreme(part, (), False, op.op == "max", number, nth=op.nth > 0, key=key))
             return
         edges = self.executor.on_edges(part, key)
         values = np.unique(edges.numbers[~np.isnan(edges.numbers)])[:: -1 if op.op == "max" else 1]
         if sets.narrowed or len(values) < number:
-            raise _cannot(f'"{op.op}" finds no value of "@{key}" to rank by')
+            raise _cannot(f'it has not so many values of "@{key}" to rank by')
         is_date = bool((self.graph.edge_properties.kind[edges.places] == ValueKind.DATE).any())
         sign: Sign = "=" if op.nth else ">=" if op.op == "max" else "<="
-        sets.conditions[edge] += (OnEdge(key, sign, Value(float(values[number - 1]), date=is_date)),)
+        sets.conditions[edge] += (OnEdge(key, sign, Value(float(values[number - 1]), is_date)),)
+
+    def _on_edge(self, condition: EdgeCondition) -> OnEdge:
+        """A condition on a property of an edge; of one that is unknown, that it is there."""
+        statements = self.graph.edge_properties
+        keys, text = list(statements.keys), condition.value
+        at = by_label(keys, keys)(condition.key)
+        if at is None:
+            raise _Lacking(Misfit("no_relation", f'its edges have no property "@{condition.key}"'))
+        if unknown_type(text)[0]:
+            return OnEdge(keys[at], "!=", "")
+        kinds = statements.kind[statements.key == at]
+        value = value_of(text, dates=bool((kinds == ValueKind.DATE).mean() > 0.5)) if kinds.any() else None
+        if value is None and condition.sign not in ("=", "!="):
+            raise _cannot(f'"@{keys[at]}" does not compare with "{text}"')
+        in_unit = None if value is None else in_unit_of(words_of_label(keys[at]), value)
+        return OnEdge(keys[at], cast("Sign", condition.sign), in_unit or text)
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
         """The answers with so many, most or fewest things beside them."""
         edge = next((number for number, other in sets.around(answer) if other == place), None)
-        step = None if edge is None else sets.one_step(edge, answer)
-        if edge is None or step is None:
+        if edge is None or len(sets.steps[edge]) != 1 or sets.conditions[edge]:
             raise _cannot(
                 f'only what is one step from "{plan.pattern.nodes[answer].name}" is counted for each'
             )
-        among = sets.seen_from(place, edge)
+        step, among = sets.step(edge, answer), sets.seen_from(place, edge)
         part = sets.at(answer)
         if op.op != "keep" or (op.test or "=") in (">", ">=", "="):  # Then there is one to be counted.
             part = sets.seen_from(answer, edge) or OfType(-1, step)
@@ -519,7 +489,8 @@ class PlanQuery:
             for at, node in enumerate(second.nodes)
             if not node.known and (place := plan.place(node.name)) >= 0
         ]
-        shared = [pair for pair in shared if pair[0] == answer] or shared
+        if op == "only":
+            shared = [pair for pair in shared if pair[0] == answer] or shared
         if len(shared) != 1:
             raise _cannot(f'the triples of "{op}" have to share one unknown with the others')
         place, at = shared[0]
@@ -530,37 +501,24 @@ class PlanQuery:
         sets.narrow(place, self._only(others, at, -1, sets.at(place)))
 
     def _only(self, others: _Sets, at: int, came_by: int, source: Part) -> Part:
-        """What leads to nothing but what a chain of triples says, at each of its steps."""
-        ways = others.around(at, came_by)
-        edge, end = ways[0]
-        steps = [others.step(edge, at, number) for number in range(len(others.steps[edge]))]
-        members = self.executor.members(source)
+        """What leads to nothing but what triples say, one behind the other: at each step *only*."""
+        ways, members = others.around(at, came_by), self.executor.members(source)
+        steps = [others.step(edge, at, n) for edge, _ in ways for n in range(len(others.steps[edge]))]
         steps = [step for step in steps if len(self.executor.edges(members, step)[1])]
-        if len(ways) != 1 or len(steps) != 1 or others.conditions[edge]:
-            raise _cannot('"only" takes triples one behind the other, the last with what there is alone')
-        goes_on = end not in others.entities and others.around(end, edge)
-        beyond = self._only(others, end, edge, OfType(-1, opposite(steps[0]))) if goes_on else None
-        targets = beyond or others.seen_from(end, edge)
-        if targets is None:
-            raise _cannot('"only" takes triples that end at something')
+        (edge, end), *others_ways = ways
+        targets = others.seen_from(end, edge)
+        if others_ways or len(steps) != 1 or targets is None or others.conditions[edge]:
+            raise _cannot('"only" takes triples one behind the other, which end at what there is alone')
+        if end not in others.entities and others.around(end, edge):
+            targets = self._only(others, end, edge, OfType(-1, opposite(steps[0])))
         return Related(source, steps[0], "only", targets)
 
     # what the pattern means in the graph
 
-    def _sets(self, pattern: Pattern, *, nearest: bool = False, used: Collection[str] = ()) -> _Sets:
-        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape.
-
-        A property of an edge that is unknown, and not `used`, has to be there.
-        """
-        conditions = [
-            tuple(
-                self._on_edge(c.key, *(("!=", "none") if unknown_type(c.value)[0] else (c.sign, c.value)))
-                for c in edge.where
-                if normalise(c.value) not in used
-            )
-            for edge in pattern.edges
-        ]
-        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges], conditions)
+    def _sets(self, pattern: Pattern, *, nearest: bool = False) -> _Sets:
+        """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape."""
+        where = [tuple(map(self._on_edge, edge.where)) for edge in pattern.edges]
+        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges], where)
         _require_no_circle(pattern)
         for place, node in enumerate(pattern.nodes):
             types = () if node.known or node.type is None else self.distances.matching_types(node.type)

@@ -232,8 +232,7 @@ class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
     `answer` is the place of the node asked for, -1 for none; `operation_patterns` are by the operation's
-    place, and their nodes with the same names are the same; `denied`: a claim says that all is not so. The
-    `asked_property` is an unknown one of an edge at `answer`, if that is asked for.
+    place, and their nodes with the same names are the same; `denied`: a claim says that all is not so.
     """
 
     pattern: Pattern
@@ -241,17 +240,16 @@ class PatternPlan:
     operations: tuple[Operation, ...]
     operation_patterns: dict[int, Pattern] = field(default_factory=dict[int, Pattern])
     denied: bool = False
-    asked_property: str = ""
 
     def place(self, name: str) -> int:
         """The place of a node by its name; -1 if there is none."""
         norm = normalise(name)
         return next((i for i, node in enumerate(self.pattern.nodes) if normalise(node.name) == norm), -1)
 
-    def on_edge(self, name: str) -> tuple[int, str] | None:
-        """The edge and the property that an unknown stands for; None where it is no property."""
-        named = ((at, c) for at, edge in enumerate(self.pattern.edges) for c in edge.where)
-        return next(((at, c.key) for at, c in named if normalise(c.value) == normalise(name)), None)
+    def on_edge(self, name: str) -> tuple[int, int] | None:
+        """The edge, and the place among what it has to say, of an unknown property; None for others."""
+        said = ((edge, at, c) for edge, e in enumerate(self.pattern.edges) for at, c in enumerate(e.where))
+        return next(((edge, at) for edge, at, c in said if normalise(c.value) == normalise(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +315,7 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
         return replace(written, misfit=FINDS_NOTHING)
     all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
     is_plain = reply.triples and not reply.operations and not isinstance(reply, ClaimReply)
-    is_plain = is_plain and not any(_ON_EDGE.search(relation) for _, relation, _ in reply.triples)
+    is_plain = is_plain and not any("[@" in relation for _, relation, _ in reply.triples)
     if is_plain and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
@@ -332,6 +330,8 @@ def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
     if not pattern.edges:
         needed = f"field 'triples' must be a list of at least one triple: {PATTERN_ADVICE}"
         raise PatternError(f"the model's pattern: {needed}")
+    if any(edge.where for edge in pattern.edges):
+        raise PatternError("the model's pattern: properties of edges are no part of the paper's patterns")
     check_pattern(pattern, "the model's pattern")
     return pattern
 
@@ -346,10 +346,11 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     }
     plan = PatternPlan(pattern, -1, tuple(reply.operations), operation_patterns)
     answer = plan.place(reply.answer) if reply.answer else -1
-    if (asked := plan.on_edge(reply.answer)) is not None and answer < 0:
+    if answer < 0 and (asked := plan.on_edge(reply.answer)) is not None:
         edge = pattern.edges[asked[0]]
         answer = edge.head if pattern.nodes[edge.tail].known else edge.tail
-        plan = replace(plan, asked_property=reply.answer)
+        if not isinstance(reply, ClaimReply):
+            plan = replace(plan, operations=(*plan.operations, Operation("list", reply.answer)))
     problem = "is in none of its triples"
     if reply.answer and answer < 0:
         raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {problem}")
@@ -388,26 +389,24 @@ def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Patt
             edge = PatternEdge(place(head), None if unknown_type(relation)[0] else relation, place(tail))
             edge = edges.get(key, edge)
             edges[key] = replace(edge, where=(*edge.where, *where))
-    unknown = [c for edge in edges.values() for c in edge.where if unknown_type(c.value)[0]]
-    if len({normalise(c.value) for c in unknown} - nodes.keys()) < len(unknown) or any(
-        c.sign != "=" for c in unknown
-    ):
-        raise PatternError("the model's pattern: each unknown property of an edge needs a name of its own")
+    said = [normalise(c.value) for e in edges.values() for c in e.where if unknown_type(c.value)[0]]
+    if len(said) > len({*said} - nodes.keys()):
+        raise PatternError("the model's pattern: an unknown in [@…] is one property of one edge alone")
     if not triples and lone_node:
         place(clean_name(lone_node))
     return Pattern(tuple(nodes.values()), tuple(edges.values()))
 
 
-_ON_EDGE = re.compile(r'\s*\[\s*@\s*"?([^]"=<>!:]+?)"?\s*(!=|<=|>=|[=<>:])\s*"?([^]"]+?)"?\s*\]')
+_CONDITION = re.compile(r'\s*\[@\s*"?([^]"=<>!:]+?)"?\s*(!=|<=|>=|[=<>:])\s*"?([^]"]+?)"?\s*\]')
 
 
 def _split_conditions(relation: str) -> tuple[str, tuple[EdgeCondition, ...]]:
-    """Cut *delivered_to[@kg > 20]* into the relation and what its edge has to say. Raises PatternError."""
-    parts = [(key, "=" if sign == ":" else sign, value) for key, sign, value in _ON_EDGE.findall(relation)]
-    name = _ON_EDGE.sub("", relation).strip()
+    """Cut *delivered to [@kg > 20]* into the relation and what its edge has to say. Raises PatternError."""
+    where = _CONDITION.findall(relation)
+    name = clean_name(_CONDITION.sub("", relation))
     if "[@" in name:
         raise PatternError(f"the model's pattern: {data_line(relation)!r} does not say what [@…] is")
-    return clean_name(name), tuple(EdgeCondition(*part) for part in parts)
+    return name, tuple(EdgeCondition(key, sign.replace(":", "="), value) for key, sign, value in where)
 
 
 def clean_name(text: str) -> str:

@@ -44,7 +44,7 @@ from clew.index.corpus import NearWalk, WalkIndex
 from clew.llm.managed import data_line
 from clew.llm.types import Request
 from clew.methods.base import GraphMethod, Retrieved, Run
-from clew.methods.evidence import Fact, first_into, of_relation
+from clew.methods.evidence import Fact, edge_note, first_into, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.question import Called, entities_of, without_names
 from clew.methods.schema_view import RelationRanking, path_scores
@@ -176,7 +176,10 @@ def _path_text(graph: Graph, path: RelationPath, count: int) -> str:
         text += (" ·" if at else "") + (f" ←{relation}─" if is_backward(step) else f" ─{relation}→")
     between = path.between(graph, 12)
     names = "; ".join(
-        name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
+        name_of(graph, int(end))
+        + _sources(graph, between.get(int(end), ()))
+        + (edge_note(graph, *path.proof(graph, place)) if len(path.steps) == 1 else "")
+        for place, end in enumerate(path.ends[:count])
     )
     at_least = "" if path.complete else "at least "
     number = (
