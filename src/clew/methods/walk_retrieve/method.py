@@ -260,7 +260,8 @@ def _relation_line(graph: Graph, relation: int) -> Fact:
     ends = sorted(opposite_nodes, key=lambda end: (-len(opposite_nodes[end]), end))
     shown = _shown_ends(graph, ends)
     listing = "; ".join(
-        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ')}]" for end in shown
+        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ', proofs[end])}]"
+        for end in shown
     )
     label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
     arrow = f"─{label}→" if by_tail else f"←{label}─"
@@ -280,9 +281,10 @@ def _shown_ends(graph: Graph, ends: Sequence[int]) -> Sequence[int]:
     return [*by_value[: MOST_LISTED_ENDS // 2], *by_value[-(MOST_LISTED_ENDS // 2) :]]
 
 
-def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
+def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ", triples: Sequence[int] = ()) -> str:
     most = len(nodes) if between == "; " else 12
-    names = between.join(name_of(graph, node) for node in nodes[:most])
+    notes = [edge_note(graph, triple) for triple in triples[:most]] or [""] * most
+    names = between.join(map(str.__add__, [name_of(graph, node) for node in nodes[:most]], notes))
     return f"{names}{between + '…' if len(nodes) > most else ''} ({len(nodes):,})"
 
 
