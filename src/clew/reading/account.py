@@ -8,6 +8,7 @@ part: that is code. Which content words labels carry is learned (`placing.py`).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -232,6 +233,10 @@ _RESTRICTIONS = (
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by)\s+another\b", "counts"),
+    (
+        r"\b(?:alone|single-?handed(?:ly)?|on\s+(?:his|her|its|their)\s+own)(?=\W*$|\s+(?:or|and|in|at)\b)",
+        "nothing",
+    ),
     (english.JUST_SO_MANY.pattern, "compares"),
     (rf"(?!{english.JUST_SO_MANY.pattern}){english.ONLY.pattern}", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
@@ -682,11 +687,25 @@ class _Account:
                 case _:
                     pass
         self._place_years()
+        self._place_counts()
         for mention in self._numbers_before_nouns():
             if len(self._some_members()) == mention.values[0].number and self.query.ask != "count":
                 self._place_inside(mention, "operator", "as many")
             else:
                 self._place_inside(mention, "unplaced", "")
+
+    def _place_counts(self) -> None:
+        """*9 pupils* are that many, and not those of year 9."""
+        for mention in (
+            self.mentions[m] for m in self.names.values() if m >= 0 and self.mentions[m].text.isdigit()
+        ):
+            behind = next((t for t in self.tokens if t.start == mention.stop + 1), None)
+            is_counted = (
+                behind is not None and singular(behind.norm) != behind.norm and len(self._spelt(behind)[1])
+            )
+            if is_counted and not _YEAR.fullmatch(mention.text):
+                for token in self._inside(mention.start, mention.stop):
+                    self.placed[token.start] = ("unplaced", "")
 
     def _place_years(self) -> None:
         """*Who rented a van in 2019*, where rentals have dates: it is not the year of the van."""
@@ -1331,6 +1350,20 @@ class _Account:
         words = (word for _, label, _, _ in self.own for word in label.split())
         return set[int]() if named and singular(token.norm) in map(singular, words) else named
 
+    def _means_something(self, token: Token) -> bool:
+        """*Hake* of *European hake*, *took an hour to load*, *still open*: words that must have a place."""
+        before = (_TAKES_TO, _STILL, _THEY)
+        return self._is_head_of_name(token) or any(p.search(self.text, 0, token.start) for p in before)
+
+    def _is_head_of_name(self, token: Token) -> bool:
+        """Whether a rare word is the last one of what things are called: a kind of what the graph has."""
+        if token.norm in self.of.ranker.ranker.common_words:
+            return False
+        inside = (m for m in self.mentions if m.start == token.start and m.stop == token.stop)
+        nodes = [c.node for m in inside for c in m.candidates if c.how in (PARTIAL, WORDS)]
+        heads = (words_of(self.vocabulary.graph.labels[node])[-1:] for node in nodes)
+        return any(singular(token.norm) in map(singular, head) for head in heads)
+
     def _some_have(self, values: set[int]) -> bool:
         """Whether some of a set that the query goes over has one of some values, and others have not."""
         if all(not values.isdisjoint(self._values_of(node)) for node in self._some_members()):
@@ -1434,23 +1467,21 @@ class _Account:
             lexicon = Lexicon.load()
             is_noun = lexicon.uses(token.norm, NOUN) > lexicon.uses(token.norm, ADJECTIVE)
             # *Does she own a dog*, *is it a big flight*.
-            return LEAST_OF_NAME if is_noun or self._is_attribute(token) else shipped_placing().least
+            if self._is_attribute(token):
+                return math.inf
+            return LEAST_OF_NAME if is_noun else shipped_placing().least
         if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
             return LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             is_event = is_event and not any(self._is_near(t) for t in self.tokens)
             return LEAST_OF_NAME if is_event else LEAST_OF_OTHER
-        if near < UNEXPLAINED and _THEY.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *how many of Ann's matches did she win*
         if token.norm in _GOOD:
             return LEAST_OF_GOOD
         if near < UNEXPLAINED and _LACKING.search(self.text, 0, token.start):
             return LEAST_OF_OTHER  # *with no year*
-        if near < UNEXPLAINED and _TAKES_TO.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *took longer than an hour to load*
-        if near < UNEXPLAINED and _STILL.search(self.text, 0, token.start):
-            return LEAST_OF_NAME  # *still open*
+        if near < UNEXPLAINED and self._means_something(token):
+            return LEAST_OF_NAME
         is_attribute = near < UNEXPLAINED and self._is_attribute(token)
         return LEAST_OF_NAME if is_attribute else shipped_placing().least
 

@@ -53,6 +53,8 @@ DERIVED = 0.85
 """From here on two words are near because one is derived from the other."""
 OfStep = Callable[[int], tuple[OnEdge, ...]]
 _BEGIN = frozenset("since from start started starting begin began beginning starts begins valid".split())
+_LASTING = frozenset(("since", "from", "valid"))
+"""Those after which something is so to this day where it has no end."""
 ENDS = frozenset(
     "until till to end ended ending ends finish finished stop stopped left closed died returned retired sold"
     " withdrawn resolved completed expired decommissioned".split()
@@ -187,11 +189,14 @@ class EdgeKeys:
             of_key = places[properties.key[places] == number]
             values, kinds = properties.value[of_key], properties.kind[of_key]
             is_year = (kinds == ValueKind.NUMBER) & (values >= 1000) & (values <= 2100) & (values % 1 == 0)
-            dated[properties.keys[number]] = bool(((kinds == ValueKind.DATE) | is_year | (kinds == 0)).all())
+            is_day = (kinds == ValueKind.DATE) & (values >= 1)  # no time of the day
+            dated[properties.keys[number]] = bool((is_day | is_year | (kinds == 0)).all())
         words = {key: set(words_of_label(key).split()) for key, is_date in dated.items() if is_date}
         words = {key: said for key, said in words.items() if self._has_values(key, places)}
         begin = next((key for key, said in words.items() if said & _BEGIN), "")
         end = next((key for key, said in words.items() if said & ENDS and key != begin), "")
+        if begin and not end and not words[begin] & _LASTING:
+            begin = ""  # the `start` of a screening is its time
         others = [key for key in words if key not in (begin, end)]
         if len(others) == 2 and not begin and not end:
             begin, end = self._in_order(others[0], others[1], places)

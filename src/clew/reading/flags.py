@@ -21,6 +21,10 @@ _ANY = re.compile(
     r"\W*(?:do|does|did|have|has|had)\s+(?:we|you|they|anyone|anybody)\s+(?:\w+\s+){0,2}any\b", re.I
 )
 
+_HOW_MUCH_OF_ALL = re.compile(
+    rf"{english.HOW_MANY_OF.pattern}|\W*\bhow\s+much\b(?!\s+(?:more|less|is|are|does|do)\b)", re.I
+)
+
 
 def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
     """Whether what a query leads to says yes or no."""
@@ -42,7 +46,7 @@ def as_asked(vocabulary: Vocabulary, question: str, query: Query) -> Query:
     match query:
         case Query("list", Walk(source, step), key="") if not isinstance(source, Anchor):
             is_number = not is_backward(step) and vocabulary.kinds_reached[step] == NUMBER
-            if is_number and english.HOW_MANY_OF.match(question):
+            if is_number and _HOW_MUCH_OF_ALL.match(question):
                 return replace(query, ask="sum")
         case _:
             pass
