@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz.distance import OSA
 
 from clew.foundation.arrays import Int64
-from clew.graph.graph import Graph, ValueKind
+from clew.graph.graph import Graph, ValueKind, triple_text
 from clew.graph.values import parse_value, plain_label
 from clew.index.names import NamesIndex
 from clew.llm.managed import LONGEST_NAME_READ, data_line
@@ -406,6 +406,8 @@ def of_relation(graph: Graph, relation: int) -> Int64:
     return np.flatnonzero(graph.out.relation == relation)
 
 
+MOST_EDGES = 8
+"""Edges of one triple whose properties a line shows."""
 LONG_LIST, SAMPLE = 20, 5
 """So many triples that lead to one thing are one line, with so many names and their number."""
 
@@ -452,6 +454,7 @@ def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fa
     if len(triples) == 1:
         head, relation, tail = graph.triple(triples[0])
         text = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
+        text += edge_note(graph, triples[0])
         return Fact((triples[0],), text=text)
     relation, back, near = key
     far_ends = [graph.triple(triple)[0 if back else 2] for triple in triples]
@@ -463,8 +466,18 @@ def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fa
     total = f" [{len(triples)} of {high - low:,} in the graph]" if cut else ""
     if near not in proofs:
         far_ends, total = far_ends[:SAMPLE], f"; … [{high - low:,} in the graph]"
-    listed = "; ".join(_name(graph, end) for end in far_ends)
+    listed = "; ".join(
+        _name(graph, end) + edge_note(graph, triple) for end, triple in zip(far_ends, triples, strict=False)
+    )
     return Fact(tuple(triples), ends, cut, high - low, f"{text}: {listed}{total}")
+
+
+def edge_note(graph: Graph, triple: int) -> str:
+    """* [@kg = 12; @date = 2024-03-01]*: what stands on each edge of a triple; empty where nothing does."""
+    edges = triple_text(graph, triple).properties
+    notes = ["; ".join(f"@{data_line(key)} = {data_line(text)}" for key, text in edge) for edge in edges]
+    more = f" [… {len(edges):,} edges]" if len(edges) > MOST_EDGES else ""
+    return "".join(f" [{note}]" for note in notes[:MOST_EDGES]) + more
 
 
 def _name(graph: Graph, node: int) -> str:

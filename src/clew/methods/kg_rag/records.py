@@ -23,7 +23,7 @@ from clew.graph.graph import Graph
 from clew.graph.steps import tail_end
 from clew.graph.values import plain_label
 from clew.llm.managed import LONGEST_NAME, data_line
-from clew.methods.evidence import Fact, first_into, numbered, triples_at_node, triples_of
+from clew.methods.evidence import Fact, edge_note, first_into, numbered, triples_at_node, triples_of
 from clew.methods.question import Judge
 from clew.methods.schema_view import CHARACTERS, FOLLOWED, SchemaView
 from clew.query.vocabulary import DATE, NUMBER
@@ -328,7 +328,8 @@ class RecordsView:
         name = self.schema.stored_name(relation)
         if not triples:
             return f"no {name}"
-        tails = [self._name(self.graph.triple(triple)[2]) for triple in triples[:MOST_OF_CELL]]
+        shown, graph = triples[:MOST_OF_CELL], self.graph
+        tails = [self._name(graph.triple(triple)[2]) + edge_note(graph, triple) for triple in shown]
         more = f" | … [{len(tails)} of {len(triples):,}]" if len(triples) > len(tails) else ""
         return f"{name} = {' | '.join(tails)}{more}"
 

@@ -391,8 +391,10 @@ class PatternSearch(ModelMethod[SimgragSettings]):
         """What this graph records, and other names of what a text names."""
         reading = self._schema.reader.read(query)
         names = self._names.block(reading, "plain")
+        schema = self._schema.text(reading, words)
         how = template("operations" if task == "question" else "operations_claim")
-        return how + GRAPH.format(self._schema.text(reading, words)) + names
+        how += template("on_edges") if "[@" in schema else ""
+        return how + GRAPH.format(schema) + names
 
     def _retry(self, task: ExampleKind, query: str, first: Found, misfit: Misfit) -> str:
         """The first reply with the blame, and the names and relations that may have been meant."""

@@ -7,6 +7,9 @@ all is sets. A node stands for a set, seen along the edges of the pattern, and e
     [film 1, directed by, Nolan], [film 1, length, number 1]; keep number 1 > 120; count film 1
     → count of Compared(Walk(Nolan, directed by⁻¹), (length,), > 120)
 
+A property of an edge stands beside its relation, *delivered to [@kg > 20]*; of an unknown one, [@kg = UNKNOWN
+number 1], the edges that lead to one end are compared, ranked, summed or asked for.
+
 What sets cannot say is refused, and the model told: unknowns in a circle (*written and directed by the same
 person*), two values of one thing compared, and what is counted for each thing more than one step away.
 """
@@ -23,6 +26,7 @@ import numpy as np
 
 from clew.claims.verify import Stated
 from clew.graph.graph import ValueKind
+from clew.graph.match.patterns import unknown_type
 from clew.graph.steps import Step, backward, forward, opposite, relation_of, step_of
 from clew.grounding import cite
 from clew.index.vectors.entities import IndexDistances
@@ -35,6 +39,7 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.write_pattern import Misfit, Operation, PatternPlan, counted_name
 from clew.query.execute import Executor, OverBudget
+from clew.query.notation import by_label
 from clew.query.prove import prove
 from clew.query.tree import (
     Anchor,
@@ -44,18 +49,22 @@ from clew.query.tree import (
     Either,
     Extreme,
     OfType,
+    OnEdge,
     Part,
+    Qualified,
     Query,
     Related,
+    Sign,
     Value,
     Walk,
     Without,
+    last_walks,
 )
 from clew.query.values import in_unit_of, value_of
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.reading.answer import DraftAnswer, answer_of
 from clew.text.normalise import normalise
-from clew.types import AnswerEntity, Match, Pattern, PatternEdge, PatternNode
+from clew.types import AnswerEntity, EdgeCondition, Match, Pattern, PatternEdge, PatternNode
 
 T = TypeVar("T")
 _RANKING = ("max", "min", "most", "fewest")
@@ -89,8 +98,8 @@ def _both(left: Part | None, right: Part | None) -> Part | None:
 class _Sets:
     """The sets that the nodes of a pattern without circles stand for.
 
-    By place: `entities` of known nodes, `types` of unknown ones, `steps` of edges from head to tail;
-    `narrowed` has the set of a node after an operation, and when that was.
+    By place: `entities` of known nodes, `types` of unknown ones, `steps` of edges from head to tail,
+    `conditions` on what stands on them; `narrowed` has a node's set after an operation, and when that was.
     """
 
     executor: Executor
@@ -98,6 +107,7 @@ class _Sets:
     entities: dict[int, Part]
     types: dict[int, Part]
     steps: list[tuple[Step, ...]]
+    conditions: list[tuple[OnEdge, ...]]
     narrowed: dict[int, tuple[int, Part]] = field(default_factory=dict[int, tuple[int, Part]])
 
     def narrow(self, place: int, part: Part) -> None:
@@ -125,7 +135,10 @@ class _Sets:
                 continue
             source = self.seen_from(other, number)
             steps = [self.step(number, other, at) for at in range(len(self.steps[number]))]
-            walks = [OfType(-1, opposite(step)) if source is None else Walk(source, step) for step in steps]
+            if where := self.conditions[number]:
+                walks = [Qualified(source or OfType(-1, step), step, where) for step in steps]
+            else:
+                walks = [OfType(-1, opposite(s)) if source is None else Walk(source, s) for s in steps]
             part = _both(part, _either(walks))
         part = _both(part, self.entities.get(place))
         return self._of_type(place, part, edge)
@@ -166,28 +179,39 @@ class _Sets:
         edge, owner = around[0]
         step = self.step(edge, owner)
         part = self.seen_from(owner, edge) or OfType(-1, step)
-        return (owner, part, step) if len(self.steps[edge]) == 1 else None
+        return (owner, part, step) if len(self.steps[edge]) == 1 and not self.conditions[edge] else None
+
+    def led_to(self, edge: int, at: int, goal: int) -> tuple[int, Part, str]:
+        """The end of an edge that is nearer to a goal, its set, and the property of edges to it."""
+        head, tail = self.pattern.edges[edge].head, self.pattern.edges[edge].tail
+        place = head if head in self.group(goal, edge) or tail in self.entities else tail
+        part, key = self.at(place), self.conditions[edge][at].key
+        ways = {walk.source for walk in last_walks(part) if len(self.executor.on_edges(walk, key).places)}
+        if len(ways) > 1:
+            raise _cannot(f'"@{key}" stands on the edges of several triples')
+        return place, part, key
 
     def way(self, place: int, goal: int) -> tuple[Step, ...]:
         """The steps from an unknown to another one."""
         ways: dict[int, tuple[Step, ...]] = {place: ()}
         for source in (stack := [place]):
             for edge, other in self.around(source):
-                if other not in ways and other not in self.entities and len(self.steps[edge]) == 1:
+                is_one = len(self.steps[edge]) == 1 and not self.conditions[edge]
+                if other not in ways and other not in self.entities and is_one:
                     ways[other] = (*ways[source], self.step(edge, source))
                     stack.append(other)
         if goal == place or goal not in ways:
             raise _cannot('what is said "by" another unknown has to hang together with it')
         return ways[goal]
 
-    def group(self, place: int) -> set[int]:
-        """The unknowns that hang together with one."""
+    def group(self, place: int, but: int = -1) -> set[int]:
+        """The unknowns that hang together with one, without one edge."""
         group, stack = set[int](), [place]
         while stack:
             inner = stack.pop()
             if inner not in group and inner not in self.entities:
                 group.add(inner)
-                stack += [other for _, other in self.around(inner)]
+                stack += [other for _, other in self.around(inner, but)]
         return group
 
     def roots(self) -> list[tuple[int, ...]]:
@@ -289,16 +313,21 @@ class PlanQuery:
                 other = self._sets(plan.operation_patterns[at])
                 both = _joined(sets, answer, other, _place_of(plan, answer, other.pattern))
                 alone = Pattern((plan.pattern.nodes[answer],), ())
-                sets = replace(sets, pattern=alone, entities={}, types={}, steps=[], narrowed={0: (1, both)})
+                sets = _Sets(self.executor, alone, {}, {}, [], [], {0: (1, both)})
                 plan, answer, roots = replace(plan, pattern=alone, answer=0), 0, [(0,)]
             elif op.op in ("without", "only"):
-                self._leave_out(plan, sets, op.op, plan.operation_patterns[at])
+                self._leave_out(plan, sets, op.op, plan.operation_patterns[at], answer)
             else:
                 self._narrow(plan, sets, op, answer)
         return _Done(plan, sets, answer, roots, before)
 
     def _number(self, plan: PatternPlan, sets: _Sets, op: Operation) -> Query:
         place = plan.place(op.node)
+        if on_edge := plan.on_edge(op.node):
+            if op.by or op.op not in ("list", "sum", "average"):
+                raise _cannot(f'"{op.op}" is not of a property of edges')
+            _, part, key = sets.led_to(*on_edge, plan.answer)
+            return Query(op.op, part, key=key)
         if op.op == "difference":
             return Query("difference", self._value(plan, sets, op.node), self._value(plan, sets, op.less))
         if op.op in ("count", "list"):
@@ -348,7 +377,16 @@ class PlanQuery:
 
     def _narrow(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int) -> None:
         counted = counted_name(op.node) if op.op == "keep" else op.node if op.op in ("most", "fewest") else ""
-        if counted:
+        on_edge = plan.on_edge(op.node)
+        if on_edge and op.op == "keep":
+            if sets.narrowed or isinstance(op.than, list):
+                raise _cannot(f'keep "{op.node}" before all else, by one value')
+            key = sets.conditions[on_edge[0]][on_edge[1]].key
+            condition = EdgeCondition(key, op.test or "=", str(op.than))
+            sets.conditions[on_edge[0]] += (self._on_edge(condition),)
+        elif on_edge and op.op in ("max", "min"):
+            self._rank_edges(plan, sets, op, sets.led_to(*on_edge, answer), on_edge[0])
+        elif counted:
             sets.narrow(answer, self._by_count(plan, sets, op, answer, plan.place(counted)))
         elif op.op == "keep":
             self._keep(plan, sets, op)
@@ -359,10 +397,42 @@ class PlanQuery:
             number = max(op.nth or op.first, 1)
             sets.narrow(owner, Extreme(part, steps, False, op.op == "max", number, nth=op.nth > 0))
 
+    def _rank_edges(
+        self, plan: PatternPlan, sets: _Sets, op: Operation, ranked: tuple[int, Part, str], edge: int
+    ) -> None:
+        """Keep what the edges with the largest or smallest value lead to; or these, if they are asked of."""
+        (place, part, key), number, asks = ranked, max(op.nth or op.first, 1), _last_of(plan)
+        if asks is None or plan.on_edge(asks.node) is None:
+            sets.narrow(place, Extreme(part, (), False, op.op == "max", number, nth=op.nth > 0, key=key))
+            return
+        edges = self.executor.on_edges(part, key)
+        values = np.unique(edges.numbers[~np.isnan(edges.numbers)])[:: -1 if op.op == "max" else 1]
+        if sets.narrowed or len(values) < number:
+            raise _cannot(f'it has not so many values of "@{key}" to rank by')
+        is_date = bool((self.graph.edge_properties.kind[edges.places] == ValueKind.DATE).any())
+        sign: Sign = "=" if op.nth else ">=" if op.op == "max" else "<="
+        sets.conditions[edge] += (OnEdge(key, sign, Value(float(values[number - 1]), is_date)),)
+
+    def _on_edge(self, condition: EdgeCondition) -> OnEdge:
+        """A condition on a property of an edge; of one that is unknown, that it is there."""
+        statements = self.graph.edge_properties
+        keys, text = list(statements.keys), condition.value
+        at = by_label(keys, keys)(condition.key)
+        if at is None:
+            raise _Lacking(Misfit("no_relation", f'its edges have no property "@{condition.key}"'))
+        if unknown_type(text)[0]:
+            return OnEdge(keys[at], "!=", "")
+        kinds = statements.kind[statements.key == at]
+        value = value_of(text, dates=bool((kinds == ValueKind.DATE).mean() > 0.5)) if kinds.any() else None
+        if value is None and condition.sign not in ("=", "!="):
+            raise _cannot(f'"@{keys[at]}" does not compare with "{text}"')
+        in_unit = None if value is None else in_unit_of(words_of_label(keys[at]), value)
+        return OnEdge(keys[at], cast("Sign", condition.sign), in_unit or text)
+
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
         """The answers with so many, most or fewest things beside them."""
         edge = next((number for number, other in sets.around(answer) if other == place), None)
-        if edge is None or len(sets.steps[edge]) != 1:
+        if edge is None or len(sets.steps[edge]) != 1 or sets.conditions[edge]:
             raise _cannot(
                 f'only what is one step from "{plan.pattern.nodes[answer].name}" is counted for each'
             )
@@ -412,13 +482,15 @@ class PlanQuery:
             raise _Lacking(Misfit("no_entity", f'it has no entity like "{name}"', (name,)))
         return entities
 
-    def _leave_out(self, plan: PatternPlan, sets: _Sets, op: str, second: Pattern) -> None:
+    def _leave_out(self, plan: PatternPlan, sets: _Sets, op: str, second: Pattern, answer: int) -> None:
         """Leave out what another pattern holds for as well; or what its triple does not hold for *only*."""
         shared = [
             (place, at)
             for at, node in enumerate(second.nodes)
             if not node.known and (place := plan.place(node.name)) >= 0
         ]
+        if op == "only":
+            shared = [pair for pair in shared if pair[0] == answer] or shared
         if len(shared) != 1:
             raise _cannot(f'the triples of "{op}" have to share one unknown with the others')
         place, at = shared[0]
@@ -426,17 +498,27 @@ class PlanQuery:
         if op == "without":
             sets.narrow(place, Without(sets.at(place), others.at(at)))
             return
-        edge, end = others.around(at)[0]
+        sets.narrow(place, self._only(others, at, -1, sets.at(place)))
+
+    def _only(self, others: _Sets, at: int, came_by: int, source: Part) -> Part:
+        """What leads to nothing but what triples say, one behind the other: at each step *only*."""
+        ways, members = others.around(at, came_by), self.executor.members(source)
+        steps = [others.step(edge, at, n) for edge, _ in ways for n in range(len(others.steps[edge]))]
+        steps = [step for step in steps if len(self.executor.edges(members, step)[1])]
+        (edge, end), *others_ways = ways
         targets = others.seen_from(end, edge)
-        if len(others.around(at)) != 1 or len(others.steps[edge]) != 1 or targets is None:
-            raise _cannot('"only" takes one triple, which says what there is and nothing else')
-        sets.narrow(place, Related(sets.at(place), others.step(edge, at), "only", targets))
+        if others_ways or len(steps) != 1 or targets is None or others.conditions[edge]:
+            raise _cannot('"only" takes triples one behind the other, which end at what there is alone')
+        if end not in others.entities and others.around(end, edge):
+            targets = self._only(others, end, edge, OfType(-1, opposite(steps[0])))
+        return Related(source, steps[0], "only", targets)
 
     # what the pattern means in the graph
 
     def _sets(self, pattern: Pattern, *, nearest: bool = False) -> _Sets:
         """The sets of a pattern; with `nearest`, those of each name by itself where nothing has its shape."""
-        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges])
+        where = [tuple(map(self._on_edge, edge.where)) for edge in pattern.edges]
+        sets = _Sets(self.executor, pattern, {}, {}, [() for _ in pattern.edges], where)
         _require_no_circle(pattern)
         for place, node in enumerate(pattern.nodes):
             types = () if node.known or node.type is None else self.distances.matching_types(node.type)

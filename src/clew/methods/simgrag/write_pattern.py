@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -30,7 +31,7 @@ from clew.llm.reply import ShapeError, build
 from clew.llm.types import ask
 from clew.reading.answer import DraftAnswer
 from clew.text.normalise import normalise
-from clew.types import MatchResult, Pattern, PatternEdge, PatternNode, Reason
+from clew.types import EdgeCondition, MatchResult, Pattern, PatternEdge, PatternNode, Reason
 
 # SimGRAG's prompts (Tables 16 to 19), filled with worked examples and delimited data.
 #
@@ -245,6 +246,11 @@ class PatternPlan:
         norm = normalise(name)
         return next((i for i, node in enumerate(self.pattern.nodes) if normalise(node.name) == norm), -1)
 
+    def on_edge(self, name: str) -> tuple[int, int] | None:
+        """The edge, and the place among what it has to say, of an unknown property; None for others."""
+        said = ((edge, at, c) for edge, e in enumerate(self.pattern.edges) for at, c in enumerate(e.where))
+        return next(((edge, at) for edge, at, c in said if normalise(c.value) == normalise(name)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
@@ -309,6 +315,7 @@ def _plan_pattern(written: Found, reply: PlanReply) -> Found:
         return replace(written, misfit=FINDS_NOTHING)
     all_unknown = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
     is_plain = reply.triples and not reply.operations and not isinstance(reply, ClaimReply)
+    is_plain = is_plain and not any("[@" in relation for _, relation, _ in reply.triples)
     if is_plain and not all_unknown:
         pattern = pattern_of(reply.triples)
         places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
@@ -323,6 +330,8 @@ def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
     if not pattern.edges:
         needed = f"field 'triples' must be a list of at least one triple: {PATTERN_ADVICE}"
         raise PatternError(f"the model's pattern: {needed}")
+    if any(edge.where for edge in pattern.edges):
+        raise PatternError("the model's pattern: properties of edges are no part of the paper's patterns")
     check_pattern(pattern, "the model's pattern")
     return pattern
 
@@ -337,13 +346,18 @@ def plan_of(reply: PlanReply) -> PatternPlan:
     }
     plan = PatternPlan(pattern, -1, tuple(reply.operations), operation_patterns)
     answer = plan.place(reply.answer) if reply.answer else -1
+    if answer < 0 and (asked := plan.on_edge(reply.answer)) is not None:
+        edge = pattern.edges[asked[0]]
+        answer = edge.head if pattern.nodes[edge.tail].known else edge.tail
+        if not isinstance(reply, ClaimReply):
+            plan = replace(plan, operations=(*plan.operations, Operation("list", reply.answer)))
     problem = "is in none of its triples"
     if reply.answer and answer < 0:
         raise PatternError(f"the model's pattern: the answer {data_line(reply.answer)!r} {problem}")
     for op in reply.operations:
         names = () if op.op in (*_OF_TRIPLES, "exists") else (counted_name(op.node) or op.node, op.by)
         for name in names[: 1 + bool(op.by)]:
-            if plan.place(name) < 0:
+            if plan.place(name) < 0 and plan.on_edge(name) is None:
                 raise PatternError(f"the model's operation {op.op}: {data_line(name)!r} {problem}")
     return replace(plan, answer=answer, denied=isinstance(reply, ClaimReply) and reply.denied)
 
@@ -369,13 +383,30 @@ def loose_pattern(triples: Sequence[Sequence[str]], lone_node: str = "") -> Patt
         return list(nodes).index(normalise(name) or name)
 
     for head, relation, tail in ([clean_name(part) for part in triple] for triple in triples):
+        relation, where = _split_conditions(relation)
         key = normalise(head) or head, normalise(relation), normalise(tail) or tail
         if key[0] != key[2]:
             edge = PatternEdge(place(head), None if unknown_type(relation)[0] else relation, place(tail))
-            edges.setdefault(key, edge)
+            edge = edges.get(key, edge)
+            edges[key] = replace(edge, where=(*edge.where, *where))
+    said = [normalise(c.value) for e in edges.values() for c in e.where if unknown_type(c.value)[0]]
+    if len(said) > len({*said} - nodes.keys()):
+        raise PatternError("the model's pattern: an unknown in [@…] is one property of one edge alone")
     if not triples and lone_node:
         place(clean_name(lone_node))
     return Pattern(tuple(nodes.values()), tuple(edges.values()))
+
+
+_CONDITION = re.compile(r'\s*\[@\s*"?([^]"=<>!:]+?)"?\s*(!=|<=|>=|[=<>:])\s*"?([^]"]+?)"?\s*\]')
+
+
+def _split_conditions(relation: str) -> tuple[str, tuple[EdgeCondition, ...]]:
+    """Cut *delivered to [@kg > 20]* into the relation and what its edge has to say. Raises PatternError."""
+    where = _CONDITION.findall(relation)
+    name = clean_name(_CONDITION.sub("", relation))
+    if "[@" in name:
+        raise PatternError(f"the model's pattern: {data_line(relation)!r} does not say what [@…] is")
+    return name, tuple(EdgeCondition(key, sign.replace(":", "="), value) for key, sign, value in where)
 
 
 def clean_name(text: str) -> str:

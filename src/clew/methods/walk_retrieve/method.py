@@ -44,7 +44,7 @@ from clew.index.corpus import NearWalk, WalkIndex
 from clew.llm.managed import data_line
 from clew.llm.types import Request
 from clew.methods.base import GraphMethod, Retrieved, Run
-from clew.methods.evidence import Fact, first_into, of_relation
+from clew.methods.evidence import Fact, edge_note, first_into, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.question import Called, entities_of, without_names
 from clew.methods.schema_view import RelationRanking, path_scores
@@ -176,7 +176,10 @@ def _path_text(graph: Graph, path: RelationPath, count: int) -> str:
         text += (" ·" if at else "") + (f" ←{relation}─" if is_backward(step) else f" ─{relation}→")
     between = path.between(graph, 12)
     names = "; ".join(
-        name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
+        name_of(graph, int(end))
+        + _sources(graph, between.get(int(end), ()))
+        + (edge_note(graph, *path.proof(graph, place)) if len(path.steps) == 1 else "")
+        for place, end in enumerate(path.ends[:count])
     )
     at_least = "" if path.complete else "at least "
     number = (
@@ -257,7 +260,8 @@ def _relation_line(graph: Graph, relation: int) -> Fact:
     ends = sorted(opposite_nodes, key=lambda end: (-len(opposite_nodes[end]), end))
     shown = _shown_ends(graph, ends)
     listing = "; ".join(
-        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ')}]" for end in shown
+        f"{name_of(graph, end)} [{_names_text(graph, opposite_nodes[end], ', ', proofs[end])}]"
+        for end in shown
     )
     label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
     arrow = f"─{label}→" if by_tail else f"←{label}─"
@@ -277,9 +281,10 @@ def _shown_ends(graph: Graph, ends: Sequence[int]) -> Sequence[int]:
     return [*by_value[: MOST_LISTED_ENDS // 2], *by_value[-(MOST_LISTED_ENDS // 2) :]]
 
 
-def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ") -> str:
+def _names_text(graph: Graph, nodes: Sequence[int], between: str = "; ", triples: Sequence[int] = ()) -> str:
     most = len(nodes) if between == "; " else 12
-    names = between.join(name_of(graph, node) for node in nodes[:most])
+    notes = [edge_note(graph, triple) for triple in triples[:most]] or [""] * most
+    names = between.join(map(str.__add__, [name_of(graph, node) for node in nodes[:most]], notes))
     return f"{names}{between + '…' if len(nodes) > most else ''} ({len(nodes):,})"
 
 
