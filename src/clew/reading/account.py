@@ -881,7 +881,8 @@ class _Account:
         outside = [t.norm for t in self.tokens if not self._is_used(t)]
         is_said = any(english.SUPERLATIVE.fullmatch(norm) or is_comparative(norm) for norm in outside)
         if self.carried.ranks and not is_said and self.is_whole:
-            for token in self.tokens[:2] if self.tokens[0].norm == "how" else self.tokens[:1]:
+            asking = 2 if self.text.lower().startswith("how") else 1
+            for token in self.tokens[:asking]:
                 self._put(token, "unplaced", "")
         for pattern in (_CODES_ASKED, _HOW_MANY_PERIODS) if self.query.ask == "count" else ():
             for match in pattern.finditer(self.text):
@@ -1213,9 +1214,8 @@ class _Account:
         """
         counted = final_type(self.query.part, self.vocabulary) if self.query.ask == "count" else -1
         if counted >= 0 and _HOW_MANY_PEOPLE.search(self.text):
-            return self.of.ranker.kinds.is_nobody(
-                counted, groups=False
-            )  # *how many people came*: no concerts
+            # *How many people came* are no concerts.
+            return self.of.ranker.kinds.is_nobody(counted, groups=False)
         types = [counted]
         for part in self.query.contents.parts:
             match part:
