@@ -92,6 +92,29 @@ def test_lists_of_objects_are_tables_and_a_field_tells_kinds(
         assert {a.label for a in answer.answers} == names, answer.abstained
 
 
+def _club(kinds: int) -> str:
+    """200 players with an `id` and rounds with a `no`, then things of more kinds; all have a name."""
+    lines = [
+        {"kind": "player", "id": f"p{i}", "name": f"Player {i}", "rating": i}
+        if i % 2
+        else {"kind": "round", "no": f"r{i}", "name": f"Round {i}", "venue": "Hall"}
+        for i in range(200)
+    ]
+    lines += [
+        {"kind": "x" * (i + 1), "no": f"x{i}", "name": f"X {i}", "venue": "Hall"} for i in range(kinds - 2)
+    ]
+    return "\n".join(map(json.dumps, lines))
+
+
+def test_kinds_without_a_field_of_ids_that_all_have_are_tables(tmp_path: Path) -> None:
+    """Although all have a name; not where there are so many that each would be a pass over the file."""
+    with Clew.open(write(tmp_path / "club.jsonl", _club(2))) as clew:
+        assert dict(clew.info().types) == {"player": 100, "round": 100}
+        assert [a.label for a in clew.ask("Which player has the highest rating?").answers] == ["Player 199"]
+    with pytest.raises(ParseError, match="the id is empty"):
+        Clew.open(write(tmp_path / "many.jsonl", _club(150)))
+
+
 def test_an_update_reads_kinds_and_lists_of_objects_as_its_index_does(tmp_path: Path) -> None:
     write(tmp_path / "label.jsonl", "\n".join(map(json.dumps, LABEL)))
     more = {"kind": "band", "id": "b3", "name": "Night Heron", "formed": 2020,

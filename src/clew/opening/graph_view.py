@@ -85,7 +85,7 @@ def update_index_files(
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     keep_machine_code()
-    from clew.graph.readers.columns import TableForm
+    from clew.graph.readers.columns import known_tables
     from clew.index.store.directory import read_manifest
     from clew.index.update.edits import EditRules, read_edits
     from clew.index.update.update import update_index
@@ -94,7 +94,7 @@ def update_index_files(
     about = read_manifest(path).about
     index_embedder = about.embedder
     tell = None if progress is None else partial(progress, "reading")
-    known = [TableForm.from_json(form) for form in about.report.get("tables", ())]
+    known = known_tables(about.report)
     edits = read_edits(files, tell, known=known)
     return update_index(
         path,

@@ -157,7 +157,7 @@ _WRITTEN_AS = re.compile(
 _RATE = re.compile(
     r"(?<=[$€£\w])/(h|hr|hour|d|day|kg|km|m|month|week|year|unit|litre|l|kWh|tonne|t)\b(?![/.])"
 )
-_PERIODS = {"h": "hour", "d": "day", "m": "m", "l": "litre", "t": "tonne"}
+_SHORT_UNITS = {"h": "hour", "d": "day", "l": "litre", "t": "tonne"}
 """Rates of a column: *rate £/h*."""
 INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 """Words in the name of a relation that only say of which other one it is the inverse."""
@@ -176,7 +176,7 @@ def words_of_label(label: str) -> str:
     Of an address the last part: *http://a.org/in#country* → *country*, but *in/out* → *in out*.
     """
     label = _WRITTEN_AS.sub("", label) or label
-    label = _RATE.sub(lambda rate: f" per {rate[1] if len(rate[1]) > 1 else _PERIODS[rate[1]]}", label)
+    label = _RATE.sub(lambda rate: f" per {_SHORT_UNITS.get(rate[1], rate[1])}", label)
     is_path = label.startswith("/") or "://" in label
     last = re.split(r"[/#]", label.rstrip("/#"))[-1] if is_path else label
     parts = [p for p in last.split(".") if p]

@@ -878,9 +878,7 @@ class _Account:
 
     def _place_unsaid(self) -> None:
         """Where nothing ranks, the words that ask do not ask for the largest; *numbers* are no number."""
-        outside = [t.norm for t in self.tokens if not self._is_used(t)]
-        is_said = any(english.SUPERLATIVE.fullmatch(norm) or is_comparative(norm) for norm in outside)
-        if self.carried.ranks and not is_said and self.is_whole:
+        if self.carried.ranks and self.is_whole and not self._says_rank():
             asking = 2 if self.text.lower().startswith("how") else 1
             for token in self.tokens[:asking]:
                 self._put(token, "unplaced", "")
@@ -897,6 +895,10 @@ class _Account:
             self._restrict(*why.span(1), "asked", carried=False)
         if day is not None and self._lists_times() and self._are_years():
             self._restrict(*day.span(1), "asked", carried=False)
+
+    def _says_rank(self) -> bool:
+        outside = (t.norm for t in self.tokens if not self._is_used(t))
+        return any(english.SUPERLATIVE.fullmatch(norm) or is_comparative(norm) for norm in outside)
 
     def _are_years(self) -> bool:
         """Whether years alone are recorded of what is asked for."""
@@ -965,7 +967,7 @@ class _Account:
         type_ = final_type(query.part, self.vocabulary) if query.ask == "list" else -1
         whose = _WHOSE.match(self.text)
         who, kinds = _WHO.match(self.text), self.of.ranker.kinds
-        is_doing = type_ >= 0 and not query.key and (kinds.are_doings(type_) or kinds.are_numbered(type_))
+        is_doing = type_ >= 0 and not query.key and kinds.are_rows(type_)
         if who is not None and is_doing:
             self._restrict(*who.span(1), "asked", carried=False)
         step = reached_by(query.part)
@@ -999,7 +1001,7 @@ class _Account:
     def _place_asked_of_rows(self, type_: int) -> None:
         """*What did Ann borrow* is not answered with codes of loans, nor *which books*, but *which loans*."""
         hit = _WHAT_OR_WHICH.match(self.text)
-        if hit is None or type_ < 0 or not self.vocabulary.are_called_by_codes(self._some_members()):
+        if hit is None or type_ < 0:
             return
         lexicon = Lexicon.load()
         if hit[1] is not None:
@@ -1008,7 +1010,9 @@ class _Account:
         else:
             asked, own = lexicon.classes(hit[2].lower()), lexicon.classes(self._noun_of(type_))
             is_said = hit[2].lower() in _CODE_WORDS or not asked.keys().isdisjoint(own)
-        for token in self._inside(*hit.span(1 if hit[1] else 2)) if not is_said else ():
+        if is_said or not self.vocabulary.are_called_by_codes(self._some_members()):
+            return
+        for token in self._inside(*hit.span(1 if hit[1] else 2)):
             if not self._is_near(token):
                 self._restrict(token.start, token.stop, "asked", carried=False)
 

@@ -79,18 +79,22 @@ def answer_with_type(
 
 
 def answer_further_on(
-    options: Sequence[Option], scores: Float32, others: Sequence[bool], is_wanted: Callable[[Step], bool]
+    options: Sequence[Option],
+    scores: Float32,
+    others: Sequence[bool],
+    rows: Sequence[bool],
+    is_wanted: Callable[[Step], bool],
 ) -> dict[int, int]:
-    """Give the score of what answers with `others` to the only candidate that goes on to what is wanted.
+    """Give the score of what answers with `rows` to the only candidate that goes on to what is wanted.
 
     *Who was ramp lead*, where rows of shifts have the role, and *when was it inspected*, where rows of
-    inspections have dates; `scores` float32 [n + 1] are changed. Returns the candidates that go on, by those
-    from which.
+    inspections have dates. All that answers with `others` is less likely. `scores` float32 [n + 1] are
+    changed. Returns the candidates that go on, by those from which.
     """
     targets: dict[int, int] = {}
     onward = _onward(options, is_wanted)
     for i, option in enumerate(options):
-        further = onward.get(key_of(option.query), []) if others[i] else []
+        further = onward.get(key_of(option.query), []) if rows[i] else []
         if len(further) == 1:
             targets[i] = further[0]
             scores[further[0]] = max(scores[further[0]], scores[i])
@@ -484,6 +488,10 @@ class AnswerKinds:
         """Whether a declared type means what is done, no thing or person: *inspection*."""
         classes = Lexicon.load().classes(singular(self.vocabulary.types[type_].split()[-1]))
         return sum(classes.get(name, 0.0) for name in _DOINGS) > MOSTLY
+
+    def are_rows(self, type_: int) -> bool:
+        """Whether the things of a type are what is done, or rows without a name: shifts, and no farms."""
+        return self.are_doings(type_) or self.are_numbered(type_)
 
     def are_numbered(self, type_: int) -> bool:
         """Whether the things of a type are rows without a name, which are called by their number.

@@ -199,14 +199,15 @@ class EdgeKeys:
             begin = ""  # the `start` of a screening is its time
         others = [key for key in words if key not in (begin, end)]
         if len(others) == 2 and not begin and not end:
-            begin, end = self._in_order(others[0], others[1], places)
+            begin, end = self._in_order(others[0], others[1], owners[places], places)
             others = [] if begin else others
         return begin, end, others[0] if len(others) == 1 else ""
 
-    def _in_order(self, one: str, other: str, places: NDArray[np.int64]) -> tuple[str, str]:
+    def _in_order(
+        self, one: str, other: str, owners: NDArray[np.int64], places: NDArray[np.int64]
+    ) -> tuple[str, str]:
         """Two dates of edges of which one is never after the other, as begin and end; "" for others."""
         properties, keys = self.graph.edge_properties, list(self.graph.edge_properties.keys)
-        owners = np.repeat(np.arange(len(properties)), np.diff(properties.offsets))[places]
         days = [np.full(len(properties), np.nan) for _ in (one, other)]
         for key, of in zip((one, other), days, strict=True):
             at = properties.key[places] == keys.index(key)

@@ -281,13 +281,11 @@ class GraphRanker:
         elif asks_somebody(question, mentions):
             types = [rows.describer.answer_type(option.query) for option in candidates]
             nobody = [self.kinds.answers_nobody(o.query, t) for o, t in zip(candidates, types, strict=True)]
-            rows_of_people = [n and t >= 0 and self._are_rows(t) for n, t in zip(nobody, types, strict=True)]
-            further = answer_further_on(candidates, scores, rows_of_people, self._reaches_people)
-            is_thing = np.array(nobody) & ~np.array(rows_of_people)
-            scores[:-1] += math.log(OTHER) * is_thing
+            doings = [n and t >= 0 and self.kinds.are_rows(t) for n, t in zip(nobody, types, strict=True)]
+            further = answer_further_on(candidates, scores, nobody, doings, self._reaches_people)
         elif asks_when(question):
-            rows_of_time = [not answers_with_time(option.query, self.vocabulary) for option in candidates]
-            further = answer_further_on(candidates, scores, rows_of_time, self._reaches_time)
+            no_times = [not answers_with_time(option.query, self.vocabulary) for option in candidates]
+            further = answer_further_on(candidates, scores, no_times, no_times, self._reaches_time)
         aligned = alignment.features(self.ranker.calibration.of_alignment)
         known = np.concatenate([known, aligned], axis=1)
         calibrated = self.ranker.calibration.scores(scores, known)
@@ -314,10 +312,6 @@ class GraphRanker:
         Narrower(self.vocabulary, mentions, likeness).put_right(candidates, scores[:-1])
         left_out = len(options) - len(candidates)
         return Scored(tuple(candidates), rows.tokens, known, head, calibrated, scores, alignment, left_out)
-
-    def _are_rows(self, type_: int) -> bool:
-        """Whether the things of a type are what is done, or rows without a name: shifts, and no farms."""
-        return self.kinds.are_doings(type_) or self.kinds.are_numbered(type_)
 
     def _reaches_people(self, step: Step) -> bool:
         type_ = int(self.vocabulary.types_reached[step])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.graph.readers.columns import TableForm, words_of_rows
+from clew.graph.readers.columns import known_tables, words_of_rows
 from clew.graph.schema import Schema, with_implied_types, with_types_of
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
@@ -60,8 +60,7 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     reader: QuestionReader | None = index.made.get(QuestionReader)
     if reader is None or reader.embedder is not embedder:
         graph, schema = with_types(index)
-        tables = index.manifest.about.report.get("tables", ())
-        nouns = tuple(words_of_rows([TableForm.from_json(form) for form in tables]))
+        nouns = tuple(words_of_rows(known_tables(index.manifest.about.report)))
         reader = QuestionReader(
             graph, schema, index.names, embedder, team=team_vocabulary(index), nouns=nouns
         )

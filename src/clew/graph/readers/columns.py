@@ -305,18 +305,24 @@ class TableForm:
         return converted(form, cls)
 
 
+def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
+    """How the tables of an index were read, by its report."""
+    return [TableForm.from_json(form) for form in report.get("tables", ())]
+
+
 def words_of_rows(tables: Sequence[TableForm]) -> Iterator[tuple[str, str]]:
     """Types of rows with what the column calls them by which they are named: rows of *case file* are matters.
 
-    No words such as *name*, which say nothing of what is called so.
+    No words such as *name*, which say nothing of what is called so, nor what rows of another table are.
     """
+    types = {form.layout.nodes.type_name for form in tables if form.layout.nodes is not None}
     for form in tables:
         nodes = form.layout.nodes
         named_by = nodes.names[0] if nodes is not None and nodes.names else ()
         if nodes is None or not nodes.type_name or len(named_by) != 1 or named_by[0] >= len(form.header):
             continue
         noun = header_words(form.header[named_by[0]])
-        if noun.isalpha() and (noun not in NAMES or noun == "title"):
+        if noun.isalpha() and noun not in types and (noun not in NAMES or noun == "title"):
             yield nodes.type_name, noun
 
 

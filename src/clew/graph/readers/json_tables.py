@@ -608,7 +608,7 @@ class _Rows:
 
 
 def _tables_of_kinds(
-    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, kind: str
+    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, kind: str, values: Iterable[str]
 ) -> list[Table]:
     """Look through objects of several kinds that have no ids of one field: those of each kind are a table."""
 
@@ -616,7 +616,7 @@ def _tables_of_kinds(
         return (_without(one, kind) for one in records if (_text(one.get(kind)) or "") == value)
 
     tables: list[Table] = []
-    for value in dict.fromkeys(_text(one.get(kind)) or "" for one in objects()):
+    for value in values:
 
         def read(tally: Tally, value: str = value, *, is_first: bool = not tables) -> Iterator[Object]:
             said = tally if is_first else Tally(on_error="skip", hints=tally.hints)  # faults are told once
@@ -646,8 +646,10 @@ def _tables_of(
     keys = () if hints.columns else (hints.id,) if hints.id else _ID_KEYS  # edges have no rows
     id_ = next((key for key in keys if all(_is_text(one.get(key)) for one in first)), "")
     known = _known_kind_of(first, hints)
-    if known or (kind and not id_ and not hints.of_table and not hints.known):
-        return _tables_of_kinds(path, objects, hints, known or kind)
+    if known or (kind and not hints.of_table and not hints.known and not _share_ids(first)):
+        kinds = dict.fromkeys(_text(one.get(known or kind)) or "" for one in objects())
+        if 2 * len(kinds) <= SAMPLED_ROWS:  # each is a pass over the file
+            return _tables_of_kinds(path, objects, hints, known or kind, kinds)
     within = _Rows.of(first, things, id_, kind, singular(header_words(called) or "row"))
 
     def outer(record: Object) -> Object:
@@ -702,6 +704,13 @@ def _kind_of(records: Sequence[Object]) -> str:
             told[key] = sum(_is_of_some(name, list(by_value.values())) for name in partly)
     best = max(told, key=lambda key: told[key], default="")
     return best if best and 2 * told[best] > len(partly) else ""
+
+
+def _share_ids(records: Sequence[Object]) -> bool:
+    """Whether all objects have one field of ids; where some have one, a name does not stand for it."""
+    shared = {key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in records)}
+    some = {key for key in _ID_KEYS[:-1] if any(_is_text(one.get(key)) for one in records)}
+    return bool(shared & some) if some else bool(shared)
 
 
 def _known_kind_of(records: Sequence[Object], hints: Hints) -> str:
