@@ -25,6 +25,7 @@ from clew.query.tree import (
     Without,
     key_of,
     parts_of,
+    steps_of,
     with_entity,
 )
 from clew.query.vocabulary import Vocabulary, words_of_label
@@ -111,8 +112,9 @@ def meanings_of(executor: Executor, vocabulary: Vocabulary, reading: Reading) ->
         key, size = answers_of(executor, vocabulary, both_ways(vocabulary, query))
         meaning = meanings.get(key, Meaning(candidate, query, 0.0, size))
         others = meaning.others
-        is_likely = candidate.probability >= LEAST_BESIDE * meaning.ranked.probability
-        if is_likely and query != meaning.query and query.ask != "yes" and len(others) < MOST_BESIDE:
+        is_near = candidate.probability >= LEAST_BESIDE * meaning.ranked.probability
+        is_near = is_near or steps_of(query) == steps_of(meaning.query)  # of a type, *city in Dunmoor*
+        if is_near and query != meaning.query and query.ask != "yes" and len(others) < MOST_BESIDE:
             others = (*others, query)
         share = min(1.0, meaning.share + candidate.probability)
         meanings[key] = replace(meaning, share=share, others=others)

@@ -47,6 +47,7 @@ from clew.reading import english
 from clew.reading.asked_for import final_type
 from clew.reading.comparisons import EARLIER
 from clew.reading.edge_words import ENDS, EdgeKeys, EdgeWords
+from clew.reading.flags import FlagWords
 from clew.reading.kinship import (
     Lineage,
     broader_word,
@@ -209,6 +210,7 @@ class Operators:
             self._differences,
             self._days,
             self._unknown,
+            FlagWords(self.executor, self.vocabulary, self.text, self.mentions).found,
             self._otherwise,
             self._last_time,
             self._current,

@@ -36,7 +36,8 @@ class Thesaurus:
             for entry in line.split(","):
                 words = frozenset(w for w in entry.lower().split() if w not in FUNCTION)
                 if len(words) == 1 and not words <= LIGHT:
-                    self._words.setdefault(*words, set()).add(concept)
+                    for base in _bases(*words):
+                        self._words.setdefault(base, set()).add(concept)
                 elif 1 < len(words) <= LONGEST:
                     self._phrases.setdefault(words, set()).add(concept)
         self._begin = {word for phrase in self._phrases for word in phrase}

@@ -53,6 +53,10 @@ _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
 
 
+OF_IDS = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+"""What headers of ids say beside what they are of."""
+
+
 def header_words(name: str) -> str:
     """`RelationType`, `relation_type`, `Relation-Type` → `relation type`."""
     return " ".join(_WORDS.findall(_CAPITALS.sub(" ", name))).lower()
@@ -311,19 +315,21 @@ def known_tables(report: Mapping[str, Any]) -> list[TableForm]:
 
 
 def words_of_rows(tables: Sequence[TableForm]) -> Iterator[tuple[str, str]]:
-    """Types of rows with what the column calls them by which they are named: rows of *case file* are matters.
+    """Types of rows with what the columns of names and ids call them: rows of *case file* are matters.
 
     No words such as *name*, which say nothing of what is called so, nor what rows of another table are.
     """
     types = {form.layout.nodes.type_name for form in tables if form.layout.nodes is not None}
     for form in tables:
         nodes = form.layout.nodes
-        named_by = nodes.names[0] if nodes is not None and nodes.names else ()
-        if nodes is None or not nodes.type_name or len(named_by) != 1 or named_by[0] >= len(form.header):
+        if nodes is None or not nodes.type_name:
             continue
-        noun = header_words(form.header[named_by[0]])
-        if noun.isalpha() and noun not in types and (noun not in NAMES or noun == "title"):
-            yield nodes.type_name, noun
+        called_by = [*(names[0] for names in nodes.names[:1] if len(names) == 1), nodes.id]
+        for at in called_by:
+            header = header_words(form.header[at]) if at < len(form.header) else ""
+            noun = " ".join(word for word in header.split() if word not in OF_IDS)
+            if noun.isalpha() and noun not in types and (noun not in NAMES or noun == "title"):
+                yield nodes.type_name, noun
 
 
 def known_layout(header: Sequence[str], known: Sequence[TableForm], called: str) -> Layout | None:

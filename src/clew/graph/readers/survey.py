@@ -25,6 +25,7 @@ from clew.graph.readers.columns import (
     DESCRIPTIONS,
     NAMES,
     NO_LAYOUT,
+    OF_IDS,
     REPEATED_SHARE,
     SEPARATORS,
     UNIQUE_SHARE,
@@ -197,11 +198,12 @@ class Table:
         nodes, own = self.layout.nodes, self.noun
         if nodes is None:
             return False
-        words = [w for w in header_words(column.name).split() if not w.isdecimal() and w not in _BESIDE]
+        words = [w for w in header_words(column.name).split() if not w.isdecimal() and w not in OF_IDS]
+        words = words[:-1] if words[1:] and words[-1] in _AT_TIME else words  # *hive now*
         known = [[*own[:-1], singular(own[-1])], own] if own else []
         if not by_file:
             id_words = header_words(self.layout.columns[nodes.id].name).split()
-            known.append([word for word in id_words if word not in (*_BESIDE, "name")])
+            known.append([word for word in id_words if word not in (*OF_IDS, "name")])
         return any(words and end and _are_alike(words[-len(end) :], end) for end in known)
 
 
@@ -229,7 +231,7 @@ def _ways_to_call(cells: Sequence[str], nodes: NodeColumns) -> Iterator[str]:
         yield from {" ".join(parts), ", ".join(reversed(parts)), " ".join(reversed(parts))} - {""}
 
 
-_BESIDE = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
+_AT_TIME = frozenset("now today currently before previously".split())
 
 
 _OWN = frozenset(
@@ -253,6 +255,8 @@ _OF_PEOPLE = frozenset(
 )
 """What a column is called that is of people, whatever their table is called."""
 _PEOPLE = frozenset("person people staff employee user member customer client contact worker student".split())
+_OF_EVENT = re.compile(r"[a-z]+(?:ed|en|[aou]wn|ought|ld|t) (?:from|to|into|onto|in|at|on|of|with|under)")
+"""*Split from*, *raised in*: what happened, and to which thing, which is never how many."""
 _OF_THINGS = frozenset(("object", "item", "asset", "subject"))
 """What one is called that is of the things of some other table."""
 
@@ -740,7 +744,7 @@ class Survey:
                 return None if self.hints.splits and _are_lists(cells - other.ids, other.ids) else other
         if by_name or column in table.same:
             return None
-        of_own = " ".join(word for word in words if word not in _BESIDE) in _OWN
+        of_own = " ".join(word for word in words if word not in OF_IDS) in _OWN
         if of_own and table in tables and cells <= table.ids:
             return table
         if table.profiles[column].whole_numbers:
@@ -865,11 +869,13 @@ def _numbered_by_role(
     table: Table, column: Column, numbers: Set[str], tables: Sequence[Table]
 ) -> Table | None:
     """The only other table with all of some numbers as ids, of a column that says a role: *owner*."""
-    role = " ".join(word for word in header_words(column.name).split() if word not in _BESIDE)
+    role = " ".join(word for word in header_words(column.name).split() if word not in OF_IDS)
     holding = [other for other in tables if other is not table and numbers <= other.ids]
     if role in _OF_PEOPLE | _OWN or role.endswith(" by"):
         nouns = {id(other): header_words(other.name).split()[-1:] for other in holding}
         holding = [o for o in holding if any({word, singular(word)} & _PEOPLE for word in nouns[id(o)])]
+    elif _OF_EVENT.fullmatch(role):
+        holding = [other for other in tables if numbers <= other.ids]  # also of its own rows
     elif role not in _OF_THINGS:
         return None
     return holding[0] if len(holding) == 1 and len(numbers) > 1 else None
@@ -952,7 +958,7 @@ def _noun_of_file(table: Table, *, alone: bool) -> str:
 
 def _noun_in(header: str) -> str:
     """The noun that a column of what rows are called has as its name."""
-    words = [word for word in header_words(header).split() if word not in _BESIDE]
+    words = [word for word in header_words(header).split() if word not in OF_IDS]
     return "" if GENERIC.issuperset(words) or len(" ".join(words)) < SHORTEST_NOUN else " ".join(words)
 
 
