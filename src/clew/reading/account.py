@@ -54,7 +54,7 @@ from clew.reading.asked_for import (
 )
 from clew.reading.comparisons import is_comparative
 from clew.reading.denial import denial_spans, denials, denied_words, has_denying_word
-from clew.reading.edge_words import EdgeKeys
+from clew.reading.edge_words import ENDS, EdgeKeys
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
@@ -105,7 +105,7 @@ _WHAT_OR_WHICH = re.compile(
 )
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _ASKED_THING = re.compile(r"\W*(?:and\s+)?(?:which|what)\s+(\w+)\s+(\w+)\b", re.I)
-_TIME_OF_DAY = re.compile(r"\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
+_TIME_OF_DAY = re.compile(r"\b(?:what|which)\s+time\b(?!\s+of\s+(?:the\s+)?year\b)|\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -141,6 +141,7 @@ _MORE_ASKED = re.compile(
 """What is asked for in a sentence of its own: *Give me the sponsors.*"""
 _CODES_ASKED = re.compile(r"\b(?<!of )(?:numbers|codes|ids|refs)\b(?!\s+of\b)", re.I)
 _CODE_WORDS = _NUMBERS | frozenset("id ids code codes ref refs reference references one ones".split())
+_LONGEST = frozenset("longest shortest longer shorter".split())
 _BY_COUNT = english.NARROWS | frozenset("frequent active busy productive prolific used many much".split())
 """Adjectives by which what there is most of is ranked."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -907,8 +908,10 @@ class _Account:
     def _place_measured(self) -> None:
         """*The most expensive* is not what there is most of, *the most popular* is; *tallest* is no mass."""
         ranked = [p for p in self.query.contents.parts if isinstance(p, Extreme)]
+        steps = [p.steps[-1] for p in ranked if p.steps and not p.counted]
+        for token in (t for t in self.tokens if t.norm in _LONGEST and any(map(self._is_end, steps))):
+            self._put(token, "unplaced", "")  # who left last was not there the longest
         for token in (t for t in self.tokens if ranked and t.norm in MEASURED_IN):
-            steps = (p.steps[-1] for p in ranked if p.steps and not p.counted)
             units = {self.vocabulary.unit_of(relation_of(step)) for step in steps} - {""}
             if units and MEASURED_IN[token.norm] not in {UNITS[unit][0] for unit in units}:
                 self._put(token, "unplaced", "")
@@ -920,6 +923,11 @@ class _Account:
             is_measure = lexicon.uses(token.norm, ADJECTIVE) > others and token.norm not in _BY_COUNT
             if before.norm in ("most", "least") and is_measure and not self._is_near(token):
                 self._put(token, "unplaced", "")
+
+    def _is_end(self, step: Step) -> bool:
+        """Whether a step leads to a time that ends something: *left in*."""
+        label = self.vocabulary.relations[relation_of(step)]
+        return self.vocabulary.is_of_time(opposite(step)) and not ENDS.isdisjoint(label.split())
 
     def _place_units(self) -> None:
         """A unit in which a number is asked for is that of its values, or unplaced: no *feet* of metres."""
@@ -1064,6 +1072,12 @@ class _Account:
                 positive = [t for t in outside if t.norm not in english.RELATIVE]
             for token in positive if not spans else ():
                 self._put(token, "unplaced", "")
+        for part in self.query.contents.parts:
+            if isinstance(part, Counted) and part.number == 0 and is_backward(part.step):
+                label = re.escape(self.vocabulary.relations[relation_of(part.step)])
+                for match in re.finditer(rf"\b(?:no|without(?: an?y?)?) ({label})\b", self.text, re.I):
+                    for token in self._inside(*match.span(1)):
+                        self._put(token, "unplaced", "")  # lights with no *main lamp*
         is_double = room > len(spans) and any(map(has_denying_word, labels))
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():
@@ -1275,8 +1289,8 @@ class _Account:
         return type_ >= 0 and self.of.ranker.kinds.are_people(type_)
 
     def _lists_numbers(self) -> bool:
-        steps = steps_of(self.query)
-        return bool(steps) and self.vocabulary.kinds_reached[steps[0]] not in (THING, LEAF)
+        step = reached_by(self.query.part)
+        return step is not None and self.vocabulary.kinds_reached[step] not in (THING, LEAF)
 
     def _is_of_each(self) -> bool:
         """Whether *how many tickets* is read as a number that is not how many: the `ticket price`."""

@@ -66,7 +66,7 @@ class Lineage:
 
     levels: tuple[tuple[int, ...], ...]
     is_up: bool
-    relations: tuple[int, int]
+    relations: tuple[int, ...]
     """Of mothers, and of fathers."""
 
     def walked(self, source: Part, *, back: bool) -> Part:
@@ -79,7 +79,7 @@ class Lineage:
 
 
 def lineage(vocabulary: Vocabulary, word: str) -> Lineage | None:
-    """What a kin term means where mothers and fathers are recorded and parents are not; else None."""
+    """What a kin term means where mothers or fathers are recorded and parents are not; else None."""
     told = _LINEAGE.get(singular(word))
     if told is None:
         return None
@@ -88,14 +88,17 @@ def lineage(vocabulary: Vocabulary, word: str) -> Lineage | None:
         for term in ("mother", "father", "parent")
     }
     mothers, fathers = named["mother"], named["father"]
-    if len(mothers) != 1 or len(fathers) != 1 or mothers == fathers:
+    way, levels = told
+    # *Grandmother* is one, too, where mothers alone are recorded.
+    of_sex = levels[-1] if levels[-1] != "parent" else ""
+    both = (*mothers, *fathers)
+    is_known = len(mothers) == len(fathers) == 1 and mothers != fathers
+    if not is_known and not (of_sex and both == tuple(named[of_sex]) and len(both) == 1):
         return None
     words = {singular(w) for label in vocabulary.relations for w in label.split()}
     if named["parent"] or singular(word) in words:
         return None
-    both = mothers[0], fathers[0]
-    relations = {"parent": both, "mother": both[:1], "father": both[1:]}
-    way, levels = told
+    relations = {"parent": both, "mother": tuple(mothers), "father": tuple(fathers)}
     return Lineage(tuple(relations[level] for level in levels), way == "up", both)
 
 

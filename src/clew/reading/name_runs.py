@@ -221,11 +221,19 @@ def digits(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
+_CLAUSE = frozenset("he she it they we you i who which that when where while because before after".split())
+"""Words that begin a clause, or are who does something in one."""
+
+
 def may_be_said_by(tokens: Sequence[Token], used: Sequence[Token], names: Sequence[tuple[int, int]]) -> bool:
     """Whether a name may be said by some words of a text: no other of the spans `names` stands between them.
 
-    And each number of it stands right behind another of its words: *block 3*, no *3 blocks*.
+    And each number of it stands right behind another of its words: *block 3*, no *3 blocks*; no clause begins
+    between them: *Leeds before he came to Sheffield* is no *Leeds v Sheffield*.
     """
+    inside = (t for t in tokens if used[0].start < t.start < used[-1].start and t not in used)
+    if any(t.norm in _CLAUSE for t in inside):
+        return False
     between = [(a, b) for a, b in names if used[0].start < a and b < used[-1].stop]
     return all(any(t.start < b and a < t.stop for t in used) for a, b in between) and all(
         not token.norm.isdigit() or any(t is before for t in used)

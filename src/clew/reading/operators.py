@@ -451,6 +451,8 @@ class Operators:
                 continue  # the `price per copy`
             if match["by"] and before and is_participle(before[0].lower()):
                 continue  # "owned by people" groups nothing
+            if "every" in said.split() and _LISTS.match(self.text):
+                continue  # *which hives were calm at every inspection*
             name = "group" if match["group"] else "subject"
             words = match[name].split()
             fewest = len(words) if match["subject"] else 1  # no verb goes with it: *did each company send*

@@ -405,7 +405,8 @@ def _role_before(behind: Sequence[str], before: Sequence[str], name: RelationNam
         if between == ["s"]:
             return NameRole.OWNER
         is_owned = after[:1] == ["of"] or "than" in after[:_NOUN_AND_THAN]
-        return NameRole.OWNED if is_being and is_owned else None
+        does_it = last in DOING and not plain and not after and person_share(name.word) >= MOSTLY_PERSONS
+        return NameRole.OWNED if (is_being and is_owned) or does_it else None  # *who does X mentor*
     if is_being:
         if name.preposition in ("", "by"):
             return NameRole.PATIENT if after[:1] == ["by"] else None
