@@ -110,9 +110,13 @@ _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
-    r"\b(?:\w{3,}est|most(?:\s+recently)?|least|fewest|best|worst|top|bottom|max(?:imum)?|min(?:imum)?|latest|first|last)\b",
+    r"\b(?:\w{3,}est|most(?:\s+recently)?|least|fewest|best|worst|(?<!to the )top|bottom|max(?:imum)?|min(?:imum)?|latest"
+    r"|first(?!\s+place\W*$)|last)\b",
     re.I,
 )
+_RANKED = re.compile(r"\b(?:\w{2,}est|most|least)\s+$", re.I)
+_EXTREMES = frozenset("maximum max minimum min peak highest lowest deepest longest largest smallest".split())
+"""What the largest or smallest is called where it is recorded."""
 _LASTS = re.compile(
     r"(?<!\bthe )(?<!\bat )\blast(?=\W*$|\s+(?:for|until|more|less|longer|over|under|at)\b)", re.I
 )
@@ -241,7 +245,7 @@ _RESTRICTIONS = (
     (english.JUST_SO_MANY.pattern, "compares"),
     (rf"(?!{english.JUST_SO_MANY.pattern}){english.ONLY.pattern}", "ranks"),
     (r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|(?!other|rather)\w{2,}er)\s+than)\b", "compares"),
-    (r"\b(?:average|avg|mean)\b", "sums"),
+    (r"\b(?:average|avg|(?<!i )(?<!you )mean)\b", "sums"),
     (r"\b(?:before|after)\s+the\s+(?:last|latest|first)\b(?:\s+(?:one|time)\b)?", "nothing"),
     (r"\b(?:difference|by\s+how\s+(?:much|many))\b", "subtracts"),
     (rf"\b(?:{'|'.join(_EXACTLY)})\b", "compares"),
@@ -269,6 +273,14 @@ class Account:
     def open_words(self) -> int:
         """How many words have no place."""
         return sum(word.as_ == "unplaced" for word in self.words)
+
+    def with_likely_words(self) -> Account:
+        """The account of a sure reading: what a label of it is likely to say, it says."""
+        words = (
+            replace(word, as_="relation") if word.as_ == "unplaced" and word.part else word
+            for word in self.words
+        )
+        return replace(self, words=tuple(words))
 
     def without_open_words(self) -> Account:
         """The account of a text that is read without the words that have no place."""
@@ -580,10 +592,16 @@ class _Account:
                 self.carried_words.add(token.start)
             elif (
                 len(relations) + len(types)
-                and not self._stands_at(node, relations)
+                and self._is_noun(token)
+                and not any(self._stands_at(n, relations) for n in (node, *self._some_members()[:1]))
                 and self._is_left_unsaid(token)
             ):
-                self._put(token, "unplaced", "")
+                self._put(token, "unplaced", "")  # not so *British authors*, of what `author` leads to
+
+    def _is_noun(self, token: Token) -> bool:
+        lexicon = Lexicon.load()
+        is_verb = lexicon.mostly_verb(token.norm) or is_participle(token.norm) or token.norm.endswith("ing")
+        return not is_verb and token.norm not in english.PREPOSITIONS
 
     def _is_left_unsaid(self, token: Token) -> bool:
         """Whether no word but this one, and not this one, says a relation of the query."""
@@ -635,7 +653,7 @@ class _Account:
         is_letter = len(token.text) == 1 and (
             token.text not in "AI" or (token.text == "A" and token.start > 0)
         )
-        if (token.norm in FUNCTION and not is_letter) or token.norm in HONORIFICS:
+        if (token.norm in FUNCTION and not is_letter) or token.norm in HONORIFICS | ANYONE:
             return False
         if not token.text[:1].isupper():
             return False
@@ -865,7 +883,8 @@ class _Account:
             self._restrict(*match.span(), match[0].lower(), carried=True)
         for match in _RANKS.finditer(self.text):
             if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
-                self._restrict(*match.span(), match[0].lower(), self.carried.ranks)
+                is_recorded = any(not _EXTREMES.isdisjoint(label.split()) for _, label, _, _ in self.own)
+                self._restrict(*match.span(), match[0].lower(), self.carried.ranks or is_recorded)
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)
@@ -875,7 +894,8 @@ class _Account:
         self._place_time_of_day()
         if self.query.ask == "list" and (not self._lists_numbers() or self._is_of_each()):
             for match in english.HOW_MANY.finditer(self.text):
-                self._restrict(*match.span(), "count", self.carried.counts)
+                is_ranked = self.carried.ranks and _RANKED.search(self.text, 0, match.start()) is not None
+                self._restrict(*match.span(), "count", self.carried.counts or is_ranked)
 
     def _place_unsaid(self) -> None:
         """Where nothing ranks, the words that ask do not ask for the largest; *numbers* are no number."""
@@ -1531,7 +1551,8 @@ class _Account:
             near = 0.0 if token.norm in GOING else near
             is_idle = near >= UNEXPLAINED or token.norm in _SAYS_LITTLE
             if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):
-                self._put(token, "unplaced", "")
+                may_be_said = label if shipped_placing().least <= share < 1 and not named else ""
+                self._put(token, "unplaced", may_be_said)
             elif token.start in self.degrees:
                 self._put(token, "operator", self.degrees[token.start])
             elif near >= UNEXPLAINED:
