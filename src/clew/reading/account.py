@@ -237,7 +237,7 @@ _RESTRICTIONS = (
     (r"\b(?:still|no\s+longer|any\s?more)\b", "lasts"),
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
-    (r"\b(?:and|or|with|by)\s+another\b", "counts"),
+    (r"\b(?:and|or|with|by|for|to|from|at)\s+another\b", "counts"),
     (
         r"\b(?:alone|single-?handed(?:ly)?|on\s+(?:his|her|its|their)\s+own)(?=\W*$|\s+(?:or|and|in|at)\b)",
         "nothing",
@@ -1551,8 +1551,8 @@ class _Account:
             near = 0.0 if token.norm in GOING else near
             is_idle = near >= UNEXPLAINED or token.norm in _SAYS_LITTLE
             if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):
-                may_be_said = label if shipped_placing().least <= share < 1 and not named else ""
-                self._put(token, "unplaced", may_be_said)
+                is_likely = share >= shipped_placing().least and not named and not self._is_attribute(token)
+                self._put(token, "unplaced", label if is_likely else "")
             elif token.start in self.degrees:
                 self._put(token, "operator", self.degrees[token.start])
             elif near >= UNEXPLAINED:

@@ -114,6 +114,7 @@ _HOW_MANY_DAYS = re.compile(
     r"(?:\s+(?:passed|elapsed|lay|(?:are|were)\s+there)\s+(?:between|from)\b(?:\s+(?:when|the))*)?",
     re.I,
 )
+_HOW_MANY_UNITS = re.compile(r"\W*how\s+(?:many|much)\s+(?P<unit>[a-z]+\d?)\b(?!\s+(?:is|are|was|were)\b)", re.I)
 _TAKE = re.compile(r"\s+(?:take|last)\b(?=\W*$|\s+from\b)", re.I)
 _NTH_IN_TIME = re.compile(
     rf"\b(?P<first>the\s+(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th)))"
@@ -209,6 +210,7 @@ class Operators:
             self._shares,
             self._differences,
             self._days,
+            self._amounts,
             self._unknown,
             FlagWords(self.executor, self.vocabulary, self.text, self.mentions).found,
             self._otherwise,
@@ -692,7 +694,30 @@ class Operators:
             return replace(query, part=Walk(reduce(Either, [w.source for w in walks]), walks[0].step))
         return replace(query, part=reduce(Either, parts))
 
-    # bounds
+    # amounts and bounds
+
+    def _amounts(self) -> Iterator[Operator]:
+        """*How many kilos did we sell in May*: read as *which sales*, of which the one weight is added up."""
+        match = _HOW_MANY_UNITS.match(self.text)
+        unit = UNITS.get(match["unit"].lower()) if match is not None else None
+        if match is None or unit is None:
+            return
+        measured = [
+            r for r in range(len(self.vocabulary.relations)) if UNITS.get(self.vocabulary.unit_of(r)) == unit
+        ]
+        type_ = self.vocabulary.end_types[head_end(measured[0])] if len(measured) == 1 else -1
+        if type_ >= 0:
+            step, rows = forward(measured[0]), plural(self.vocabulary.types[type_])
+            label = self.vocabulary.relations[measured[0]]
+            apply = partial(self._amount, step=step, type_=type_)
+            yield Operator(*match.span(), apply, f"Which {rows}", certain=False, label=label)
+
+    def _amount(self, query: Query, step: Step, type_: int) -> Query | None:
+        """The sum over a set of one type."""
+        is_set = query.ask == "list" and not query.key and not isinstance(query.part, Anchor)
+        if not is_set or final_type(query.part, self.vocabulary) != type_:
+            return None
+        return Query("sum", Walk(query.part, step))
 
     def _days(self) -> Iterator[Operator]:
         """*How many days did the job take*: between the two dates of it, or those that are named."""
