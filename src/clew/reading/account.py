@@ -105,13 +105,16 @@ _WHAT_OR_WHICH = re.compile(
 )
 _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _ASKED_THING = re.compile(r"\W*(?:and\s+)?(?:which|what)\s+(\w+)\s+(\w+)\b", re.I)
-_TIME_OF_DAY = re.compile(r"\b(?:what|which)\s+time\b(?!\s+of\s+(?:the\s+)?year\b)|\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b", re.I)
+_TIME_OF_DAY = re.compile(
+    r"\b(?:what|which)\s+time\b(?!\s+of\s+(?:the\s+)?year\b)|\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b",
+    re.I,
+)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
 _RANKS = re.compile(
-    r"\b(?:\w{3,}est|most(?:\s+recently)?|least|fewest|best|worst|(?<!to the )top|bottom|max(?:imum)?|min(?:imum)?|latest"
-    r"|first(?!\s+place\W*$)|last)\b",
+    r"\b(?:\w{3,}est|most(?:\s+recently)?|least|fewest|best|worst|(?<!to the )top|bottom|max(?:imum)?"
+    r"|min(?:imum)?|latest|first(?!\s+place\W*$)|last)\b",
     re.I,
 )
 _RANKED = re.compile(r"\b(?:\w{2,}est|most|least)\s+$", re.I)

@@ -145,7 +145,8 @@ SUPERLATIVE = re.compile(
 """Words that rank: unlike those of `EXTREME`, none that only compare."""
 AVERAGE = re.compile(r"\b(average|avg|mean|typical)", re.I)
 SUM = re.compile(
-    r"\b(total|sum|altogether|together|combined|overall|how (many|much)|add(s|ed)? up|all told|in all\b)", re.I
+    r"\b(total|sum|altogether|together|combined|overall|how (many|much)|add(s|ed)? up|all told|in all\b)",
+    re.I,
 )
 SUM_OF_TWO = re.compile(
     r"\b(?:totals?|sum|altogether|together|combined|overall|add up|all told|in all|and)\b", re.I

@@ -114,7 +114,9 @@ _HOW_MANY_DAYS = re.compile(
     r"(?:\s+(?:passed|elapsed|lay|(?:are|were)\s+there)\s+(?:between|from)\b(?:\s+(?:when|the))*)?",
     re.I,
 )
-_HOW_MANY_UNITS = re.compile(r"\W*how\s+(?:many|much)\s+(?P<unit>[a-z]+\d?)\b(?!\s+(?:is|are|was|were)\b)", re.I)
+_HOW_MANY_UNITS = re.compile(
+    r"\W*how\s+(?:many|much)\s+(?P<unit>[a-z]+\d?)\b(?!\s+(?:is|are|was|were)\b)", re.I
+)
 _TAKE = re.compile(r"\s+(?:take|last)\b(?=\W*$|\s+from\b)", re.I)
 _NTH_IN_TIME = re.compile(
     rf"\b(?P<first>the\s+(?P<nth>{'|'.join(ORDINALS[1:12])}|(?:[2-9]|1\d)(?:nd|rd|th)))"
