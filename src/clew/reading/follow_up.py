@@ -111,7 +111,7 @@ _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
-    rf"\bthe\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
+    rf"\b(?:the|that)\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
     r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
     re.I,
 )
@@ -262,6 +262,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.next_value(rest)
         or (reading.how_many(rest) if is_led else [])
         or (reading.named(rest) if is_bare else [])
+        or of_set.best_group(rest)
         or of_set.by_group(rest)
         or of_turns.when(rest)
         or of_turns.of_both(rest)

@@ -111,7 +111,9 @@ WHICH_BEST = re.compile(
     rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
     re.I,
 )
-_WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
+_WHICH_ARE = re.compile(
+    r"(?:which|(?P<many>how\s+many))\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s(?!there\b))", re.I
+)
 _WHICH_BE = re.compile(
     r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
     r"(?:(?:most|least|top|bottom)\b)?(?P<rest>.+)",
@@ -132,6 +134,17 @@ _ANY = re.compile(
     rf"(?P<aux>{AUX})\s+(?:(?P<how>any|some|one|either|all|both|none|each|every\s*one)\s+of\s+)"
     rf"(?:{THEM})(?:\s+ones?)?\s+(?P<rest>.+)"
     rf"|(?P<be>{AUX})\s+there\s+(?:any|one)(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+ed\b|built\b).+)",
+    re.I,
+)
+_ALSO = re.compile(
+    r"(?:are|were|is|was|have|has|had|do|does)(?:n['’]t|\s+not)?\s+(?!(?:there|any|some|all|both|each|either|none|they|these|those"
+    r"|it|its|this|that|s?he|h(?:is|er)|their|the|you|we|i)\b)",
+    re.I,
+)
+"""Words that go on with what else is so of a set, behind *and*: *and have a pool?*."""
+_GROUP_BEST = re.compile(
+    r"(?:(?:which|what|who)(?:\s+ones?|\s+of\s+(?:them|those|these)|\s+\w+)?\s+(?:has|have|had|got|is|was|are|were)\s+)?(?:the\s+)?"
+    r"(?P<word>most|fewest|least|highest|lowest|largest|smallest|biggest)(?:\s+ones?)?",
     re.I,
 )
 _SO_MANY = re.compile(
@@ -374,7 +387,8 @@ class OfSet:
 
     def names_what_is_asked(self, rest: str) -> bool:
         """Whether a question has a noun of the graph: *longest film in the programme* is a whole one."""
-        return any(singular(t.norm) in self.last.reader.vocabulary.nouns for t in tokens(rest))
+        nouns, lexicon = self.last.reader.vocabulary.nouns, Lexicon.load()
+        return any(singular(t.norm) in nouns and not lexicon.mostly_verb(t.norm) for t in tokens(rest))
 
     def _called(self, noun: str | None) -> bool:
         """Whether a noun may call the members, as *ones* and no noun do."""
@@ -537,6 +551,21 @@ class OfSet:
 
         return [FollowUp(f"How many {self.noun} are there {rest}?", around)]
 
+    def best_group(self, rest: str) -> list[FollowUp] | Abstention:
+        """*Which has the most?* of what was counted by group."""
+        query, best = self.last.query, _GROUP_BEST.fullmatch(rest)
+        if query is None or not query.by or query.ask == "list" or best is None:
+            return []
+        if query.period or query.ask != "count":
+            return Abstention("unplaced", f'I cannot tell which group "{rest}" asks for: none was counted')
+        groups = query.part
+        for step in query.by:
+            groups = Walk(groups, step)
+        back = tuple(opposite(step) for step in query.by[::-1])
+        largest = _comparative(best["word"].lower()) not in FEWER
+        found = Extreme(groups, back, counted=True, largest=largest, among=query.part)
+        return [FollowUp(self.question, query=Query("list", found))]
+
     def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
         """*Only those in Berlin*, *which of them …*, *leave out …*: all such things, and the set."""
         query, noun = self.last.query, self.noun
@@ -611,6 +640,8 @@ class OfSet:
             if BEST.fullmatch(kept):
                 return [_the_best(kept, noun)], _How(is_best=True)
             return _being(kept, only["that"], noun), _How(is_elliptic=not said.get("verb"))
+        if is_led and (also := _ALSO.match(rest)) and not self._names(rest[also.end() :]):
+            return [f"Which {noun} {rest}"], _How()
         if any_of := _ANY.fullmatch(rest):
             aux, said = any_of["aux"] or any_of["be"], any_of["rest"] or any_of["behind"]
             that = re.match(r"(?:that|who|which)\s+", said, re.I)
@@ -618,6 +649,11 @@ class OfSet:
             text = f"Which {noun} {being}{said[that.end() :] if that else said}"
             return [text], _How(verdict=(any_of["how"] or "any").lower())
         return None
+
+    def _names(self, text: str) -> bool:
+        """Whether a text begins with a name of which more is said: *White Barn wider*."""
+        named = [m for m in self.last.reader.name(text) if m.start == 0 and m.candidates]
+        return text[:1].isupper() and any(m.stop < len(text) for m in named)
 
     def _some_of(self, rest: str, noun: str, *, is_best: bool) -> tuple[list[str], _How]:
         """*Which of them …*, *the oldest of those indoor ones*, *who has most among them*."""
@@ -653,7 +689,9 @@ class OfSet:
         if best := WHICH_BEST.fullmatch(rest):
             return [_the_best(best["best"], noun)], _How(is_best=True)
         if which := _which_are(rest):
-            return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
+            is_many = which[0].lower().startswith("how")
+            swaps = not is_best and not is_many
+            return [f"{which[0]}{noun} {rest[which.end() :]}"], _How(swaps=swaps, is_best=is_best)
         if not is_led and self.names_what_is_asked(rest):
             return None
         if BEST.fullmatch(rest):
@@ -710,7 +748,7 @@ class OfSet:
             whole = swapped
         steps = set(steps_of(query))
         while isinstance(whole, Extreme | Compared | Counted) and (
-            (isinstance(whole, Extreme) and whole.number == 1)
+            (isinstance(whole, Extreme) and (whole.number == 1 or whole.nth))
             or (replaces and steps & set(steps_of(Query("list", whole))))
         ):
             whole = whole.source

@@ -116,6 +116,20 @@ def changes(one: object, other: object) -> list[tuple[object, object]]:
     return list(dict.fromkeys(pairs))
 
 
+def _topics(one: Query, other: Query) -> tuple[Part | Value, Part | Value] | None:
+    """The only things in which two queries differ; None where they differ in more."""
+    match changes(one, other):
+        case [(Anchor() | Value() as old, Anchor() | Value() as new)]:
+            return old, new
+        case _:
+            ranked = [[p for p in parts_of(query.part) if isinstance(p, Extreme)] for query in (one, other)]
+    if [len(parts) for parts in ranked] != [1, 1] or ranked[0] == ranked[1]:
+        return None
+    old, new = ranked[0][0], ranked[1][0]
+    is_same = replace(one, part=mapped(one.part, lambda part: new if part == old else part)) == other
+    return (old, new) if is_same and old.source == new.source else None
+
+
 def _are_people(label: str) -> bool:
     return is_person(label) or label.split()[-1] in PEOPLE
 
@@ -219,7 +233,17 @@ class LastAnswer:
         if self.query is None:
             is_whole = self.answers and len(self.answers) == self.thread.total
             return self._things(either(map(Anchor, self.answers))) if is_whole else None
-        return self._things(self._of_values(self.query.part))
+        compared = self.compared
+        return self._things(either(map(Anchor, compared)) if compared else self._of_values(self.query.part))
+
+    @cached_property
+    def compared(self) -> list[int]:
+        """The two things that the last question compared: by how much, or whether one is older."""
+        query = self.query
+        if query is None or not (query.ask == "difference" or isinstance(query.part, Compared)):
+            return []
+        named = entities_of(query)
+        return list(named) if query.ask in ("difference", "yes") and len(named) == 2 else []
 
     @cached_property
     def owners(self) -> Things | None:
@@ -262,18 +286,18 @@ class LastAnswer:
 
     @cached_property
     def run(self) -> list[tuple[Query, Part | Value]]:
-        """The queries at the end that ask the same of one thing each, with that; in their order."""
+        """The queries at the end that ask the same of one thing each, with that; in their order.
+
+        The thing may be named, or be the best of a set: *who wrote the longest book, and the shortest?*.
+        """
         found: list[tuple[Query, Part | Value]] = []
         after = unmentioned(self.query)
         for query in self.earlier if after is not None else ():
-            match changes(query, after):
-                case [(Anchor() | Value() as old, Anchor() | Value() as new)] if (
-                    not found or new == found[0][1]
-                ):
-                    found = [(query, old), *(found or [(after, new)])] if after is not None else found
-                    after = query
-                case _:
-                    break
+            pair = _topics(query, after) if after is not None else None
+            if pair is None or after is None or (found and pair[1] != found[0][1]):
+                break
+            found = [(query, pair[0]), *(found or [(after, pair[1])])]
+            after = query
         return found
 
     def of_query(self, query: Query) -> LastAnswer:
@@ -306,7 +330,7 @@ class LastAnswer:
 
     def of_run(self) -> Iterator[Things]:
         """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
-        topics = [topic for _, topic in self.run if isinstance(topic, Anchor)]
+        topics = [topic for _, topic in self.run if not isinstance(topic, Value)]
         if not topics or len(topics) < len(self.run):
             return
         kinds = self.reader.vocabulary.kinds_reached
@@ -344,17 +368,14 @@ class LastAnswer:
 
     def in_turn(self) -> Iterator[list[int]]:
         """Lists of things of which one may be meant by its place: the answers, what the turns were about."""
-        queries, topics = (
-            [query for query, _ in self.run],
-            [t.node for _, t in self.run if isinstance(t, Anchor)],
-        )
-        executor = Executor(self.reader.graph)
+        queries, executor = [query for query, _ in self.run], Executor(self.reader.graph)
+        topics = [executor.members(t).tolist() for _, t in self.run if not isinstance(t, Value)]
         if queries and all(query.ask == "list" for query in queries):
             each = [executor.members(query.part).tolist() for query in queries]
             if all(len(nodes) == 1 for nodes in each):
                 yield [nodes[0] for nodes in each]
-        if topics:
-            yield topics
+        if topics and all(len(nodes) == 1 for nodes in topics):
+            yield [nodes[0] for nodes in topics]
         if len(self.answers) == self.thread.total:
             yield self.answers
 
