@@ -296,7 +296,7 @@ def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
         return None
     said, found = tokens(match["said"]), list[tuple[LastAnswer, int]]()
     for query in filter(None, (last.query, *last.earlier)):
-        meant = last if query is last.query else last.of_query(query)
+        meant = last if query is last.query else last.about(query.part)
         members = set(meant.things.members if meant.things else ())
         text = f"{say(query, vocabulary)} {last.thread.question if query is last.query else ''}"
         known = set(map(singular_of, tokens(text))) - FUNCTION

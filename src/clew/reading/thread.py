@@ -191,12 +191,14 @@ class Things:
     def are_people(self) -> bool:
         """Whether all members are persons, by their types or what leads to them."""
         labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
-        return all(any(map(_are_people, each)) for each in labels)
+        return bool(self.members) and all(any(map(_are_people, each)) for each in labels)
 
     def called(self, noun: str) -> bool:
         """Whether all members are called by a noun in the singular, by their types or what leads to them."""
         labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
-        return all(any(noun in map(singular, label.split()) for label in each) for each in labels)
+        return bool(self.members) and all(
+            any(noun in map(singular, label.split()) for label in each) for each in labels
+        )
 
 
 PEOPLE = ANY_PEOPLE | {"staff", "personnel"}
@@ -233,8 +235,13 @@ class LastAnswer:
         if self.query is None:
             is_whole = self.answers and len(self.answers) == self.thread.total
             return self._things(either(map(Anchor, self.answers))) if is_whole else None
-        compared = self.compared
-        return self._things(either(map(Anchor, compared)) if compared else self._of_values(self.query.part))
+        if compared := self.compared:
+            return self._things(either(map(Anchor, compared)))
+        match self.query:
+            case Query("list", Walk(source, step), by=(back,)) if back == opposite(step):
+                return self._things(source)  # what each of them has
+            case _:
+                return self._things(self._of_values(self.query.part))
 
     @cached_property
     def compared(self) -> list[int]:
@@ -300,9 +307,9 @@ class LastAnswer:
             after = query
         return found
 
-    def of_query(self, query: Query) -> LastAnswer:
-        """With the set of a turn before in focus."""
-        return replace(self, focus=self._things(self._of_values(query.part)))
+    def about(self, part: Part) -> LastAnswer:
+        """With another set in focus: that of a turn before, or one thing."""
+        return replace(self, focus=self._things(self._of_values(part)))
 
     def before_count(self) -> LastAnswer:
         """With the set of the turn before in focus, of which the last one only counted some."""
