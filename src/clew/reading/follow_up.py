@@ -95,12 +95,23 @@ _PRONOUN = re.compile(
     re.I,
 )
 _BARE = re.compile(
-    r"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))", re.I
+    r"(?<=\w )(?:that|this)(?=\s*$)"
+    r"|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))",
+    re.I,
 )
-"""*That*, where no noun is behind it: *who supplies that*, *which country is that in*, *when did that open*."""
+"""*That* without a noun: *who supplies that*, *which country is that in*, *when did that open*."""
+_ASKED_FOR = re.compile(
+    r"\W*(?:\w+\s+)?(?:(?P<who>who\w*)|(?P<where>where)"
+    r"|(?P<what>which|what)\b(?!\s+(?:year|date|day|month|time)\b))\b",
+    re.I,
+)
+"""What a question asks for, that a pronoun may stand for; *how many* and *when* ask for no such thing."""
 _HAVE = re.compile(
     r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?P<between>.*\b(?!of\b)\w+\s+)?",
     re.I,
+)
+_ROLE = re.compile(
+    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?\b|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(
@@ -191,10 +202,7 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
     if last.query is None and not last.thread.total:
-        leans = goes_on(question) and (lead or _FollowUps(last, question).leans(rest))
-        if not leans and not _POINTS.search(rest):
-            return []
-        return Abstention("unplaced", "this goes on from the last question, which was not answered")
+        return _FollowUps(last, question).after_open(rest, is_elliptic=is_led and not _ASKS.match(rest))
     known = _FollowUps(last, question).known(rest)
     ways = _ways(last, question, known, is_led=is_led)
     if not ways and known != rest:
@@ -291,7 +299,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.by_member(rest)
         or reading.without(rest)
         or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
-        or of_set.narrowed(rest, replaces=is_led)
+        or [*(reading.of_topic(rest) if is_led else []), *of_set.narrowed(rest, replaces=is_led)]
         or reading.referring(rest)
     )
 
@@ -325,6 +333,27 @@ class _FollowUps:
         types = {word for label in self.last.reader.vocabulary.types for word in label.split()}
         return not any(singular(t.norm) in types for t in tokens(rest))
 
+    def after_open(self, rest: str, *, is_elliptic: bool) -> list[FollowUp] | Abstention:
+        """After a question that was not answered: of the one thing that it names, if nothing else is meant.
+
+        *It* is the book after *who printed Dune?* and *how heavy is Dune?*, not after *what does it cite?*.
+        """
+        meant, asked = self.last.named_in_open, _ASKED_FOR.match(self.last.thread.question)
+        said = [m for m in _PRONOUN.finditer(_BARE.sub(_it, rest)) if self._is_reference(rest, m)]
+        if meant is not None and len(said) == 1 and not is_elliptic and self._may_mean(said[0], meant):
+            match = said[0]
+            is_clear = (
+                (not asked and (not match["many"] or meant.is_person is False))
+                or (asked and asked["who"] and match["thing"] and meant.is_person is False)
+                or (asked and asked["where"] and (match["thing"] or match["person"]))
+                or (asked and asked["what"] and match["person"] and meant.is_person)
+            )
+            if is_clear and (ways := self.referring(rest)):
+                return ways
+        if _POINTS.search(rest) or (goes_on(self.question) and (is_elliptic or self.leans(rest))):
+            return Abstention("unplaced", "this goes on from the last question, which was not answered")
+        return []
+
     # names
 
     def has_words(self, text: str) -> bool:
@@ -348,7 +377,7 @@ class _FollowUps:
         return sorted(kept, key=lambda m: m.start)
 
     def known(self, text: str) -> str:
-        """A text with the whole name for a part of one that only one thing of the last turns has: *Tregear*."""
+        """A text with whole names for parts of names that one thing of the last turns has: *Tregear*."""
         told, label = self.last.told, self.last.reader.graph.label
         for mention in reversed(self._mentions(text)):
             how = mention.candidates[0].how if mention.candidates else PARTIAL + 1
@@ -417,7 +446,8 @@ class _FollowUps:
         if len(old) != len(mentions):
             return []
         new = [
-            next((v for v in m.values if (v.date, v.yearly) == (o.date, o.yearly)), None) for o, m in zip(old, mentions, strict=True)
+            next((v for v in m.values if (v.date, v.yearly) == (o.date, o.yearly)), None)
+            for o, m in zip(old, mentions, strict=True)
         ]
         if None in new or not new:
             return []
@@ -691,7 +721,7 @@ class _FollowUps:
         return [FollowUp(f"{rest}?", lambda _: None)]
 
     def _is_alone(self, match: re.Match[str]) -> bool:
-        """Whether words that rank have no noun behind them: *the lightest come from*, not *the oldest hive*."""
+        """Whether words that rank have no noun behind them: *the lightest come from*."""
         best, then = match["bare"].lower(), (match["then"] or "").lower()
         is_verb = re.search(r"\b(?:do|does|did)\s+$", match.string[: match.start()], re.I)
         is_next = not then or then in FUNCTION | PREPOSITIONS or is_verb or Lexicon.load().mostly_verb(then)
@@ -765,10 +795,7 @@ class _FollowUps:
 
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
-        rest = _BARE.sub(
-            lambda m: m[0] if m[1] and not (m[1] in PREPOSITIONS or Lexicon.load().mostly_verb(m[1])) else "it",
-            rest,
-        )
+        rest = _BARE.sub(_it, rest)
         mentions = self._mentions(rest)
         names = [m for m in mentions if m.strong and m.candidates]
         said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
@@ -862,6 +889,20 @@ class _FollowUps:
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)
 
+    def of_topic(self, rest: str) -> list[FollowUp]:
+        """*And the deputy?*: what else the thing has that was asked of; *and the owners?* of a set."""
+        match, query = _ROLE.fullmatch(rest), self.last.query
+        if match is None or query is None or self._mentions(rest):
+            return []
+        if SUPERLATIVE.match(match["role"]) and match["role"] not in self.last.reader.vocabulary.relations:
+            return []
+        role, named = match["role"], entities_of(query)
+        is_many = singular(role) != role and any(r.is_set for r in self.last.referents)
+        if not is_many and not (len(named) == 1 and isinstance(query.part, Walk) and query.ask == "list"):
+            return []
+        of = next(r for r in self.last.referents if r.is_set) if is_many else self.last.one(named[0])
+        return [replace(self._put(f"What {'are' if is_many else 'is'} the {role} of ", of, ""), rank=-1)]
+
     def than_last(self, rest: str) -> list[FollowUp]:
         """*Are there any older blocks?* after a question of one: older than that."""
         words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
@@ -940,6 +981,12 @@ class _FollowUps:
             return self.last.without_told(query) if is_other else query
 
         return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)
+
+
+def _it(that: re.Match[str]) -> str:
+    """*It* for *that*, unless a noun is behind it."""
+    noun = that[1] and not (that[1] in PREPOSITIONS or Lexicon.load().mostly_verb(that[1]))
+    return that[0] if noun else "it"
 
 
 _COMPARING = (

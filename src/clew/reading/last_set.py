@@ -99,7 +99,9 @@ _PARTITIVE = re.compile(
     re.I,
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
-_TOGETHER_OR_MEAN = re.compile(r"\b(?:together|altogether|combined|in total|in all|on average)\b", re.I)
+_TOGETHER_OR_MEAN = re.compile(
+    r"\b(?:together|altogether|combined|in total|in all|on average|between them|add up to|come to)\b", re.I
+)
 _HOW_MUCH = re.compile(
     r"how\s+(?:many|much)\s+(?P<what>\w+)\s+(?:(?P<mean>on average)|together|altogether|combined"
     r"|in (?:total|all))",
@@ -112,7 +114,8 @@ WHICH_BEST = re.compile(
     re.I,
 )
 _WHICH_ARE = re.compile(
-    r"(?:which|(?P<many>how\s+many))\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s(?!there\b))", re.I
+    r"(?:which|(?P<many>how\s+many))\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s(?!there\b))",
+    re.I,
 )
 _WHICH_BE = re.compile(
     r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
@@ -275,16 +278,17 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return _so_many(last, rest, match)
     if meant := _said_before(last, rest):
         return [meant]
+    executor = Executor(last.reader.graph)
+    sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
+    if (last.things is not None and len(last.things.members) > 1) or any(n > 1 for n in sizes):
+        return []
     is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
         r"which\s+ones?\b", rest, re.I
     )
     people = next(last.of_run(), None) if is_of_people else None
     if people is not None and len(people.members) > 1 and people.are_people:
         return [(replace(last, focus=people), rest)]
-    executor = Executor(last.reader.graph)
-    sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
-    is_of_one = last.things is not None and len(last.things.members) < 2 and all(n < 2 for n in sizes)
-    if is_of_one and last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
+    if last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
         return [(replace(last, focus=t), rest) for t in last.of_run() if len(t.members) > 1]
     return []
 
@@ -844,7 +848,7 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
     """*How long are they on average*, *how much do they cost in total*, of the set."""
     texts = [f"{rest[: they.start()]}the {noun}{rest[they.end() :]}"]
     if cost := re.match(
-        rf"how\s+(?:much|many)(?P<of>\s+\w+)?\s+(?:do|does|did|is|are|were)\s+{THEM}\s+(?P<verb>\w+)?",
+        rf"(?:how\s+(?:much|many)(?P<of>\s+\w+)?|what)\s+(?:do|does|did|is|are|were)\s+{THEM}\s+(?P<verb>\w+)?",
         rest,
         re.I,
     ):

@@ -234,7 +234,9 @@ class OfTurns:
         if match is None or query is None:
             return []
         ranked = _ranked_by(query.part)
-        is_by_time = isinstance(ranked, Walk) and self.last.reader.vocabulary.is_of_time(opposite(ranked.step))
+        is_by_time = isinstance(ranked, Walk) and self.last.reader.vocabulary.is_of_time(
+            opposite(ranked.step)
+        )
         if query.ask == "list" and isinstance(query.part, Extreme) and is_by_time and not match["long"]:
             return [FollowUp(self.question, query=Query("list", ranked))]
         found = self._dates(query, match["bound"] or ("since" if match["long"] else ""))

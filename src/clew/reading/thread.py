@@ -409,8 +409,21 @@ class LastAnswer:
             found.append(
                 replace(self.one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
             )
+        if self.named_in_open is not None:
+            return [self.named_in_open]
         named = entities_of(self.query) if self.query else ()
         return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+
+    @cached_property
+    def named_in_open(self) -> Referent | None:
+        """The one thing that a question names which was not answered."""
+        if self.query is not None or self.thread.total:
+            return None
+        latest = self.thread.question.rstrip("?!. ").rpartition("? ")[2]
+        named = [
+            [c.node for c in m.candidates] for m in self.reader.name(latest) if m.strong and m.candidates
+        ]
+        return self.one(named[0][0]) if len(named) == 1 and len(named[0]) == 1 else None
 
     @cached_property
     def told(self) -> list[int]:
