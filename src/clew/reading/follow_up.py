@@ -45,7 +45,7 @@ from clew.query.tree import (
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
 from clew.reading.called import asks_for_names, in_language
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
-from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS, SUPERLATIVE
+from clew.reading.english import FUNCTION, HAVING, LIGHT, PREPOSITIONS, SUPERLATIVE
 from clew.reading.framing import TALK
 from clew.reading.last_set import (
     AUX,
@@ -95,8 +95,8 @@ _PRONOUN = re.compile(
     re.I,
 )
 _BARE = re.compile(
-    r"(?<=\w )(?:that|this)(?=\s*$)"
-    r"|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))",
+    r"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))"
+    r"|(?:(?<=\bdo )|(?<=\bare )|(?<=\bwere )|(?<=\bdid ))(?P<many>those|these)(?=\s+(\w+))",
     re.I,
 )
 """*That* without a noun: *who supplies that*, *which country is that in*, *when did that open*."""
@@ -197,6 +197,9 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     lead = _LEAD.match(question)
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
+    rest = re.sub(
+        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b)", r"\1 has ", rest, flags=re.I
+    )
     rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
     rest = re.sub(
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
@@ -343,7 +346,7 @@ class _FollowUps:
         if meant is not None and len(said) == 1 and not is_elliptic and self._may_mean(said[0], meant):
             match = said[0]
             is_clear = (
-                (not asked and (not match["many"] or meant.is_person is False))
+                (not asked and not match["many"])
                 or (asked and asked["who"] and match["thing"] and meant.is_person is False)
                 or (asked and asked["where"] and (match["thing"] or match["person"]))
                 or (asked and asked["what"] and match["person"] and meant.is_person)
@@ -381,7 +384,8 @@ class _FollowUps:
         told, label = self.last.told, self.last.reader.graph.label
         for mention in reversed(self._mentions(text)):
             how = mention.candidates[0].how if mention.candidates else PARTIAL + 1
-            alike = [c.node for c in mention.candidates if c.how == how <= PARTIAL]
+            is_part = not re.match(r"[^\w\s]\w|['’]s\w", text[mention.stop :])
+            alike = [c.node for c in mention.candidates if is_part and c.how == how <= PARTIAL]
             meant = [node for node in alike if node in told]
             if len(alike) > 1 and len(meant) == 1:
                 text = f"{text[: mention.start]}{label(meant[0])}{text[mention.stop :]}"
@@ -807,7 +811,7 @@ class _FollowUps:
         ):
             found = found[1:]  # people in general: *where do they make it*
         if not found:
-            return [] if mentions else self._of_last(rest)
+            return [] if any(not m.text.islower() for m in mentions) else self._of_last(rest)
         match = found[0]
         own = _HAVE.fullmatch(rest[: match.start()])
         is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
@@ -882,9 +886,19 @@ class _FollowUps:
             # *On which machine?* is no question by itself.
             meant = [r for r in referents if not r.is_value] or referents
             return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in meant[:1]]
-        if (the := _THE.fullmatch(rest)) and not EXTREME.search(rest):
+        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
+        if (the := _THE.fullmatch(rest)) and not is_ranked:
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
-            return [replace(way, is_whole=True, rank=int(r.is_set)) for way, r in ways]
+            executor = Executor(self.last.reader.graph)
+
+            def alone(query: Query) -> Query | None:
+                is_one = query.ask != "list" or len(executor.members(query.part)) == 1
+                return query if is_one else None  # *who was the master?* asks for one of many
+
+            return [
+                *(replace(way, rank=int(r.is_set)) for way, r in ways),
+                FollowUp(f"{rest}?", alone, rank=2),
+            ]
         if _HOW.fullmatch(rest):
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)
@@ -985,8 +999,9 @@ class _FollowUps:
 
 def _it(that: re.Match[str]) -> str:
     """*It* for *that*, unless a noun is behind it."""
-    noun = that[1] and not (that[1] in PREPOSITIONS or Lexicon.load().mostly_verb(that[1]))
-    return that[0] if noun else "it"
+    word = (that[1] or that[3] or "").lower()
+    is_noun = word and not (word in PREPOSITIONS or Lexicon.load().mostly_verb(word))
+    return that[0] if is_noun else "they" if that["many"] else "it"
 
 
 _COMPARING = (

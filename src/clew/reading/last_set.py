@@ -128,7 +128,8 @@ BEST = re.compile(
 )
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 _OF_ONE = re.compile(
-    rf"\b(?:{_MOST_WORDS}|first|last)\b(?!\s+(?:two|three|\d))|^which \w+ (?:is|was|has|does)\b", re.I
+    rf"\b(?:{_MOST_WORDS}|first|last|(?:most|least)$)(?!\w)(?!\s+(?:two|three|\d))|^which \w+ (?:is|was|has|does)\b",
+    re.I,
 )
 """What is so of one thing alone."""
 _BEST_ONE = re.compile(r"(?:(?<=est)|(?<=most)|(?<=first)|(?<=last))\s+ones?$", re.I)
@@ -422,7 +423,8 @@ class OfSet:
             return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
         if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
             return []  # a sum
-        return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
+        found = Query("count" if match["count"] else "list", whole)
+        return [] if found == self.last.query and match["count"] else [FollowUp(self.question, query=found)]
 
     def of_same(self, rest: str) -> list[FollowUp]:
         """*Do they play for the same team?*: whether what is read of one of them is that of the others."""

@@ -59,7 +59,7 @@ class Referent:
 
 def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str) -> Answer:
     """The answer with what a follow-up needs of it; `question` is whole."""
-    if answer.abstained is not None:
+    if answer.abstained is not None and answer.abstained.reason != "empty_result":
         return answer
     try:
         text: str | None = write_query(query, reader.graph)

@@ -169,7 +169,7 @@ def answer_follow_up(
             total = round((perf_counter() - began) * 1000, 3)
             # *And Krakow?* may be asked anew; *who runs it?*, not understood, leaves nothing to go on from.
             after = answer.thread
-            if answer.abstained and is_elliptic(question):
+            if answer.abstained and not (after and after.query) and is_elliptic(question):
                 is_open = thread.query is None and not thread.total
                 after = replace(thread, question=f"{thread.question} {question}") if is_open else thread
             return replace(answer, thread=after, timings_ms={**answer.timings_ms, "total": total})
