@@ -95,7 +95,8 @@ _PRONOUN = re.compile(
     re.I,
 )
 _BARE = re.compile(
-    r"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))"
+    r"(?<=\w )(?:that|this)(?=\s*$)"
+    r"|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))"
     r"|(?:(?<=\bdo )|(?<=\bare )|(?<=\bwere )|(?<=\bdid ))(?P<many>those|these)(?=\s+(\w+))",
     re.I,
 )
@@ -236,7 +237,8 @@ def is_elliptic(question: str) -> bool:
     """Whether a question says only what takes a place in the last one, as *And Krakow?* does."""
     question = question.strip().rstrip("?!. ")
     lead = _LEAD.match(question)
-    return lead is not None and not _ASKS.match(question[lead.end() :])
+    rest = question[lead.end() :] if lead else ""
+    return lead is not None and not _ASKS.match(rest) and not _TOPIC.fullmatch(rest)
 
 
 def _verdict(around: Around | None) -> Around:
@@ -393,6 +395,7 @@ class _FollowUps:
 
     def only_name(self, text: str) -> int | None:
         """What a text names, if it is nothing but one name of one thing."""
+        text = re.sub(r"^(?:the|an?)\s+", "", text, flags=re.I)
         match self._mentions(text):
             case [Mention(start=0) as mention] if mention.stop == len(text) and mention.candidates:
                 first, *others = mention.candidates
@@ -912,9 +915,14 @@ class _FollowUps:
             return []
         role, named = match["role"], entities_of(query)
         is_many = singular(role) != role and any(r.is_set for r in self.last.referents)
-        if not is_many and not (len(named) == 1 and isinstance(query.part, Walk) and query.ask == "list"):
+        if is_many:
+            of = next(r for r in self.last.referents if r.is_set)
+        elif len(named) == 1 and isinstance(query.part, Walk) and query.ask == "list":
+            of = self.last.one(named[0])
+        elif not named and self.last.referents and not self.last.referents[0].is_set:
+            of = self.last.referents[0]
+        else:
             return []
-        of = next(r for r in self.last.referents if r.is_set) if is_many else self.last.one(named[0])
         return [replace(self._put(f"What {'are' if is_many else 'is'} the {role} of ", of, ""), rank=-1)]
 
     def than_last(self, rest: str) -> list[FollowUp]:
@@ -998,9 +1006,10 @@ class _FollowUps:
 
 
 def _it(that: re.Match[str]) -> str:
-    """*It* for *that*, unless a noun is behind it."""
+    """*It* for *that*, unless a noun is behind it: *did that club win*, not *did that open*."""
     word = (that[1] or that[3] or "").lower()
-    is_noun = word and not (word in PREPOSITIONS or Lexicon.load().mostly_verb(word))
+    is_last = that.string[that.end() :].strip().lower() == word
+    is_noun = not is_last and word not in PREPOSITIONS and not Lexicon.load().mostly_verb(word)
     return that[0] if is_noun else "they" if that["many"] else "it"
 
 

@@ -9,6 +9,7 @@ are any of them in Berlin?; are they of one team?
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -37,7 +38,7 @@ from clew.query.tree import (
 from clew.query.values import NUMBER_WORDS
 from clew.query.words import say
 from clew.reading.certainty import Around
-from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
+from clew.reading.comparisons import BEST_FIRST, EARLIER, FEWER, LATER, MOST, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
 from clew.reading.thread import LastAnswer
 from clew.text.inflection import singular, singular_noun, singular_of
@@ -47,7 +48,6 @@ from clew.types import Abstention
 
 THEM = r"(?:them|those|these|they)"
 AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
-_MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
 _NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 ALL = re.compile(
     rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total"
@@ -63,13 +63,12 @@ SORT = re.compile(
     rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)(?:\s*,)?\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
-    rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
-    rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest|most|least|fewest)(?:\s+ones?)?\s+first)",
+    rf"|{BEST_FIRST})",
     re.I,
 )
 _WAY = re.compile(
     r"[\s,(]+(?:(?:in\s+)?(?P<down>desc)\w*(?:\s+order)?|(?:in\s+)?asc\w*(?:\s+order)?"
-    rf"|(?:the\s+)?(?P<first>{_MOST_WORDS}|most|least|fewest)(?:\s+\w+)?\s+first)\)?$",
+    rf"|{BEST_FIRST})\)?$",
     re.I,
 )
 ONLY = re.compile(
@@ -95,7 +94,7 @@ _OF_THEM = re.compile(
 )
 _PARTITIVE = re.compile(
     rf"\b(?:which|who|what|whose|many|much|any|ones?|all|none|most|both|each|some|either|neither|first|last|\w+er"
-    rf"|(?:{_MOST_WORDS}|average|mean|total|sum)(?:\s+[\w-]+){{0,3}})(?:\s+ones?)?$|^$",
+    rf"|(?:{MOST}|average|mean|total|sum)(?:\s+[\w-]+){{0,3}})(?:\s+ones?)?$|^$",
     re.I,
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
@@ -110,7 +109,7 @@ _HOW_MUCH = re.compile(
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
-    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
+    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{MOST})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
     re.I,
 )
 _WHICH_ARE = re.compile(
@@ -128,7 +127,8 @@ BEST = re.compile(
 )
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 _OF_ONE = re.compile(
-    rf"\b(?:{_MOST_WORDS}|first|last|(?:most|least)$)(?!\w)(?!\s+(?:two|three|\d))|^which \w+ (?:is|was|has|does)\b",
+    rf"\b(?:{MOST}|first|last|(?:most|least)$)(?!\w)(?!\s+(?:two|three|\d))"
+    r"|^which \w+ (?:is|was|has|does)\b",
     re.I,
 )
 """What is so of one thing alone."""
@@ -153,7 +153,7 @@ _GROUP_BEST = re.compile(
 )
 _SO_MANY = re.compile(
     r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+"
-    rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
+    rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{MOST}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
     re.I,
 )
 _OTHER_ONES = re.compile(
@@ -179,7 +179,7 @@ _SAME = re.compile(
     re.I,
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
-_WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{_MOST_WORDS}|first|last)\b.*)", re.I)
+_WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{MOST}|first|last)\b.*)", re.I)
 _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|hers|its|theirs?|there)\b", re.I)
 YES_NO = re.compile(rf"{AUX}(?:n['’]t)?\s", re.I)
 _HAVING = re.compile(r"(?P<not>without|lacking|with\s+no)\s+|(?:with|having)\s+", re.I)
@@ -461,20 +461,16 @@ class OfSet:
 
     def in_order(self, rest: str) -> list[FollowUp]:
         """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
-        match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
-        if (
-            match is None
-            or whole is None
-            or things is None
-            or not things.members
-            or not self._called(match["noun"])
-        ):
+        match, things = SORT.fullmatch(rest), self.last.things
+        if match is None or things is None or not things.members or not self._called(match["noun"]):
             return []
+        part = things.part  # another order takes the place of the last
+        whole = part.source if isinstance(part, Extreme) and part.number == 0 else part
         said = match["of"] or match["by"] or ""
         way = _WAY.search(f" {said}")
         key, node = f" {said}"[: way.start()] if way else said, things.members[0]
         key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
-        best = match["best"] or match["first"] or (way["first"] if way else None)
+        best = match["from"] or match["first"] or (way and (way["from"] or way["first"]))
         name = self.last.reader.graph.label(node)
         found: list[FollowUp] = []
 
@@ -591,6 +587,9 @@ class OfSet:
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
+            parts = parts_of(query.part)
+            if how.is_elliptic and any(isinstance(p, Walk) for p in parts) and _is_of_types(parts):
+                return None  # *and the publisher?*: each has one
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
             if found is None or (how.is_best and not isinstance(found.part, Extreme)):
                 return None
@@ -666,7 +665,7 @@ class OfSet:
         texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
         if best := re.match(
             rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+)?(?:the\s+)?"
-            rf"(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
+            rf"(?P<best>{MOST})\s+(?P<noun>{noun}.*)",
             texts[0],
             re.I,
         ):
@@ -800,6 +799,11 @@ class OfSet:
                 return Both(whole, part)
 
 
+def _is_of_types(parts: Sequence[Part]) -> bool:
+    """Whether nothing is said but what has a relation to things of a type."""
+    return all(isinstance(part, OfType | Walk | Both) for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class _How:
     """How a follow-up goes on from a set."""
@@ -863,7 +867,7 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
 def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
-    if by := re.fullmatch(rf"(?P<best>{_MOST_WORDS})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
+    if by := re.fullmatch(rf"(?P<best>{MOST})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
         way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
         return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
