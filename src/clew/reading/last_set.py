@@ -9,7 +9,6 @@ are any of them in Berlin?; are they of one team?
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -587,8 +586,8 @@ class OfSet:
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
-            parts = parts_of(query.part)
-            if how.is_elliptic and any(isinstance(p, Walk) for p in parts) and _is_of_types(parts):
+            kinds = set(map(type, parts_of(query.part)))
+            if how.is_elliptic and Walk in kinds <= {OfType, Walk, Both}:
                 return None  # *and the publisher?*: each has one
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
             if found is None or (how.is_best and not isinstance(found.part, Extreme)):
@@ -797,11 +796,6 @@ class OfSet:
                 return Both(left, self._restricted(right, whole))
             case _:
                 return Both(whole, part)
-
-
-def _is_of_types(parts: Sequence[Part]) -> bool:
-    """Whether nothing is said but what has a relation to things of a type."""
-    return all(isinstance(part, OfType | Walk | Both) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

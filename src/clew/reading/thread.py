@@ -235,22 +235,15 @@ class LastAnswer:
         if self.query is None:
             is_whole = self.answers and len(self.answers) == self.thread.total
             return self._things(either(map(Anchor, self.answers))) if is_whole else None
-        if compared := self.compared:
-            return self._things(either(map(Anchor, compared)))
         match self.query:
+            case Query(ask) as query if len(pair := entities_of(query)) == 2 and (
+                ask == "difference" or (ask == "yes" and isinstance(query.part, Compared))
+            ):
+                return self._things(either(map(Anchor, pair)))  # what was compared
             case Query("list", Walk(source, step), by=(back,)) if back == opposite(step):
                 return self._things(source)  # what each of them has
             case _:
                 return self._things(self._of_values(self.query.part))
-
-    @cached_property
-    def compared(self) -> list[int]:
-        """The two things that the last question compared: by how much, or whether one is older."""
-        query = self.query
-        if query is None or not (query.ask == "difference" or isinstance(query.part, Compared)):
-            return []
-        named = entities_of(query)
-        return list(named) if query.ask in ("difference", "yes") and len(named) == 2 else []
 
     @cached_property
     def owners(self) -> Things | None:
