@@ -157,6 +157,59 @@ def test_what_goes_on_from_a_question_that_was_not_answered_is_left_open(opened:
 
 
 @pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        # The one thing that an open question names, where a pronoun can stand for nothing else.
+        (["Who translated Night Ferry?", "Who wrote it?"], "Ada Brandt"),
+        (["How heavy is Night Ferry?", "And Harmattan?", "Who wrote it?"], "Kofi Mensah"),
+        (["Who illustrated Night Ferry?", "OK, who wrote Harmattan then?"], "Kofi Mensah"),
+        (["Who translated Night Ferry?", "When was he born?"], ""),
+        (["Which shops sell Night Ferry?", "When was it published?"], ""),
+        (["Who translated Night Ferry and Harmattan?", "Who wrote it?"], ""),
+        # An empty answer is one: it is gone on from.
+        (["Which books by Ada Brandt have less than 200 pages?", "And by Lena Sorel?"], "Small Hours"),
+        (["How many books did Ada Brandt write in 1970?", "Name them"], ""),
+    ],
+)
+def test_what_an_open_question_names_is_gone_on_from(
+    opened: dict[str, Clew], turns: list[str], text: str
+) -> None:
+    answer = None
+    for question in turns:
+        answer = opened["press"].ask(question, previous=answer)
+    assert answer is not None
+    assert answer.text == text, answer.abstained
+
+
+KEEPERS = """keeper,trained by,born at,light,joined
+Leonard Opie,Stanley Tregear,Penrudd,Wolf Ledge,2019-03-11
+Stanley Tregear,Arthur Tregear,Aldersea,Bell Reef,2018-03-02
+Arthur Tregear,,Marwick,Bell Reef,2019-04-20
+Ann Tulloch,Stanley Tregear,Marwick,Bell Reef,2018-04-05
+"""
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        # A part of a name is that of the last turn; which Tregear is meant is not clear without it.
+        [("Who trained Leonard Opie?", ["Stanley Tregear"]), ("Where was Tregear born?", ["Aldersea"])],
+        [("Where was Leonard Opie born?", ["Penrudd"]), ("Where was Tregear born?", [])],
+        # A month is that of the same year.
+        [("Which keepers joined in March 2019?", ["Leonard Opie"]), ("And in April?", ["Arthur Tregear"])],
+    ],
+)
+def test_names_and_months_are_those_of_the_last_turns(
+    tmp_path: Path, turns: list[tuple[str, list[str]]]
+) -> None:
+    (tmp_path / "keepers.csv").write_text(KEEPERS)
+    keepers, answer = Clew.open(tmp_path / "keepers.csv", cache_dir=tmp_path / "cache"), None
+    for question, gold in turns:
+        answer = keepers.ask(question, previous=answer)
+        assert labels(answer.as_json()) == gold, (question, answer.abstained)
+
+
+@pytest.mark.parametrize(
     "question", ["Who manages Tern Books?", "longest book in the list?", "What is in Krakow?",
                  "Which authors have their home in Lisbon?"],
 )  # fmt: skip

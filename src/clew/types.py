@@ -433,7 +433,7 @@ class Thread(_Fields):
 
     `query` is in Clew's notation, None where it has none; `ids` are those of the first 20 of `total` answers.
     `earlier` are the queries of four turns before, the last one first. A question that was not answered has
-    no query and a `total` of 0.
+    a `total` of 0, and a query only where nothing fulfils it.
     """
 
     question: str

@@ -501,6 +501,9 @@ class Executor:
         place, reached = self._follow(members, query.by)
         if query.period:
             place, reached = self._by_period(place, reached, query.period)
+        if valued is None and isinstance(part, Walk) and query.by == (opposite(part.step),):
+            inside = np.isin(reached, self.members(part.source))  # by member of a set: none beside it
+            place, reached = place[inside], reached[inside]
         pairs = distinct(reached.astype(np.int64) << 32 | place)
         if not len(pairs):
             return []

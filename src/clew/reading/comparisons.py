@@ -50,6 +50,14 @@ FEWER = frozenset(("less", "fewer", "slower", "before", *_DOWN.split("|")))
 _COMPARING = (LATER | EARLIER | FEWER | {"more"}) - _OF_TIME
 
 
+MOST = r"(?:most|least)\s+\w+|\w{3,}est(?:-\w+)?|best|worst"
+BEST_FIRST = (
+    rf"(?:with\s+)?(?:the\s+)?(?P<first>{MOST}|dearest|most|least|fewest)(?:\s+ones?)?\s+first"
+    rf"|from\s+(?:the\s+)?(?P<from>{MOST})\s+to\s+(?:the\s+)?(?:{MOST})"
+)
+"""In which order things are wanted: *oldest first*, *from longest to shortest*."""
+
+
 def than_words(text: str, start: int = 0, names: Sequence[Mention] = ()) -> Iterator[re.Match[str]]:
     """The words from `start` on, outside of names, that compare two things: *longer than*, *before*.
 

@@ -18,12 +18,14 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from clew.graph.steps import Step, opposite, relation_of
+from clew.graph.values import MONTHS
 from clew.query.execute import Executor
 from clew.query.tree import (
     Anchor,
     Both,
     Compared,
     Counted,
+    Extreme,
     OfType,
     OnEdge,
     Part,
@@ -43,7 +45,7 @@ from clew.query.tree import (
 from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
 from clew.reading.called import asks_for_names, in_language
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
-from clew.reading.english import EXTREME, FUNCTION, HAVING, LIGHT, PREPOSITIONS
+from clew.reading.english import FUNCTION, HAVING, LIGHT, PREPOSITIONS, SUPERLATIVE
 from clew.reading.framing import TALK
 from clew.reading.last_set import (
     AUX,
@@ -93,25 +95,39 @@ _PRONOUN = re.compile(
     re.I,
 )
 _BARE = re.compile(
-    rf"(?<=\w )(?:that|this)(?=\s*$)|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)"
-    rf"(?=\s+(?:{'|'.join(sorted(PREPOSITIONS))})\b)",
+    r"(?<=\w )(?:that|this)(?=\s*$)"
+    r"|(?:(?<=\bis )|(?<=\bwas )|(?<=\bdid )|(?<=\bdoes ))(?:that|this)(?=\s+(\w+))"
+    r"|(?:(?<=\bdo )|(?<=\bare )|(?<=\bwere )|(?<=\bdid ))(?P<many>those|these)(?=\s+(\w+))",
     re.I,
 )
-"""*That* without a noun: *who supplies that*, *which country is that in*."""
+"""*That* without a noun: *who supplies that*, *which country is that in*, *when did that open*."""
+_ASKED_FOR = re.compile(
+    r"\W*(?:\w+\s+)?(?:(?P<who>who\w*)|(?P<where>where)"
+    r"|(?P<what>which|what)\b(?!\s+(?:year|date|day|month|time)\b))\b",
+    re.I,
+)
+"""What a question asks for, that a pronoun may stand for; *how many* and *when* ask for no such thing."""
 _HAVE = re.compile(
     r"(?:which|what|how\s+many)\s+(?!ones?\b).*\b(?:have|(?P<one>has))\s+(?P<between>.*\b(?!of\b)\w+\s+)?",
     re.I,
+)
+_ROLE = re.compile(
+    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?\b|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(
     r"(?!.*\bof\b)(?P<the>(?:who|what|which|where|how\s+(?:much|many))\s+(?:is|was)\s+(?:the|an?)\s+[\w\s-]+?)(?P<unit>,?\s+in\s+[\w\s]+)?",
     re.I,
 )
+_TOPIC = re.compile(rf"(?P<topic>[^,]+),\s*(?P<asked>(?:who|wh[aei]\w+|how|{AUX})\b.+)", re.I)
+"""*What about Dune, when did that come out*: what is asked, and of what."""
+_NO_MORE = re.compile(rf"(?:who|wh[aei]\w+|how(?:\s+\w+)?)\s+{AUX}\s+(?:s?he|it|they|that|those)", re.I)
+"""*And Ann, who has she?*: a question of which nothing but the name is new."""
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 _IN_TURN = re.compile(
-    rf"\bthe\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
+    rf"\b(?:the|that)\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
     r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
     re.I,
 )
@@ -123,11 +139,13 @@ _BOTH = re.compile(
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
 _THE_ONE = re.compile(
     rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
-    rf"|(?:of|among)\s+{THEM})\b|one(?P<many>s)?\s+(?:(?P<that>(?:who|that|which)\s+)|(?=(?:{'|'.join(PREPOSITIONS)}|without|\w+ed)\b))"
+    rf"|(?:of|among)\s+{THEM})\b|(?P<bare>\w{{3,}}(?:er|est))(?=$|\s+(?P<then>[\w-]+))"
+    rf"|one(?P<many>s)?\s+(?:(?P<that>(?:who|that|which)\s+)|(?=(?:{'|'.join(PREPOSITIONS)}|without|\w+ed)\b))"
     r"(?P<said>.+))(?P<owns>['’]s\b)?",
     re.I,
 )
 """One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
+_BEST_ALONE = re.compile(r"(?:the\s+)?(\w+est|first|last|best|worst|most|least)(?:\s+ones?)?", re.I)
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _BE = r"(?:is|are|was|were)"
 _THERE = rf"{_BE}\s+there"
@@ -141,6 +159,7 @@ _NEXT = re.compile(
     r"|(?P<way>next|following|previous|preceding|last)\s+(?P<of>year|month|day)|(?P<day>\d{1,2})(?:st|nd|rd|th))",
     re.I,
 )
+_MONTH = re.compile(rf"(?:(?:in|for)\s+)?({'|'.join(MONTHS)})", re.I)
 _SAME_TIME = re.compile(
     r"\s+(?:(?:in|on|at|for)\s+)?(?:that\s+same|that|the\s+same)\s+(?:year|month|day|date|time|period|week)$",
     re.I,
@@ -179,21 +198,27 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     lead = _LEAD.match(question)
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
+    rest = re.sub(
+        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b)", r"\1 has ", rest, flags=re.I
+    )
     rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
     rest = re.sub(
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
     if last.query is None and not last.thread.total:
-        leans = goes_on(question) and (lead or _FollowUps(last, question).leans(rest))
-        if not leans and not _POINTS.search(rest):
-            return []
-        return Abstention("unplaced", "this goes on from the last question, which was not answered")
-    ways = _ways(last, question, rest, is_led=is_led)
+        return _FollowUps(last, question).after_open(rest, is_elliptic=is_led and not _ASKS.match(rest))
+    known = _FollowUps(last, question).known(rest)
+    ways = _ways(last, question, known, is_led=is_led)
+    if not ways and known != rest:
+        ways = [FollowUp(f"{known}?", is_said=True)]
     if not ways and lead and not _ASKS.match(rest):
         return Abstention("unplaced", f'I cannot tell what is asked of "{rest}" after the last question')
     if isinstance(ways, Abstention) or not YES_NO.match(rest):
         return ways
-    return [way if way.query else replace(way, around=_verdict(way.around)) for way in ways]
+    return [
+        replace(way, around=_verdict(way.around)) if way.query is None and YES_NO.match(way.text) else way
+        for way in ways
+    ]
 
 
 def goes_on(question: str) -> bool:
@@ -212,7 +237,8 @@ def is_elliptic(question: str) -> bool:
     """Whether a question says only what takes a place in the last one, as *And Krakow?* does."""
     question = question.strip().rstrip("?!. ")
     lead = _LEAD.match(question)
-    return lead is not None and not _ASKS.match(question[lead.end() :])
+    rest = question[lead.end() :] if lead else ""
+    return lead is not None and not _ASKS.match(rest) and not _TOPIC.fullmatch(rest)
 
 
 def _verdict(around: Around | None) -> Around:
@@ -243,6 +269,10 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         named = reading.in_turn(rest)
         if named:
             return named
+        if (topic := _TOPIC.fullmatch(rest)) and (node := reading.only_name(topic["topic"])) is not None:
+            if _NO_MORE.fullmatch(topic["asked"]):
+                return _ways(last, question, topic["topic"], is_led=True)
+            return _ways(last.about(Anchor(node)), question, topic["asked"], is_led=False)
     if WHICH_BEST.fullmatch(rest):
         last = last.before_count()
         of_set, reading = OfSet(last, question), _FollowUps(last, question)
@@ -262,6 +292,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.next_value(rest)
         or (reading.how_many(rest) if is_led else [])
         or (reading.named(rest) if is_bare else [])
+        or of_set.best_group(rest)
         or of_set.by_group(rest)
         or of_turns.when(rest)
         or of_turns.of_both(rest)
@@ -273,7 +304,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.by_member(rest)
         or reading.without(rest)
         or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
-        or of_set.narrowed(rest, replaces=is_led)
+        or [*(reading.of_topic(rest) if is_led else []), *of_set.narrowed(rest, replaces=is_led)]
         or reading.referring(rest)
     )
 
@@ -307,13 +338,36 @@ class _FollowUps:
         types = {word for label in self.last.reader.vocabulary.types for word in label.split()}
         return not any(singular(t.norm) in types for t in tokens(rest))
 
+    def after_open(self, rest: str, *, is_elliptic: bool) -> list[FollowUp] | Abstention:
+        """After a question that was not answered: of the one thing that it names, if nothing else is meant.
+
+        *It* is the book after *who printed Dune?* and *how heavy is Dune?*, not after *what does it cite?*.
+        """
+        meant, asked = self.last.named_in_open, _ASKED_FOR.match(self.last.thread.question)
+        said = [m for m in _PRONOUN.finditer(_BARE.sub(_it, rest)) if self._is_reference(rest, m)]
+        if meant is not None and len(said) == 1 and not is_elliptic and self._may_mean(said[0], meant):
+            match = said[0]
+            is_clear = (
+                (not asked and not match["many"])
+                or (asked and asked["who"] and match["thing"] and meant.is_person is False)
+                or (asked and asked["where"] and (match["thing"] or match["person"]))
+                or (asked and asked["what"] and match["person"] and meant.is_person)
+            )
+            if is_clear and (ways := self.referring(rest)):
+                return ways
+        if _POINTS.search(rest) or (goes_on(self.question) and (is_elliptic or self.leans(rest))):
+            return Abstention("unplaced", "this goes on from the last question, which was not answered")
+        return []
+
     # names
 
     def has_words(self, text: str) -> bool:
         """Whether a text has words of its own beside names and words that say nothing by themselves."""
         mentions = self._mentions(text)
         return any(
-            t.norm not in _IDLE and not any(m.start < t.stop and t.start < m.stop for m in mentions)
+            t.norm not in _IDLE
+            and not any(m.start < t.stop and t.start < m.stop for m in mentions)
+            and not re.match(r"\s+than\b", text[t.stop :], re.I)
             for t in tokens(text)
             if any(c.isalnum() for c in t.norm)
         )
@@ -326,6 +380,28 @@ class _FollowUps:
             if not any(mention.overlaps(other) for other in kept):
                 kept.append(mention)
         return sorted(kept, key=lambda m: m.start)
+
+    def known(self, text: str) -> str:
+        """A text with whole names for parts of names that one thing of the last turns has: *Tregear*."""
+        told, label = self.last.told, self.last.reader.graph.label
+        for mention in reversed(self._mentions(text)):
+            how = mention.candidates[0].how if mention.candidates else PARTIAL + 1
+            is_part = not re.match(r"[^\w\s]\w|['’]s\w", text[mention.stop :])
+            alike = [c.node for c in mention.candidates if is_part and c.how == how <= PARTIAL]
+            meant = [node for node in alike if node in told]
+            if len(alike) > 1 and len(meant) == 1:
+                text = f"{text[: mention.start]}{label(meant[0])}{text[mention.stop :]}"
+        return text
+
+    def only_name(self, text: str) -> int | None:
+        """What a text names, if it is nothing but one name of one thing."""
+        text = re.sub(r"^(?:the|an?)\s+", "", text, flags=re.I)
+        match self._mentions(text):
+            case [Mention(start=0) as mention] if mention.stop == len(text) and mention.candidates:
+                first, *others = mention.candidates
+                return None if others and others[0].how == first.how else first.node
+            case _:
+                return None
 
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
@@ -377,7 +453,8 @@ class _FollowUps:
         if len(old) != len(mentions):
             return []
         new = [
-            next((v for v in m.values if v.date == o.date), None) for o, m in zip(old, mentions, strict=True)
+            next((v for v in m.values if (v.date, v.yearly) == (o.date, o.yearly)), None)
+            for o, m in zip(old, mentions, strict=True)
         ]
         if None in new or not new:
             return []
@@ -419,6 +496,10 @@ class _FollowUps:
     def reworded(self, rest: str) -> list[FollowUp]:
         """*And with black?*: in the place of the phrase of the last question with the same preposition."""
         asked, words = self.last.thread.question.rstrip("?!. "), rest.split()
+        best, parts = _BEST_ALONE.fullmatch(rest), parts_of(self.last.query.part) if self.last.query else []
+        ranked = list(SUPERLATIVE.finditer(asked))
+        if best and len(ranked) == 1 and any(isinstance(part, Extreme) for part in parts[1:]):
+            return self._in_place(*ranked[0].span(), best[1])
         if len(words) < 2 or words[0].lower() not in PREPOSITIONS or len(words) > 5:
             return []
         ends = "|".join(sorted(PREPOSITIONS))
@@ -436,6 +517,11 @@ class _FollowUps:
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?*, *and on the 11th?*: the last question of another date."""
         match, query = _NEXT.fullmatch(rest), self.last.query
+        if query is not None and (month := _MONTH.fullmatch(rest)):
+            number = [name[:3] for name in MONTHS].index(month[1][:3].lower()) + 1
+            values = dict.fromkeys(v for p in _parts(query) for v in _values_of(p))
+            new = {v: other for v in values if (other := _of_month(v, number))}
+            return [FollowUp(self.question, query=_with_values(query, new))] if len(new) == 1 else []
         if query is not None and (side := _OTHER_SIDE.fullmatch(rest)):
             return self._on_side(query, ">" if side["side"].lower() in _UP else "<")
         if match is None or query is None:
@@ -488,16 +574,20 @@ class _FollowUps:
         """*What else did he found?*: what a relation of the last turns leads back to but what was told."""
         is_said, vocabulary = bool(_ELSE.fullmatch(rest)), self.last.reader.vocabulary
         pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
-        executor = Executor(self.last.reader.graph)
-        for query in filter(None, (self.last.query, *self.last.earlier)) if is_said and pronoun else ():
+        executor, told = Executor(self.last.reader.graph), list[tuple[Referent, int, Step]]()
+        for query in filter(None, (self.last.query, *self.last.earlier)) if is_said else ():
             reached = executor.members(query.part).tolist()
             match query.part:
                 case Walk(Anchor(source), step) if len(reached) == 1 and reached[0] in self.last.told:
-                    part: Part = Without(Walk(Anchor(reached[0]), vocabulary.back_over(step)), Anchor(source))
+                    told.append((self.last.one(reached[0]), source, step))
                 case _:
                     continue
-            if pronoun is None or not self._may_mean(pronoun, self.last.one(reached[0])):
+        if pronoun and pronoun["person"]:
+            told.sort(key=lambda each: each[0].is_person is not True)
+        for referent, source, step in told:
+            if pronoun is None or referent.is_value or not self._may_mean(pronoun, referent):
                 continue
+            part: Part = Without(Walk(referent.part, vocabulary.back_over(step)), Anchor(source))
             text = _OTHER.sub("", f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}")
             for token in (t for t in tokens(text) if t.norm.isalnum() and t.norm not in _FRAME):
                 types = [
@@ -617,6 +707,8 @@ class _FollowUps:
         match, things = _THE_ONE.search(rest), self.last.things
         if match is None or things is None or len(things.members) < 2:
             return []
+        if match["bare"] and not self._is_alone(match):
+            return []
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
         if re.fullmatch(
             rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I
@@ -625,7 +717,8 @@ class _FollowUps:
         if any(m.strong and m.candidates and m.stop <= match.start() for m in self._mentions(rest)):
             return []  # one of what is named before: *in the 2024 Masters but not in the 2023 one*
         being = "" if match["that"] else "are " if match["many"] else "is "
-        said = f"the {match['best']} one" if match["best"] else match["said"]
+        best = match["best"] or match["bare"]
+        said = f"the {best} one" if best else match["said"]
         for way in OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False):
             query = self.last.read(way.text, way.around)
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
@@ -633,6 +726,13 @@ class _FollowUps:
                 one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
                 return [self._put(before_it, one, behind)]
         return [FollowUp(f"{rest}?", lambda _: None)]
+
+    def _is_alone(self, match: re.Match[str]) -> bool:
+        """Whether words that rank have no noun behind them: *the lightest come from*."""
+        best, then = match["bare"].lower(), (match["then"] or "").lower()
+        is_verb = re.search(r"\b(?:do|does|did)\s+$", match.string[: match.start()], re.I)
+        is_next = not then or then in FUNCTION | PREPOSITIONS or is_verb or Lexicon.load().mostly_verb(then)
+        return bool(is_next) and (bool(SUPERLATIVE.match(best)) or is_comparative(best))
 
     def asks_for_names(self, rest: str) -> bool:
         """Whether names are asked of what a pronoun stands for: *what is its German name*."""
@@ -702,7 +802,7 @@ class _FollowUps:
 
     def referring(self, rest: str) -> list[FollowUp] | Abstention:
         """A question in which a name stands in the place of *it*, *they*, *that city*, *there*."""
-        rest = _BARE.sub("it", rest)
+        rest = _BARE.sub(_it, rest)
         mentions = self._mentions(rest)
         names = [m for m in mentions if m.strong and m.candidates]
         said = (m for m in _PRONOUN.finditer(rest) if not any(n.start < m.start() < n.stop for n in names))
@@ -714,7 +814,7 @@ class _FollowUps:
         ):
             found = found[1:]  # people in general: *where do they make it*
         if not found:
-            return [] if mentions else self._of_last(rest)
+            return [] if any(not m.text.islower() for m in mentions) else self._of_last(rest)
         match = found[0]
         own = _HAVE.fullmatch(rest[: match.start()])
         is_far = own and (own["between"] or match[0].lower() in ("its", "their"))
@@ -787,13 +887,43 @@ class _FollowUps:
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
             # *On which machine?* is no question by itself.
-            return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in referents[:1]]
-        if (the := _THE.fullmatch(rest)) and not EXTREME.search(rest):
+            meant = [r for r in referents if not r.is_value] or referents
+            return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in meant[:1]]
+        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
+        if (the := _THE.fullmatch(rest)) and not is_ranked:
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
-            return [replace(way, is_whole=True, rank=int(r.is_set)) for way, r in ways]
+            executor = Executor(self.last.reader.graph)
+
+            def alone(query: Query) -> Query | None:
+                is_one = query.ask != "list" or len(executor.members(query.part)) == 1
+                return query if is_one else None  # *who was the master?* asks for one of many
+
+            return [
+                *(replace(way, rank=int(r.is_set)) for way, r in ways),
+                FollowUp(f"{rest}?", alone, rank=2),
+            ]
         if _HOW.fullmatch(rest):
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)
+
+    def of_topic(self, rest: str) -> list[FollowUp]:
+        """*And the deputy?*: what else the thing has that was asked of; *and the owners?* of a set."""
+        match, query = _ROLE.fullmatch(rest), self.last.query
+        if match is None or query is None or self._mentions(rest):
+            return []
+        if SUPERLATIVE.match(match["role"]) and match["role"] not in self.last.reader.vocabulary.relations:
+            return []
+        role, named = match["role"], entities_of(query)
+        is_many = singular(role) != role and any(r.is_set for r in self.last.referents)
+        if is_many:
+            of = next(r for r in self.last.referents if r.is_set)
+        elif len(named) == 1 and isinstance(query.part, Walk) and query.ask == "list":
+            of = self.last.one(named[0])
+        elif not named and self.last.referents and not self.last.referents[0].is_set:
+            of = self.last.referents[0]
+        else:
+            return []
+        return [replace(self._put(f"What {'are' if is_many else 'is'} the {role} of ", of, ""), rank=-1)]
 
     def than_last(self, rest: str) -> list[FollowUp]:
         """*Are there any older blocks?* after a question of one: older than that."""
@@ -875,6 +1005,14 @@ class _FollowUps:
         return FollowUp(text, around, (name,), is_said=not referent.is_set and not is_other)
 
 
+def _it(that: re.Match[str]) -> str:
+    """*It* for *that*, unless a noun is behind it: *did that club win*, not *did that open*."""
+    word = (that[1] or that[3] or "").lower()
+    is_last = that.string[that.end() :].strip().lower() == word
+    is_noun = not is_last and word not in PREPOSITIONS and not Lexicon.load().mostly_verb(word)
+    return that[0] if is_noun else "they" if that["many"] else "it"
+
+
 _COMPARING = (
     LATER | EARLIER | FEWER | frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller"))
 )
@@ -950,6 +1088,20 @@ def _moved(value: Value, unit: str, way: int, day: int) -> Value | None:
     return replace(
         value, number=float(begin.toordinal() - 1), width=value.width + (end - begin).days - length
     )
+
+
+def _of_month(value: Value, month: int) -> Value | None:
+    """Another month of the same year; None for what is no month, or the same."""
+    if value.yearly:
+        new = replace(value, number=100.0 * month)
+        return new if value.number % 100 == 0 and new != value else None
+    first = date.fromordinal(int(value.number) + 1) if value.date and value.number >= 1 else None
+    if first is None or first.day > 1 or not 27 <= value.width < 31 or first.month == month:
+        return None
+    begin = first.replace(month=month)
+    length = (begin.replace(day=28) + timedelta(days=4)).replace(day=1) - begin
+    width = value.width + length.days - int(value.width) - 1
+    return replace(value, number=float(begin.toordinal() - 1), width=width)
 
 
 def _values_of(part: Part) -> list[Value]:

@@ -37,7 +37,7 @@ from clew.query.tree import (
 from clew.query.values import NUMBER_WORDS
 from clew.query.words import say
 from clew.reading.certainty import Around
-from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
+from clew.reading.comparisons import BEST_FIRST, EARLIER, FEWER, LATER, MOST, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
 from clew.reading.thread import LastAnswer
 from clew.text.inflection import singular, singular_noun, singular_of
@@ -47,7 +47,6 @@ from clew.types import Abstention
 
 THEM = r"(?:them|those|these|they)"
 AUX = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
-_MOST_WORDS = r"\w{3,}est(?:-\w+)?|(?:most|least)\s+\w+|best|worst"
 _NUMBERS = "|".join((*(word for word, number in NUMBER_WORDS.items() if 1 < number < 20), r"\d{1,2}"))
 ALL = re.compile(
     rf"(?P<count>(?:how many|count)(?:\s+(?:are|is|were|{THEM}|there|that|of|in|all|total"
@@ -63,13 +62,12 @@ SORT = re.compile(
     rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)(?:\s*,)?\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
-    rf"|from\s+(?:the\s+)?(?P<best>{_MOST_WORDS})\s+to\s+(?:the\s+)?(?:{_MOST_WORDS})"
-    rf"|(?:with\s+)?(?:the\s+)?(?P<first>{_MOST_WORDS}|dearest|most|least|fewest)(?:\s+ones?)?\s+first)",
+    rf"|{BEST_FIRST})",
     re.I,
 )
 _WAY = re.compile(
     r"[\s,(]+(?:(?:in\s+)?(?P<down>desc)\w*(?:\s+order)?|(?:in\s+)?asc\w*(?:\s+order)?"
-    rf"|(?:the\s+)?(?P<first>{_MOST_WORDS}|most|least|fewest)(?:\s+\w+)?\s+first)\)?$",
+    rf"|{BEST_FIRST})\)?$",
     re.I,
 )
 ONLY = re.compile(
@@ -95,11 +93,13 @@ _OF_THEM = re.compile(
 )
 _PARTITIVE = re.compile(
     rf"\b(?:which|who|what|whose|many|much|any|ones?|all|none|most|both|each|some|either|neither|first|last|\w+er"
-    rf"|(?:{_MOST_WORDS}|average|mean|total|sum)(?:\s+[\w-]+){{0,3}})(?:\s+ones?)?$|^$",
+    rf"|(?:{MOST}|average|mean|total|sum)(?:\s+[\w-]+){{0,3}})(?:\s+ones?)?$|^$",
     re.I,
 )
 _THEIR = re.compile(r"\btheir\b(?P<rest>.+)", re.I)
-_TOGETHER_OR_MEAN = re.compile(r"\b(?:together|altogether|combined|in total|in all|on average)\b", re.I)
+_TOGETHER_OR_MEAN = re.compile(
+    r"\b(?:together|altogether|combined|in total|in all|on average|between them|add up to|come to)\b", re.I
+)
 _HOW_MUCH = re.compile(
     r"how\s+(?:many|much)\s+(?P<what>\w+)\s+(?:(?P<mean>on average)|together|altogether|combined"
     r"|in (?:total|all))",
@@ -108,10 +108,13 @@ _HOW_MUCH = re.compile(
 _AMOUNT = re.compile(r"\b(?:average|mean|total|sum|combined|overall|highest|lowest|maximum|minimum)\b", re.I)
 WHICH_BEST = re.compile(
     rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+|(?:what|who)['’]s\s+)"
-    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{_MOST_WORDS})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
+    rf"(?P<best>(?:the\s+)?(?:(?:{_NUMBERS})\s+)?(?:{MOST})(?:\s+ones?)?(?:\s+(?:by|in\s+terms\s+of)\s+[\w\s-]+)?)",
     re.I,
 )
-_WHICH_ARE = re.compile(r"which\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s)", re.I)
+_WHICH_ARE = re.compile(
+    r"(?:which|(?P<many>how\s+many))\s+(?=(?:is|are|was|were|has|have|had|do|does|did|can)\s(?!there\b))",
+    re.I,
+)
 _WHICH_BE = re.compile(
     r"which\s+(?:is|are|was|were)\s+(?P<of>(?:the|his|her|its|their)\b|(?P<owner>.*)['’]s\b)?\s*"
     r"(?:(?:most|least|top|bottom)\b)?(?P<rest>.+)",
@@ -123,7 +126,9 @@ BEST = re.compile(
 )
 BY = re.compile(r"\b(?:by|per|(?:for|in|of|at)\s+(?:each|every))\s+[\w\s-]+$", re.I)
 _OF_ONE = re.compile(
-    rf"\b(?:{_MOST_WORDS}|first|last)\b(?!\s+(?:two|three|\d))|^which \w+ (?:is|was|has|does)\b", re.I
+    rf"\b(?:{MOST}|first|last|(?:most|least)$)(?!\w)(?!\s+(?:two|three|\d))"
+    r"|^which \w+ (?:is|was|has|does)\b",
+    re.I,
 )
 """What is so of one thing alone."""
 _BEST_ONE = re.compile(r"(?:(?<=est)|(?<=most)|(?<=first)|(?<=last))\s+ones?$", re.I)
@@ -134,9 +139,20 @@ _ANY = re.compile(
     rf"|(?P<be>{AUX})\s+there\s+(?:any|one)(?:\s+of\s+{THEM}|\s+ones)?\s+(?P<behind>(?:(?:{'|'.join(PREPOSITIONS)}|without|that|who|which)\b|\w+ed\b|built\b).+)",
     re.I,
 )
+_ALSO = re.compile(
+    r"(?:are|were|is|was|have|has|had|do|does)(?:n['’]t|\s+not)?\s+(?!(?:there|any|some|all|both|each|either|none|they|these|those"
+    r"|it|its|this|that|s?he|h(?:is|er)|their|the|you|we|i)\b)",
+    re.I,
+)
+"""Words that go on with what else is so of a set, behind *and*: *and have a pool?*."""
+_GROUP_BEST = re.compile(
+    r"(?:(?:which|what|who)(?:\s+ones?|\s+of\s+(?:them|those|these)|\s+\w+)?\s+(?:has|have|had|got|is|was|are|were)\s+)?(?:the\s+)?"
+    r"(?P<word>most|fewest|least|highest|lowest|largest|smallest|biggest)(?:\s+ones?)?",
+    re.I,
+)
 _SO_MANY = re.compile(
     r"(?P<of>\b(?:of|among|from|between)\s+)?\b(?:all\s+)?(?P<the>the|these|those|them|his|her|its|their|our)\s+"
-    rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{_MOST_WORDS}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
+    rf"(?P<number>{_NUMBERS})\b(?!\s*[-%]|\s+(?:{MOST}|first|last)\b)(?:\s+(?P<noun>[^\W\d]+)(?:\s+ones?)?)?",
     re.I,
 )
 _OTHER_ONES = re.compile(
@@ -162,7 +178,7 @@ _SAME = re.compile(
     re.I,
 )
 _OF_TWO = re.compile(r"\b(?:of|from|between)\s+(?:the\s+)?(?:two|both)\b|\bof\s+them\b", re.I)
-_WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{_MOST_WORDS}|first|last)\b.*)", re.I)
+_WHO_BEST = re.compile(rf"who\s+(?P<is>(?!else\b).*\b(?:{MOST}|first|last)\b.*)", re.I)
 _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|hers|its|theirs?|there)\b", re.I)
 YES_NO = re.compile(rf"{AUX}(?:n['’]t)?\s", re.I)
 _HAVING = re.compile(r"(?P<not>without|lacking|with\s+no)\s+|(?:with|having)\s+", re.I)
@@ -262,16 +278,17 @@ def sets_meant(last: LastAnswer, rest: str) -> list[tuple[LastAnswer, str]] | Ab
         return _so_many(last, rest, match)
     if meant := _said_before(last, rest):
         return [meant]
+    executor = Executor(last.reader.graph)
+    sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
+    if (last.things is not None and len(last.things.members) > 1) or any(n > 1 for n in sizes):
+        return []
     is_of_people = re.search(r"\b(?:they|them|their)\b", rest, re.I) and not re.match(
         r"which\s+ones?\b", rest, re.I
     )
     people = next(last.of_run(), None) if is_of_people else None
     if people is not None and len(people.members) > 1 and people.are_people:
         return [(replace(last, focus=people), rest)]
-    executor = Executor(last.reader.graph)
-    sizes = [len(executor.members(query.part)) for query, _ in last.run if query.ask != "count"]
-    is_of_one = last.things is not None and len(last.things.members) < 2 and all(n < 2 for n in sizes)
-    if is_of_one and last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
+    if last.run and (_of_them(rest) or WHICH_IS_MORE.fullmatch(rest) or _SAME.fullmatch(rest)):
         return [(replace(last, focus=t), rest) for t in last.of_run() if len(t.members) > 1]
     return []
 
@@ -283,7 +300,7 @@ def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
         return None
     said, found = tokens(match["said"]), list[tuple[LastAnswer, int]]()
     for query in filter(None, (last.query, *last.earlier)):
-        meant = last if query is last.query else last.of_query(query)
+        meant = last if query is last.query else last.about(query.part)
         members = set(meant.things.members if meant.things else ())
         text = f"{say(query, vocabulary)} {last.thread.question if query is last.query else ''}"
         known = set(map(singular_of, tokens(text))) - FUNCTION
@@ -374,7 +391,8 @@ class OfSet:
 
     def names_what_is_asked(self, rest: str) -> bool:
         """Whether a question has a noun of the graph: *longest film in the programme* is a whole one."""
-        return any(singular(t.norm) in self.last.reader.vocabulary.nouns for t in tokens(rest))
+        nouns, lexicon = self.last.reader.vocabulary.nouns, Lexicon.load()
+        return any(singular(t.norm) in nouns and not lexicon.mostly_verb(t.norm) for t in tokens(rest))
 
     def _called(self, noun: str | None) -> bool:
         """Whether a noun may call the members, as *ones* and no noun do."""
@@ -404,7 +422,8 @@ class OfSet:
             return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
         if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
             return []  # a sum
-        return [FollowUp(self.question, query=Query("count" if match["count"] else "list", whole))]
+        found = Query("count" if match["count"] else "list", whole)
+        return [] if found == self.last.query and match["count"] else [FollowUp(self.question, query=found)]
 
     def of_same(self, rest: str) -> list[FollowUp]:
         """*Do they play for the same team?*: whether what is read of one of them is that of the others."""
@@ -441,20 +460,16 @@ class OfSet:
 
     def in_order(self, rest: str) -> list[FollowUp]:
         """*Sort them by age, oldest first*: by what "What is the age of X?" is read as."""
-        match, whole, things = SORT.fullmatch(rest), self.whole, self.last.things
-        if (
-            match is None
-            or whole is None
-            or things is None
-            or not things.members
-            or not self._called(match["noun"])
-        ):
+        match, things = SORT.fullmatch(rest), self.last.things
+        if match is None or things is None or not things.members or not self._called(match["noun"]):
             return []
+        part = things.part  # another order takes the place of the last
+        whole = part.source if isinstance(part, Extreme) and part.number == 0 else part
         said = match["of"] or match["by"] or ""
         way = _WAY.search(f" {said}")
         key, node = f" {said}"[: way.start()] if way else said, things.members[0]
         key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
-        best = match["best"] or match["first"] or (way["first"] if way else None)
+        best = match["from"] or match["first"] or (way and (way["from"] or way["first"]))
         name = self.last.reader.graph.label(node)
         found: list[FollowUp] = []
 
@@ -537,6 +552,21 @@ class OfSet:
 
         return [FollowUp(f"How many {self.noun} are there {rest}?", around)]
 
+    def best_group(self, rest: str) -> list[FollowUp] | Abstention:
+        """*Which has the most?* of what was counted by group."""
+        query, best = self.last.query, _GROUP_BEST.fullmatch(rest)
+        if query is None or not query.by or query.ask == "list" or best is None:
+            return []
+        if query.period or query.ask != "count":
+            return Abstention("unplaced", f'I cannot tell which group "{rest}" asks for: none was counted')
+        groups = query.part
+        for step in query.by:
+            groups = Walk(groups, step)
+        back = tuple(opposite(step) for step in query.by[::-1])
+        largest = _comparative(best["word"].lower()) not in FEWER
+        found = Extreme(groups, back, counted=True, largest=largest, among=query.part)
+        return [FollowUp(self.question, query=Query("list", found))]
+
     def narrowed(self, rest: str, *, replaces: bool) -> list[FollowUp]:
         """*Only those in Berlin*, *which of them …*, *leave out …*: all such things, and the set."""
         query, noun = self.last.query, self.noun
@@ -556,6 +586,9 @@ class OfSet:
         is_count = how.is_elliptic and query is not None and query.ask == "count"
 
         def around(query: Query) -> Query | None:
+            kinds = set(map(type, parts_of(query.part)))
+            if how.is_elliptic and Walk in kinds <= {OfType, Walk, Both}:
+                return None  # *and the publisher?*: each has one
             found = self._within(query, replaces=not how.is_narrower, swaps=how.swaps)
             if found is None or (how.is_best and not isinstance(found.part, Extreme)):
                 return None
@@ -611,6 +644,8 @@ class OfSet:
             if BEST.fullmatch(kept):
                 return [_the_best(kept, noun)], _How(is_best=True)
             return _being(kept, only["that"], noun), _How(is_elliptic=not said.get("verb"))
+        if is_led and (also := _ALSO.match(rest)) and not self._names(rest[also.end() :]):
+            return [f"Which {noun} {rest}"], _How()
         if any_of := _ANY.fullmatch(rest):
             aux, said = any_of["aux"] or any_of["be"], any_of["rest"] or any_of["behind"]
             that = re.match(r"(?:that|who|which)\s+", said, re.I)
@@ -619,12 +654,17 @@ class OfSet:
             return [text], _How(verdict=(any_of["how"] or "any").lower())
         return None
 
+    def _names(self, text: str) -> bool:
+        """Whether a text begins with a name of which more is said: *White Barn wider*."""
+        named = [m for m in self.last.reader.name(text) if m.start == 0 and m.candidates]
+        return text[:1].isupper() and any(m.stop < len(text) for m in named)
+
     def _some_of(self, rest: str, noun: str, *, is_best: bool) -> tuple[list[str], _How]:
         """*Which of them …*, *the oldest of those indoor ones*, *who has most among them*."""
         texts = [_OF_THEM.sub(f" {said}", rest, count=1) for said in self._nouns_said(rest, noun)]
         if best := re.match(
             rf"(?:(?:which|what|who)(?:\s+ones?)?\s+(?:is|are|was|were)\s+)?(?:the\s+)?"
-            rf"(?P<best>{_MOST_WORDS})\s+(?P<noun>{noun}.*)",
+            rf"(?P<best>{MOST})\s+(?P<noun>{noun}.*)",
             texts[0],
             re.I,
         ):
@@ -653,7 +693,9 @@ class OfSet:
         if best := WHICH_BEST.fullmatch(rest):
             return [_the_best(best["best"], noun)], _How(is_best=True)
         if which := _which_are(rest):
-            return [f"Which {noun} {rest[which.end() :]}"], _How(swaps=not is_best, is_best=is_best)
+            is_many = which[0].lower().startswith("how")
+            swaps = not is_best and not is_many
+            return [f"{which[0]}{noun} {rest[which.end() :]}"], _How(swaps=swaps, is_best=is_best)
         if not is_led and self.names_what_is_asked(rest):
             return None
         if BEST.fullmatch(rest):
@@ -710,7 +752,7 @@ class OfSet:
             whole = swapped
         steps = set(steps_of(query))
         while isinstance(whole, Extreme | Compared | Counted) and (
-            (isinstance(whole, Extreme) and whole.number == 1)
+            (isinstance(whole, Extreme) and (whole.number == 1 or whole.nth))
             or (replaces and steps & set(steps_of(Query("list", whole))))
         ):
             whole = whole.source
@@ -806,7 +848,7 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
     """*How long are they on average*, *how much do they cost in total*, of the set."""
     texts = [f"{rest[: they.start()]}the {noun}{rest[they.end() :]}"]
     if cost := re.match(
-        rf"how\s+(?:much|many)(?P<of>\s+\w+)?\s+(?:do|does|did|is|are|were)\s+{THEM}\s+(?P<verb>\w+)?",
+        rf"(?:how\s+(?:much|many)(?P<of>\s+\w+)?|what)\s+(?:do|does|did|is|are|were)\s+{THEM}\s+(?P<verb>\w+)?",
         rest,
         re.I,
     ):
@@ -819,7 +861,7 @@ def _of_amount(rest: str, they: re.Match[str], noun: str) -> list[str]:
 def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
-    if by := re.fullmatch(rf"(?P<best>{_MOST_WORDS})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
+    if by := re.fullmatch(rf"(?P<best>{MOST})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
         way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
         return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(

@@ -16,6 +16,7 @@ import numpy as np
 
 from clew.graph.graph import ValueKind
 from clew.graph.steps import Step, is_backward, opposite, relation_of
+from clew.graph.values import UNITS
 from clew.query.execute import Executor
 from clew.query.tree import (
     Anchor,
@@ -59,7 +60,8 @@ _TOGETHER = re.compile(
 _DIFFERENCE = re.compile(
     r"by\s+how\s+(?:many|much)(?:\s+(?P<unit>(?!is|was|are|were|does)\w+))?(?:\s+(?:is|was|are|were)\s+\w+(?:\s+\w+)?)?"
     r"|how\s+(?:many|much)(?:\s+(?P<of>\w+))??\s+(?:more|less|fewer|\w+er)\s+(?:is|was|are|were)\s+(?:that|this|it|s?he|they)"
-    r"|(?:(?:what|how\s+\w+)\s+(?:is|was)|what['’]s)\s+the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?",
+    r"|(?:(?:(?:what|how\s+\w+)\s+(?:is|was)|what['’]s)\s+)?the\s+difference(?:\s+between\s+(?:them|the\s+two|those|these|both))?"
+    r"(?:,?\s+in\s+(?P<in>\w+)(?:\s+an?\s+\w+)?)?",
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
@@ -112,7 +114,7 @@ class OfTurns:
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):
-            return self._difference(match["unit"] or match["of"] or "")
+            return self._difference((match["unit"] or match["of"] or match["in"] or "").lower())
         return []
 
     def _most_of_run(self, rest: str) -> list[FollowUp]:
@@ -180,7 +182,7 @@ class OfTurns:
                     one = Walk(one, step)
                 parts = [one, value]
             case _:
-                pass
+                parts = [_ranked_by(part) for part in parts]
         if len(parts) == 2:
             found = Query("difference", parts[0], parts[1])
             number = executor.number(found)
@@ -190,7 +192,12 @@ class OfTurns:
                 self.last.reader.graph.values.kind[n] != ValueKind.NUMBER
                 for n in executor.members(parts[0]).tolist()[:1]
             )
-            if number is not None and not (is_of_days and unit and not unit.lower().startswith("day")):
+            walk = found.part
+            own = (
+                self.last.reader.vocabulary.unit_of(relation_of(walk.step)) if isinstance(walk, Walk) else ""
+            )
+            is_other = unit in UNITS and own in UNITS and UNITS[own] != UNITS[unit]
+            if number is not None and not is_other and not (is_of_days and unit and unit[:3] != "day"):
                 return [FollowUp(self.question, query=found)]
         return Abstention(
             "unplaced",
@@ -226,6 +233,12 @@ class OfTurns:
         match, query = _WHEN.fullmatch(rest), self.last.query
         if match is None or query is None:
             return []
+        ranked = _ranked_by(query.part)
+        is_by_time = isinstance(ranked, Walk) and self.last.reader.vocabulary.is_of_time(
+            opposite(ranked.step)
+        )
+        if query.ask == "list" and isinstance(query.part, Extreme) and is_by_time and not match["long"]:
+            return [FollowUp(self.question, query=Query("list", ranked))]
         found = self._dates(query, match["bound"] or ("since" if match["long"] else ""))
         if len(found) == 1 and not match["long"]:
             return [FollowUp(self.question, query=found[0])]
@@ -294,6 +307,14 @@ class OfTurns:
                 return [FollowUp(self.question, query=found)] if found else []
             case _:
                 return []
+
+
+def _ranked_by(part: Part) -> Part:
+    """The value by which the best of a set is that."""
+    if isinstance(part, Extreme) and not part.counted:
+        for step in part.steps:
+            part = Walk(part, step)
+    return part
 
 
 def _stem(word: str) -> str:

@@ -45,7 +45,7 @@ from clew.query.values import ORDINALS
 from clew.query.vocabulary import DATE, NUMBER, Vocabulary, words_of_label
 from clew.reading import english
 from clew.reading.asked_for import final_type
-from clew.reading.comparisons import EARLIER
+from clew.reading.comparisons import BEST_FIRST, EARLIER
 from clew.reading.edge_words import ENDS, EdgeKeys, EdgeWords
 from clew.reading.flags import FlagWords
 from clew.reading.kinship import (
@@ -138,8 +138,7 @@ _START_HERE = re.compile(
     re.I,
 )
 _IN_ORDER = re.compile(
-    r"(?:\s*,)?\s+(?:(?:the\s+|with\s+the\s+)?(?P<first>(?:most|least)\s+\w+|\w{2,}est)\s+(?:ones?\s+)?first"
-    r"|from\s+(?:the\s+)?(?P<from>\w{2,}est)\s+to\s+(?:the\s+)?\w{2,}est"
+    rf"(?:\s*,)?\s+(?:{BEST_FIRST}"
     r"|(?:(?:sorted|ordered|ranked)\s+by|in\s+order\s+of)\s+(?:the\s+|their\s+)?(?P<by>\w+(?:\s+\w+)?))(?=\W*$)",
     re.I,
 )

@@ -59,7 +59,7 @@ class Referent:
 
 def threaded(answer: Answer, query: Query, reader: QuestionReader, question: str) -> Answer:
     """The answer with what a follow-up needs of it; `question` is whole."""
-    if answer.abstained is not None:
+    if answer.abstained is not None and answer.abstained.reason != "empty_result":
         return answer
     try:
         text: str | None = write_query(query, reader.graph)
@@ -114,6 +114,20 @@ def changes(one: object, other: object) -> list[tuple[object, object]]:
     compared = (f.name for f in fields(one) if f.compare)
     pairs = (pair for name in compared for pair in changes(getattr(one, name), getattr(other, name)))
     return list(dict.fromkeys(pairs))
+
+
+def _topics(one: Query, other: Query) -> tuple[Part | Value, Part | Value] | None:
+    """The only things in which two queries differ; None where they differ in more."""
+    match changes(one, other):
+        case [(Anchor() | Value() as old, Anchor() | Value() as new)]:
+            return old, new
+        case _:
+            ranked = [[p for p in parts_of(query.part) if isinstance(p, Extreme)] for query in (one, other)]
+    if [len(parts) for parts in ranked] != [1, 1] or ranked[0] == ranked[1]:
+        return None
+    old, new = ranked[0][0], ranked[1][0]
+    is_same = replace(one, part=mapped(one.part, lambda part: new if part == old else part)) == other
+    return (old, new) if is_same and old.source == new.source else None
 
 
 def _are_people(label: str) -> bool:
@@ -177,12 +191,14 @@ class Things:
     def are_people(self) -> bool:
         """Whether all members are persons, by their types or what leads to them."""
         labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
-        return all(any(map(_are_people, each)) for each in labels)
+        return bool(self.members) and all(any(map(_are_people, each)) for each in labels)
 
     def called(self, noun: str) -> bool:
         """Whether all members are called by a noun in the singular, by their types or what leads to them."""
         labels = (labels_of(self.reader, node) for node in self.members[:MOST_CALLED])
-        return all(any(noun in map(singular, label.split()) for label in each) for each in labels)
+        return bool(self.members) and all(
+            any(noun in map(singular, label.split()) for label in each) for each in labels
+        )
 
 
 PEOPLE = ANY_PEOPLE | {"staff", "personnel"}
@@ -219,7 +235,15 @@ class LastAnswer:
         if self.query is None:
             is_whole = self.answers and len(self.answers) == self.thread.total
             return self._things(either(map(Anchor, self.answers))) if is_whole else None
-        return self._things(self._of_values(self.query.part))
+        match self.query:
+            case Query(ask) as query if len(pair := entities_of(query)) == 2 and (
+                ask == "difference" or (ask == "yes" and isinstance(query.part, Compared))
+            ):
+                return self._things(either(map(Anchor, pair)))  # what was compared
+            case Query("list", Walk(source, step), by=(back,)) if back == opposite(step):
+                return self._things(source)  # what each of them has
+            case _:
+                return self._things(self._of_values(self.query.part))
 
     @cached_property
     def owners(self) -> Things | None:
@@ -262,23 +286,23 @@ class LastAnswer:
 
     @cached_property
     def run(self) -> list[tuple[Query, Part | Value]]:
-        """The queries at the end that ask the same of one thing each, with that; in their order."""
+        """The queries at the end that ask the same of one thing each, with that; in their order.
+
+        The thing may be named, or be the best of a set: *who wrote the longest book, and the shortest?*.
+        """
         found: list[tuple[Query, Part | Value]] = []
         after = unmentioned(self.query)
         for query in self.earlier if after is not None else ():
-            match changes(query, after):
-                case [(Anchor() | Value() as old, Anchor() | Value() as new)] if (
-                    not found or new == found[0][1]
-                ):
-                    found = [(query, old), *(found or [(after, new)])] if after is not None else found
-                    after = query
-                case _:
-                    break
+            pair = _topics(query, after) if after is not None else None
+            if pair is None or after is None or (found and pair[1] != found[0][1]):
+                break
+            found = [(query, pair[0]), *(found or [(after, pair[1])])]
+            after = query
         return found
 
-    def of_query(self, query: Query) -> LastAnswer:
-        """With the set of a turn before in focus."""
-        return replace(self, focus=self._things(self._of_values(query.part)))
+    def about(self, part: Part) -> LastAnswer:
+        """With another set in focus: that of a turn before, or one thing."""
+        return replace(self, focus=self._things(self._of_values(part)))
 
     def before_count(self) -> LastAnswer:
         """With the set of the turn before in focus, of which the last one only counted some."""
@@ -306,7 +330,7 @@ class LastAnswer:
 
     def of_run(self) -> Iterator[Things]:
         """The answers of the run together; its topics; and what it went over from these: *depots in York*."""
-        topics = [topic for _, topic in self.run if isinstance(topic, Anchor)]
+        topics = [topic for _, topic in self.run if not isinstance(topic, Value)]
         if not topics or len(topics) < len(self.run):
             return
         kinds = self.reader.vocabulary.kinds_reached
@@ -344,17 +368,14 @@ class LastAnswer:
 
     def in_turn(self) -> Iterator[list[int]]:
         """Lists of things of which one may be meant by its place: the answers, what the turns were about."""
-        queries, topics = (
-            [query for query, _ in self.run],
-            [t.node for _, t in self.run if isinstance(t, Anchor)],
-        )
-        executor = Executor(self.reader.graph)
+        queries, executor = [query for query, _ in self.run], Executor(self.reader.graph)
+        topics = [executor.members(t).tolist() for _, t in self.run if not isinstance(t, Value)]
         if queries and all(query.ask == "list" for query in queries):
             each = [executor.members(query.part).tolist() for query in queries]
             if all(len(nodes) == 1 for nodes in each):
                 yield [nodes[0] for nodes in each]
-        if topics:
-            yield topics
+        if topics and all(len(nodes) == 1 for nodes in topics):
+            yield [nodes[0] for nodes in topics]
         if len(self.answers) == self.thread.total:
             yield self.answers
 
@@ -381,8 +402,21 @@ class LastAnswer:
             found.append(
                 replace(self.one(owners.members[0]), part=owners.part, is_set=len(owners.members) > 1)
             )
+        if self.named_in_open is not None:
+            return [self.named_in_open]
         named = entities_of(self.query) if self.query else ()
         return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+
+    @cached_property
+    def named_in_open(self) -> Referent | None:
+        """The one thing that a question names which was not answered."""
+        if self.query is not None or self.thread.total:
+            return None
+        latest = self.thread.question.rstrip("?!. ").rpartition("? ")[2]
+        named = [
+            [c.node for c in m.candidates] for m in self.reader.name(latest) if m.strong and m.candidates
+        ]
+        return self.one(named[0][0]) if len(named) == 1 and len(named[0]) == 1 else None
 
     @cached_property
     def told(self) -> list[int]:

@@ -168,7 +168,10 @@ def answer_follow_up(
         if answer is not None and (answer.abstained is None or model is None):
             total = round((perf_counter() - began) * 1000, 3)
             # *And Krakow?* may be asked anew; *who runs it?*, not understood, leaves nothing to go on from.
-            after = thread if answer.abstained and is_elliptic(question) else answer.thread
+            after = answer.thread
+            if answer.abstained and not (after and after.query) and is_elliptic(question):
+                is_open = thread.query is None and not thread.total
+                after = replace(thread, question=f"{thread.question} {question}") if is_open else thread
             return replace(answer, thread=after, timings_ms={**answer.timings_ms, "total": total})
     if answer is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
         return answerer.answer(question, id=id, entities=entities)
@@ -275,4 +278,5 @@ def _as_asked(answer: Answer, question: str, whole: str, *, is_said: bool = True
     """The answer to the question as it was asked; a note says the whole one where that says all of it."""
     account = as_written(question, whole, answer.account)
     notes = (f'read as "{whole}"', *answer.notes) if is_said else answer.notes
-    return replace(answer, question=question, account=account, alternatives=(), notes=notes)
+    thread = answer.thread or Thread.after(answer, whole)
+    return replace(answer, question=question, account=account, alternatives=(), notes=notes, thread=thread)
