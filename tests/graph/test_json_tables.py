@@ -239,7 +239,7 @@ def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.json", '{"type": "Topology", "arcs": [[1, 2]]}', "a form that is not known. Known are an array"),
+        ("a.json", '{"type": "Topology", "arcs": [[1, 2]]}', "a form that is not known. Known are arrays"),
         ("a.json", "[1, 2]", "a form that is not known"),
         ("a.json", '[{"name": "x"},\n {"name" "y"}]', r"a\.json:2: broken JSON: Expecting ':'"),
         ("a.json", "[" * 100_000, "broken JSON: it is nested too deep"),
@@ -279,11 +279,11 @@ def test_objects_in_lists_say_what_they_are_at_any_depth(tmp_path: Path) -> None
     leaf = {"id": "c", "label": "Cluster", "size": 39}
     tree = {"id": "f", "label": "Flare", "children": [{"id": "a", "label": "Analytics", "children": [leaf]}]}
     found = Found(write(tmp_path / "a.json", json.dumps(tree)))
-    assert found.triples == [
+    assert set(found.triples) == {
         ("c", "size", ("39", XSD + "integer")),
         ("a", "children", "c"),
         ("f", "children", "a"),
-    ]
+    }
 
 
 @pytest.mark.parametrize("around", [{"id": "resp_1", "object": "list"}, {"name": "Catalogue 2024"}])
