@@ -68,15 +68,19 @@ def are_objects(value: object) -> bool:
     return bool(items) and all(isinstance(v, dict) for v in items)
 
 
-def id_key(records: Sequence[Object], called: str) -> str:
-    """The field that says which each object is, "" for none: *id*, *branch id* of a `called` one, *name*."""
+def id_key(records: Sequence[Object], called: str, *, leading: bool = False) -> str:
+    """The field that says which each object is, "" for none: *id*, *branch id* of a `called` one, *name*.
+
+    `leading`: the first field may be the id of anything: *staff id* of a manager.
+    """
     first = records[0] if records else {}
     shared = [key for key in first if all(is_text(one.get(key)) for one in records)]
     words = {key: header_words(key).split(" ") for key in shared}
     plain = [key for word in ID_WORDS for key in shared if words[key] == [word]]
     own = [key for key in shared if words[key][-1] in _ID_ENDS and words[key][:-1] == called.split(" ")]
+    other = [key for key in [*first][:leading] if key in words and words[key][-1] == "id"]
     named = [key for key in shared if words[key] == ["name"]]
-    return next(iter((*plain, *own, *named)), "")
+    return next(iter((*plain, *own, *other, *named)), "")
 
 
 # Arrays of objects at any depth.
@@ -167,6 +171,8 @@ def _rows_of_map(fields: Object, *, is_inner: bool) -> list[Object]:
     keys = _common_keys(objects)
     if not 2 <= len(objects) == len(fields) or len(keys) <= is_inner:
         return []
+    if any(_says_nothing(key) and are_objects(value) for one in objects for key, value in one.items()):
+        return []  # pages of several arrays
     if all(isinstance(value, dict) for one in objects for value in one.values()):
         return []
     names = (ROW_NAME, *ID_WORDS)
@@ -279,14 +285,14 @@ class Split:
             level = next_level
         things, rows, plain = dict[str, str](), dict[str, str](), set[str]()
         for name, objects in inner.items():
-            key = "" if name in mixed else id_key(objects, _noun(name))
+            key = "" if name in mixed else id_key(objects, _noun(name), leading=name not in listed)
             counts = name in listed and _clash(objects, key)
             if key and not counts and any(len(one) > 1 for one in objects):
                 things[name] = key
             elif name in listed - mixed - single and all(len(one) == 1 for one in objects):
                 plain.add(name)
             elif name in listed - mixed - single and (counts or not key):
-                rows[name] = key if counts and header_words(key) != "name" else ""
+                rows[name] = key if header_words(key) in ID_WORDS else ""
         nested = {name for name in rows if any(key in rows for one in inner[name] for key in one)}
         kinds: dict[str, set[str]] = {}
         for record in records:
@@ -340,7 +346,7 @@ class _Row:
                     self._fill(cast(Object, value), inner)
                 else:
                     self.split.left_out.add(name)
-            elif self.id and key in self.split.rows and are_objects(value):
+            elif self.id and key in self.split.rows and (value == [] or are_objects(value)):
                 for number, one in enumerate(cast(list[Object], value), 1):
                     self._put_row(key, one, number)
             elif isinstance(value, list):

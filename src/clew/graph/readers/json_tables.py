@@ -361,14 +361,14 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """Half of a character that JSON writes as two."""
 
 
-def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
+def _parse(text: str) -> Any:  # noqa: ANN401 (any JSON)
     """Parse JSON; numbers stay as they are written. Raises ValueError."""
     try:
-        hook = _plain_value if (b'"$' if isinstance(text, bytes) else '"$') in text else None
+        hook = _plain_value if '"$' in text else None
         value = json.loads(
             text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_hook=hook
         )
-        if _HALF.search(text if isinstance(text, str) else text.decode()):
+        if _HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()  # half of a character is no text
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
@@ -487,7 +487,8 @@ def _tables_in(path: Path, found: Collections, hints: Hints, *, alone: bool) -> 
     is_looked_through = True
     if tables and found.left_out:
         names = ", ".join(found.left_out[:MOST_SHOWN]) + ", …" * (len(found.left_out) > MOST_SHOWN)
-        tables[0].notes.append(f"left out around the rows ({len(found.left_out):,}): {names}")
+        outer = min(tables, key=lambda table: len(table.path.parts))
+        outer.notes.append(f"left out around the rows ({len(found.left_out):,}): {names}")
     return tables
 
 
