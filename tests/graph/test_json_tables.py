@@ -285,6 +285,24 @@ def test_nesting_has_no_limit_that_crashes(inner: dict[str, object], tmp_path: P
     assert ("Deep", "9") in pairs(found, "weight")
 
 
+@pytest.mark.parametrize("code", ["", "S"])
+def test_an_update_knows_what_stands_within_rows(code: str, tmp_path: Path) -> None:
+    def document(*numbers: int) -> str:
+        staff = [{"id": f"{code}{n}", "name": f"Person {n}", "grade": n} for n in numbers]
+        shops = [
+            {"id": n, "name": f"Shop {n}", "manager": without(s, "grade")} for n, s in enumerate(staff, 1)
+        ]
+        return json.dumps({"staff": staff, "shops": shops} if len(numbers) > 1 else {"shops": [
+            {"id": 9, "name": "Shop 9", "manager": without(staff[0], "grade")}]})  # fmt: skip
+
+    write(tmp_path / "a.json", document(1, 2, 3))
+    with Clew.index(tmp_path / "a.json", tmp_path / "a.clew") as clew:
+        clew.update(add=write(tmp_path / "b.json", document(2)))
+        assert dict(clew.info().types) == {"staff": 3, "shop": 4}
+        found = clew.query("MATCH (s:shop)-[:manager]->(p:staff {name: 'Person 2'}) RETURN s.name")
+        assert set(found.rows) == {("Shop 2",), ("Shop 9",)}
+
+
 ODD = [
     {"id": "x1", "name": "Late", "lineup": ["Ann", "Bob"]},
     {"id": "x2", "name": "Later", "lineup": "Cid"},

@@ -528,6 +528,13 @@ class Survey:
             if table.extends and not any(table.profiles[at].filled for at in new if at != id_):
                 for path, tables in self.of_file.items():
                     self.of_file[path] = [each for each in tables if each is not table]
+        for table in self.tables:
+            for name, led in table.leads.items():
+                at, nodes, inner = table.header.index(name), table.layout.nodes, led.layout.nodes
+                is_of_index = nodes is not None and bool(table.layout.known) and at in nodes.references
+                if is_of_index and inner and led.is_within and not (led.of or led.layout.known):
+                    led.extends = True
+                    led.set_column(inner.id, group=table.layout.columns[at].group)
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -569,7 +576,7 @@ class Survey:
         for table in own:
             self._take_apart(table, tables)
             self._number(table, tables)
-        counting = [table for table in own if table.counts_rows and table.of is None]
+        counting = [table for table in own if table.counts_rows and not table.extends and table.of is None]
         clashing = [
             t
             for t in counting
@@ -682,7 +689,7 @@ class Survey:
             table.set_column(column, group=table.group)
         if table.layout.numbered:
             table.set_column(nodes.id, group=table.name)
-        elif table.of is None and not table.is_called(table.layout.columns[nodes.id], by_file=True):
+        elif not (table.extends or table.of or table.is_called(table.layout.columns[nodes.id], by_file=True)):
             others = [other for other in tables if other is not table]
             own = self._target(table, nodes.id, others, by_name=True)
             if own is not None:
