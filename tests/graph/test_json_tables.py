@@ -418,6 +418,7 @@ def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
     [
         ("a.json", '{"type": "Topology", "arcs": [[1, 2]]}', "a form that is not known. Known are arrays"),
         ("a.json", "[1, 2]", "a form that is not known"),
+        ("a.json", '{"name": "festival", "scripts": {}}', "a form that is not known"),
         ("a.json", '[{"name": "x"},\n {"name" "y"}]', r"a\.json:2: broken JSON: Expecting ':'"),
         ("a.json", "[" * 100_000, "broken JSON: it is nested too deep"),
         ("a.jsonl", '{"name": "x"}\n{"name"\n', r"a\.jsonl:2: broken JSON"),

@@ -113,7 +113,7 @@ def collections_of(document: object) -> Collections:
         else:  # of several places, and not of one kind, or with one id of two things
             largest = max(parts, key=lambda part: len(part[1]))
             for part in parts:
-                called = name if part is largest and not name else " ".join(part[0][-2:])
+                called = name if part is largest and not name else " ".join(filter(None, part[0][-2:]))
                 around.objects[called] = [*around.objects.get(called, ()), *part[1]]
     around.is_empty = around.is_empty and not found
     return around
@@ -125,7 +125,7 @@ def _arrays(
     """The arrays of objects of a value, each with the names of the fields on the way to it."""
     fields = cast(Object, value) if isinstance(value, dict) else {}
     items = cast(list[object], value) if isinstance(value, list) else []
-    if not fields and not items and isinstance(value, dict | list):
+    if value == []:
         around.is_empty = True
     elif len(names) > DEEPEST or not (fields or items):
         around.left_out.append(" ".join(filter(None, names)))

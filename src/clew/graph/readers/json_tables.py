@@ -581,7 +581,10 @@ def _tables_of_kinds(
         said = tally if value == values[0] else Tally(on_error="skip", hints=hints)  # faults are told once
         return (without(one, kind) for one in read(said) if (as_text(one.get(kind)) or "") == value)
 
-    found = (_tables_of(path / (v or path.name), partial(of_kind, v), hints, alone=False) for v in values)
+    found = (
+        _tables_of(path / (v or path.name).replace("/", " "), partial(of_kind, v), hints, alone=False)
+        for v in values
+    )
     return [table for tables in found for table in tables]
 
 
