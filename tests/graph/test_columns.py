@@ -51,6 +51,13 @@ GOODS = """id,article,price,weight,sold_percent,added,barcode
 """
 
 
+def test_areas_are_numbers_with_a_unit(opened):
+    areas = ("Alder,1 850 sq m", "Beck,620 m²", "Corn,90 square metres", "Dell,1 sq km")
+    with opened({"parks.csv": "\n".join(("park,area", *areas)) + "\n"}) as clew:
+        assert values(clew, "area") == {"Alder": 1850, "Beck": 620, "Corn": 90, "Dell": 1e6}
+        assert "area: decimal, sqm" in notes(clew)
+
+
 def test_a_column_is_typed_by_all_its_cells_and_said(opened):
     with opened({"goods.csv": GOODS}) as clew:
         assert values(clew, "price") == pytest.approx(

@@ -56,8 +56,9 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("kw", "kilowatt", "kilowatts"), ("power", 1000.0)),
     **dict.fromkeys(("mw", "megawatt", "megawatts"), ("power", 1e6)),
     **dict.fromkeys(("ha", "hectare", "hectares"), ("area", 10_000.0)),
-    **dict.fromkeys(("m2", "sqm"), ("area", 1.0)),
-    **dict.fromkeys(("km2",), ("area", 1e6)),
+    **dict.fromkeys(("m2", "sqm", "sqmetre", "sqmetres", "sqmeter", "sqmeters"), ("area", 1.0)),
+    **dict.fromkeys(("km2", "sqkm"), ("area", 1e6)),
+    **dict.fromkeys(("sqft", "sqfoot", "sqfeet"), ("area", 0.09290304)),
 }
 """What a unit measures, and how much of the measure's base unit it is."""
 _UNSURE = frozenset((*(unit for unit in UNITS if len(unit) == 1), "min"))
@@ -208,6 +209,8 @@ _WITH_POINT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9
 _WITH_COMMA = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?")
 _WORDS_AROUND = re.compile(r"[^\W\d_]{2,}(?=\.)|[^\W\d_]+\$?|(?<![^\W\d_]{2})\.|[^\w\s.]")
 """Words and signs; a dot behind a word, as of *Mio.*, is none."""
+_SQUARE = re.compile(r"\bsq(?:uare|\.)?\s?([a-z]+)|\b(k?m)\u00b2", re.IGNORECASE)
+"""A unit of an area: *sq m*, *square metres*, *m²*."""
 _BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _COMPACT_DAY = re.compile(r"(?P<year>1[0-9]{3}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})", re.ASCII)
 PERCENT = "%"
@@ -345,6 +348,7 @@ def read_amount(text: str) -> Amount | None:
         return None
     scale, unit = float(f"1{match['power']}") if match["power"] else 1.0, ""
     around = f"{match['before'] or ''} {match['after'] or ''}"
+    around = _SQUARE.sub(lambda unit: f"sq{unit[1] or unit[2]}", around)
     words = [word.lower() for word in _WORDS_AROUND.findall(around)]
     for word in words:
         word_unit = CURRENCIES.get(word) or (word if word in UNITS or word == PERCENT else "")

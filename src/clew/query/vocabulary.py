@@ -147,7 +147,7 @@ MOST_READ = 200
 """Labels of which is read how they are written."""
 TRUTH = {word: word in TRUE for word in (*TRUE, *FALSE)}
 """How values are written that say whether something is so."""
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
 _WRITTEN_AS = re.compile(
     r"\s*\((?:(?:yes|y|true)\s*/\s*(?:no|n|false)|[dmy]{1,4}([-./ ])[dmy]{1,4}(?:\1[dmy]{1,4})?"
     r"|hh:mm(?::ss)?)\)",
@@ -173,7 +173,8 @@ _DEEPEST = 2
 def words_of_label(label: str) -> str:
     """A label as words: *film.film.directed_by* → *film directed by*, *inCountry* → *in country*.
 
-    Of an address the last part: *http://a.org/in#country* → *country*, but *in/out* → *in out*.
+    *publicPCs* → *public pcs*. Of an address the last part: *http://a.org/in#country* → *country*, but
+    *in/out* → *in out*.
     """
     label = _WRITTEN_AS.sub("", label) or label
     label = _RATE.sub(lambda rate: f" per {_SHORT_UNITS.get(rate[1], rate[1])}", label)

@@ -50,7 +50,8 @@ _GREMLIN = {"~id": "id", "~label": "label", "~from": "start_id", "~to": "end_id"
 KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 """What a column of ids is called that are of one kind of things."""
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
-_CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])")
+_CAPITALS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])(?![A-Z]s(?![a-z]))")
+"""Where a word begins in *publicPCs*, whose last is a plural."""
 
 
 OF_IDS = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node", "uri", "iri")
@@ -58,7 +59,7 @@ OF_IDS = ("id", "ids", "key", "code", "ref", "fk", "no", "nr", "number", "node",
 
 
 def header_words(name: str) -> str:
-    """`RelationType`, `relation_type`, `Relation-Type` → `relation type`."""
+    """`RelationType`, `relation_type`, `Relation-Type` → `relation type`; `publicPCs` → `public pcs`."""
     return " ".join(_WORDS.findall(_CAPITALS.sub(" ", name))).lower()
 
 

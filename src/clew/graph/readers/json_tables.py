@@ -1,12 +1,13 @@
-"""JSON that is no RDF: rows of a table, networks of nodes and links, and forms that programs write."""
+"""JSON that is no RDF: rows of tables, networks of nodes and links, and forms that programs write."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
@@ -14,9 +15,24 @@ from typing import Any, cast
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.columns import EdgeColumns, NodeColumns, header_words, known_kind, known_layout
+from clew.graph.readers.documents import (
+    Cells,
+    Collections,
+    Envelope,
+    Object,
+    Split,
+    are_objects,
+    as_text,
+    collections_of,
+    id_key,
+    is_text,
+    without,
+)
 from clew.graph.readers.hints import Hints
+from clew.graph.readers.layout import layout_of
 from clew.graph.readers.stream import numbered_lines, unpacked_name, whole_file
 from clew.graph.readers.survey import (
+    MOST_SHOWN,
     SAMPLED_ROWS,
     NumberedRow,
     Survey,
@@ -33,7 +49,6 @@ from clew.graph.readers.table import read_tables
 # those of the Wikidata Query Service; bills of material by CycloneDX and SPDX.
 
 
-Object = Mapping[str, Any]
 DEEPEST = 12
 """Levels of a result of a query that are looked into for nodes and relationships."""
 ID, LABEL, START, END, TYPE = ":ID", ":LABEL", ":START_ID", ":END_ID", ":TYPE"
@@ -78,6 +93,7 @@ def is_of_property_graph(value: object) -> bool:
         return False
     of = cast(Object, value)
     is_node = isinstance(of.get("labels"), list) or of.get("type") == "node"
+    is_node = is_node and of.keys() <= {"type", "labels", "properties", *_IDS}
     return (is_node and any(key in of for key in _IDS)) or _is_link(of)
 
 
@@ -174,7 +190,7 @@ def _cyclonedx(document: Object) -> Network:
             licenses = [
                 _license(each) for each in _values(component.get("licenses")) if isinstance(each, dict)
             ]
-            said = _without(component, "bom-ref", "components", "licenses")
+            said = without(component, "bom-ref", "components", "licenses")
             nodes.append({ID: ref, LABEL: [kind], **said, "licenses": licenses})
             add(_values(component.get("components")), kind, ref)
 
@@ -190,12 +206,8 @@ def _cyclonedx(document: Object) -> Network:
         links += [_link(id_, at.get("ref"), "affects") for at in _values(entry.get("affects"))]
     parts = [part for node in nodes for part in _CYCLONEDX_LEFT_OUT if part in node]
     parts += [part for part in document if part not in _CYCLONEDX_READ]
-    nodes = [_without(node, *_CYCLONEDX_LEFT_OUT) for node in nodes]
+    nodes = [without(node, *_CYCLONEDX_LEFT_OUT) for node in nodes]
     return Network(nodes, links, left_out=tuple(dict.fromkeys(parts)))
-
-
-def _without(fields: Object, *names: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key not in names}
 
 
 def _vulnerability(entry: Object, id_: str) -> Object:
@@ -205,7 +217,7 @@ def _vulnerability(entry: Object, id_: str) -> Object:
         for key, value in rating.items():
             if not isinstance(value, dict | list):
                 ratings.setdefault(key, []).append(value)
-    said = _without(entry, "id", "bom-ref", "ratings", "affects")
+    said = without(entry, "id", "bom-ref", "ratings", "affects")
     source = said.get("source")
     if isinstance(source, dict):
         source = cast(Object, source)
@@ -238,7 +250,7 @@ def _spdx(document: Object) -> Network:
     for kind in ("package", "file", "snippet"):
         for entry in _values(document.get(f"{kind}s")):
             left_out |= entry.keys() & {*unread}
-            said = _without(entry, "SPDXID", *unread)
+            said = without(entry, "SPDXID", *unread)
             nodes.append({ID: entry.get("SPDXID", ""), LABEL: [kind], "name": entry.get("fileName"), **said})
     ends = ("spdxElementId", "relatedSpdxElement", "relationshipType")
     links = [_link(*map(entry.get, ends)) for entry in _values(document.get("relationships"))]
@@ -246,34 +258,25 @@ def _spdx(document: Object) -> Network:
     return Network(nodes, links, left_out=tuple(sorted(left_out)))
 
 
-# JSON that is no RDF: objects as rows of a table, an object a line, or a network of nodes and links.
+# JSON that is no RDF: objects as rows of tables, an object a line, or a network of nodes and links.
 #
-# Read are an array of objects; objects under their names (`{"Ann": {…}, "Bob": {…}}`); an object that holds
-# one such array beside other things; `{"nodes": […], "links": […]}` as D3, NetworkX, vis.js, Sigma, Gephi and
-# Cytoscape write it, whose ends are ids of nodes, their names or their places from 0; an object a line
-# (`.jsonl`, `.ndjson`); and what `known_network` makes a network of. What an object of an object says is a
-# column of both names (`base HP`), a list is several values, and an object in a list is its name or id. What
-# the columns are is found as in other tables (`survey`).
+# Read are the arrays of objects that a document holds at any depth, and what stands within their objects
+# (`documents`); `{"nodes": […], "links": […]}` as D3, NetworkX, vis.js, Sigma, Gephi and Cytoscape write it,
+# whose ends are ids of nodes, their names or their places from 0; an object a line (`.jsonl`, `.ndjson`); and
+# what `known_network` makes a network of. What the columns are is found as in other tables (`survey`).
 
 
 LEAST_OF_KIND = 0.5
 """The share of the objects of a kind that have a field which others never have."""
 ITEM = "\x1f"
 """What stands between the values of a list within a cell."""
-ROW_NAME = "name"
-"""The column of what objects are called that stand under their names."""
-_ENVELOPES = ("data", "attributes", "properties")
-"""Under which Cytoscape, Sigma and GeoJSON keep what a node or an edge says."""
 _LINKS = ("links", "edges", "relationships")
 _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
-_ID_KEYS = ("id", "_id", "key", "name")
-"""By which an object within another is a thing of its own."""
-_NAME_KEYS = ("name", "label", "title", "id")
 _LINES = (".jsonl", ".ndjson")
 UNKNOWN_FORM = "the JSON is of a form that is not known"
 _ADVICE = (
-    "Known are an array of objects, an object a line, {nodes, links}, exports of Neo4j (APOC, Browser), "
-    "results of SPARQL, CycloneDX, SPDX, and JSON-LD. Give the part that is one of these, or a CSV file"
+    "Known are arrays of objects at any depth, an object a line, {nodes, links}, exports of Neo4j (APOC, "
+    "Browser), results of SPARQL, CycloneDX, SPDX, and JSON-LD. Give one of these, or a CSV file"
 )
 
 
@@ -282,7 +285,7 @@ class JsonReader:
     """Reader of JSON that is no RDF."""
 
     name: str = "json"
-    suffixes: tuple[str, ...] = (".json", *_LINES)
+    suffixes: tuple[str, ...] = (".json", ".geojson", *_LINES)
 
     def look(self, path: Path, hints: Hints, *, alone: bool) -> list[Table]:
         """Look through the objects of a file, of which those within others are tables of their own.
@@ -290,9 +293,7 @@ class JsonReader:
         A network, which is read as a whole, has none.
         """
         found = _content(path, Tally(on_error="skip", hints=hints))
-        if isinstance(found, Network):
-            return []
-        return _tables_of(path, found, hints, alone=alone)
+        return [] if isinstance(found, Network) else _tables_in(path, found, hints, alone=alone)
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
@@ -300,44 +301,50 @@ class JsonReader:
         if isinstance(found, Network):
             yield from read_network(path, found, tally)
             return
-        survey = Survey(tally.hints, {path: _tables_of(path, found, tally.hints, alone=True)})
+        survey = Survey(tally.hints, {path: _tables_in(path, found, tally.hints, alone=True)})
         survey.settle()
         yield from read_tables(survey.tables, tally)
         if not survey.tables:
-            for _ in found():  # only faults: they are told
+            tally.note(f"{path}: there are no rows")
+            for _ in chain(*found.objects.values()):  # only faults: they are told
                 continue
 
 
-def _content(path: Path, tally: Tally) -> Network | Callable[[], Iterable[Object]]:
-    """What a file holds: a network, or what gives its objects, each time that it is called."""
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The objects of a file that has one a line, each time that they are read."""
+
+    path: Path
+    tally: Tally
+
+    def __iter__(self) -> Iterator[Object]:
+        return _objects_of_lines(self.path, self.tally)
+
+
+def _content(path: Path, tally: Tally) -> Network | Collections:
+    """What a file holds: a network, or arrays of objects."""
     quiet = Tally(on_error="skip", hints=tally.hints)
     if not _is_lines(path, quiet):
         document = _load(path, tally)
     elif is_of_property_graph(next(_objects_of_lines(path, quiet), {})):
         document = list(_objects_of_lines(path, tally))
     else:
-        return lambda: _objects_of_lines(path, tally)
-    if isinstance(document, dict):  # what is around it, as Cytoscape writes it, is left out
-        inner = cast(Object, document).get("elements")
-        document = inner if isinstance(inner, dict | list) else cast(object, document)
+        return Collections({"": _Lines(path, tally)})
+    # What is around the elements, as Cytoscape writes them, is left out.
+    inner = cast(Object, document).get("elements") if isinstance(document, dict) else None
     try:
-        network = known_network(document) or _network(document)
+        networks = (known_network(part) or _network(part) for part in (inner, document))
+        network = next(filter(None, networks), None)
     except (AttributeError, KeyError, TypeError) as error:
         reason = f"a part of the JSON is not as its format says ({error!r})"
         raise ParseError(str(path), 0, reason, _ADVICE) from error
     if network is not None:
         return network
     rows = result_rows(document)
-    objects = _objects(document) if rows is None else rows
-    if objects is None:
+    found = collections_of(document) if rows is None else Collections({"": rows}, is_empty=not rows)
+    if not found.objects and not found.is_empty:
         raise ParseError(str(path), 0, UNKNOWN_FORM, _ADVICE)
-    return lambda: objects
-
-
-def _objects_in(path: Path, tally: Tally) -> Iterable[Object]:
-    """The objects of a file that is no network."""
-    found = _content(path, tally)
-    return [] if isinstance(found, Network) else found()
+    return found
 
 
 def _is_lines(path: Path, quiet: Tally) -> bool:
@@ -354,15 +361,24 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """Half of a character that JSON writes as two."""
 
 
-def _parse(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
+def _parse(text: str) -> Any:  # noqa: ANN401 (any JSON)
     """Parse JSON; numbers stay as they are written. Raises ValueError."""
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+        hook = _plain_value if '"$' in text else None
+        value = json.loads(
+            text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_hook=hook
+        )
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()  # half of a character is no text
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
-    if _HALF.search(text if isinstance(text, str) else text.decode()):
-        json.dumps(value, ensure_ascii=False).encode()  # half of a character is no text
     return value
+
+
+def _plain_value(fields: Object) -> object:
+    """The value of an object that says only its type, as MongoDB writes it: `{"$oid": "5f1a"}`."""
+    name, value = next(iter(fields.items()), ("", None))
+    return value if len(fields) == 1 and name.startswith("$") else fields
 
 
 def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
@@ -394,295 +410,182 @@ def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
             tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
 
 
-def _are_objects(value: object) -> bool:
-    items = cast(list[object], value) if isinstance(value, list) else []
-    return bool(items) and all(isinstance(v, dict) for v in items)
-
-
 def _network(document: object) -> Network | None:
     """A document as a network; None if it is none."""
     if not isinstance(document, dict):
         return None
     fields = cast(Object, document)
     nodes = fields.get("nodes")
-    links = next((fields[key] for key in _LINKS if _are_objects(fields.get(key))), None)
-    if links is None and _are_objects(nodes):
+    links = next((fields[key] for key in _LINKS if are_objects(fields.get(key))), None)
+    if links is None and are_objects(nodes):
         links = _adjacent(cast(Sequence[Object], nodes), fields.get("adjacency"))
-    if links is None or not (_are_objects(nodes) or nodes in (None, [])):
+    if links is None or not (are_objects(nodes) or nodes in (None, [])):
         return None
-    parts = [list(map(_without_envelope, cast(Sequence[Object], part or ()))) for part in (nodes, links)]
+    parts = [cast(Sequence[Object], part or ()) for part in (nodes, links)]
+    parts = [list(map(Envelope.of(part).open, part)) for part in parts]
+    said = layout_of([*parts[1][0]], [], Hints(), headed=True)
+    if not parts[0] and (said is None or said.edges is None):  # links of a page to others
+        return None
     return Network(*parts, undirected=fields.get("directed") is False)
 
 
 def _adjacent(nodes: Sequence[Object], lists: object) -> list[Object] | None:
     """The links of NetworkX's adjacency lists: what each node leads to, in the order of the nodes."""
     ends = cast(list[list[Object]], lists) if isinstance(lists, list) else []
-    if len(ends) != len(nodes) or not all(_are_objects(of) or of == [] for of in ends):
+    if len(ends) != len(nodes) or not all(are_objects(of) or of == [] for of in ends):
         return None
     pairs = [(node, end) for node, of in zip(nodes, ends, strict=True) for end in of]
-    return [{"source": node.get("id"), "target": end.get("id"), **_without(end, "id")} for node, end in pairs]
-
-
-def _without_envelope(record: Object) -> Object:
-    """An object with what is in its envelope beside what is around it."""
-    for name in _ENVELOPES:
-        inner = record.get(name)
-        if isinstance(inner, dict):
-            return _without(record, *_ENVELOPES) | cast(dict[str, Any], inner)
-    return record
-
-
-def _objects(document: object) -> Sequence[Object] | None:
-    """The objects that are rows; None if it is not clear which these are."""
-    if _are_objects(document):
-        return [_without_envelope(record) for record in cast(list[Object], document)]
-    if not isinstance(document, dict):
-        return None
-    fields = cast(Mapping[str, object], document)
-    lists = {name: cast(list[Object], value) for name, value in fields.items() if _are_objects(value)}
-    if len(lists) == 1:
-        ((name, inner),) = lists.items()
-        own = {key for key in _ID_KEYS if _is_text(fields.get(key))}
-        has_ids = any(all(_is_text(one.get(key)) for one in inner) for key in own)
-        is_tree = has_ids and any(isinstance(one.get(name), list) for one in inner)
-        return [fields] if is_tree else _objects(inner)
-    if len(fields) > 1 and all(isinstance(value, dict) for value in fields.values()):
-        return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in fields.items()]
-    return None
+    return [{"source": node.get("id"), "target": end.get("id"), **without(end, "id")} for node, end in pairs]
 
 
 @dataclass(slots=True)
 class _Columns:
-    """The columns of objects, as they come; those of lists; what has no place in a cell."""
+    """The columns of rows, as they come, and those of lists."""
 
     at: dict[str, int] = field(default_factory=dict[str, int])
     lists: set[str] = field(default_factory=set[str])
-    left_out: set[str] = field(default_factory=set[str])
 
     @classmethod
-    def of(cls, records: Iterable[Object]) -> _Columns:
-        """Columns for what objects say."""
+    def of(cls, rows: Iterable[Cells]) -> _Columns:
+        """Columns for what rows say."""
         columns = cls()
-        for name, value in (cell for record in records for cell in columns._cells(record)):
+        for name, cell in (item for row in rows for item in row.items()):
             columns.at.setdefault(name, len(columns.at))
-            if isinstance(value, list):
+            if isinstance(cell, list):
                 columns.lists.add(name)
         return columns
 
-    def row(self, record: Object) -> list[str]:
-        """The cells of an object."""
-        cells = [""] * len(self.at)
-        for name, value in self._cells(record):
+    def row(self, cells: Cells) -> list[str]:
+        """The cells of a row in the order of the columns."""
+        row = [""] * len(self.at)
+        for name, cell in cells.items():
             if name in self.at:
-                cells[self.at[name]] = value if isinstance(value, str) else ITEM.join(value)
-        return cells
-
-    def _cells(self, record: Object, prefix: str = "") -> Iterator[tuple[str, str | list[str]]]:
-        for key, value in record.items():
-            name = f"{prefix} {key.strip()}".strip()
-            if isinstance(value, dict):
-                yield from self._cells(cast(Object, value), name)
-            elif isinstance(value, list):
-                items = [_text(item) for item in cast(list[object], value)]
-                if None in items:
-                    self.left_out.add(name)
-                yield name, [item for item in items if item]
-            else:
-                yield name, _text(value) or ""
+                row[self.at[name]] = cell if isinstance(cell, str) else ITEM.join(cell)
+        return row
 
 
-def _text(value: object) -> str | None:
-    """A value as the text of a cell, of an object its name; None if it has none."""
-    if value is None or isinstance(value, bool):
-        return "" if value is None else str(value).lower()
-    if isinstance(value, dict):
-        fields = cast(Object, value)
-        return next((text for key in _NAME_KEYS if (text := fields.get(key)) and isinstance(text, str)), None)
-    return None if isinstance(value, list) else " ".join(str(value).split())
+def _tables_in(path: Path, found: Collections, hints: Hints, *, alone: bool) -> list[Table]:
+    """Look through the arrays of objects of a file.
 
-
-@dataclass(frozen=True, slots=True)
-class _Things:
-    """Objects within others that are things of their own, as the customer of an order.
-
-    `ids` are the fields that say which thing it is, `found` the objects, both by the names under which they
-    stand.
+    A document is parsed again when it is read: not all of a folder are kept until then.
     """
+    kept, is_looked_through = dict(found.objects), False
 
-    ids: Mapping[str, str]
-    found: Mapping[str, dict[str, Object]]
-
-    @classmethod
-    def of(cls, records: Iterable[Object]) -> _Things:
-        """The fields of which each object has an id or a name and says more, at any depth."""
-        inner: dict[str, list[Object]] = {}
-        strange, level = set[str](), list(records)
-        while level:
-            found = [(name, part) for record in level for name, part in _parts_of(record, strange)]
-            for name, part in found:
-                inner.setdefault(name, []).append(part)
-            level = [part for _, part in found]
-        ids: dict[str, str] = {}
-        for name, objects in inner.items():
-            id_ = next((key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in objects)), None)
-            if name not in strange and id_ is not None and any(len(one) > 1 for one in objects):
-                ids[name] = id_
-        return cls(ids, {name: {} for name in ids})
-
-    def outer(self, record: Object) -> Object:
-        """An object with the ids of what is in it instead of that."""
-        for name, id_ in self.ids.items():
-            value = record.get(name)
-            if isinstance(value, dict):
-                record = {**record, name: self._id_of(name, id_, cast(Object, value))}
-            elif _are_objects(value):
-                objects = cast(list[Object], value)
-                record = {**record, name: [self._id_of(name, id_, one) for one in objects]}
-        return record
-
-    def _id_of(self, name: str, id_: str, value: Object) -> object:
-        """The id of an object that is a thing of its own; else the object."""
-        if not _is_text(value.get(id_)):
-            return value
-        outer = self.outer(value)
-        self.found[name].setdefault(json.dumps(outer, sort_keys=True), outer)
-        return value[id_]
-
-
-def _parts_of(record: Object, strange: set[str]) -> Iterator[tuple[str, Object]]:
-    """The objects in the fields of an object; names of fields that have something else are `strange`."""
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield name, cast(Object, value)
-        elif _are_objects(value):
-            yield from ((name, one) for one in cast(list[Object], value))
-        elif value not in (None, []):
-            strange.add(name)
-
-
-def _is_text(value: object) -> bool:
-    """Whether a field holds a text, or a number."""
-    return isinstance(value, str) and bool(value.strip())
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Objects in lists that have no name and no id, as the shows of a tour: rows of tables of their own.
-
-    `id` is the field of the outer objects that rows refer to, `called` the column of that for each list.
-    """
-
-    id: str
-    called: Mapping[str, str]
-
-    @classmethod
-    def of(cls, records: Sequence[Object], things: _Things, id_: str, kind: str, noun: str) -> _Rows:
-        """The fields that hold nothing but lists of such objects, where the outer objects have ids."""
-        filled = [(name, record) for record in records for name, value in record.items() if value]
-        if not id_:
-            return cls("", {})
-        others = {name for name, record in filled if not _are_objects(record[name])} | things.ids.keys()
-        kinds: dict[str, set[object]] = {}
-        for name, record in filled:
-            if name not in others:
-                kinds.setdefault(name, set()).add(record.get(kind, noun))
-        return cls(id_, {name: str(*of) if len(of) == 1 else noun for name, of in kinds.items()})
-
-    def outer(self, record: Object) -> Object:
-        """An object without them."""
-        return _without(record, *self._fields(record))
-
-    def inner(self, records: Iterable[Object], things: _Things) -> dict[str, list[Object]]:
-        """The rows of each field, each with the id of the object that it stands in."""
-        rows: dict[str, list[Object]] = {name: [] for name in self.called}
-        for record in records if rows else ():
-            for name in self._fields(record):
-                of = {self.called[name]: record[self.id]}
-                rows[name] += [{**of, **things.outer(row)} for row in cast(list[Object], record[name])]
-        return rows
-
-    def _fields(self, record: Object) -> list[str]:
-        """The fields of an object that hold such lists: not what comes otherwise behind the first objects."""
-        has_id = _is_text(record.get(self.id))
-        return [name for name in self.called if has_id and _are_objects(record.get(name))]
-
-
-def _tables_of_kinds(
-    path: Path, objects: Callable[[], Iterable[Object]], hints: Hints, kind: str, values: Iterable[str]
-) -> list[Table]:
-    """Look through objects of several kinds that have no ids of one field: those of each kind are a table."""
-
-    def of_kind(value: str, records: Iterable[Object]) -> Iterator[Object]:
-        return (_without(one, kind) for one in records if (_text(one.get(kind)) or "") == value)
+    def read(name: str, tally: Tally) -> Iterable[Object]:
+        if not is_looked_through:
+            return kept[name]
+        if name not in kept:
+            again = _content(path, tally)
+            kept.update({} if isinstance(again, Network) else again.objects)
+        return kept.pop(name, ())
 
     tables: list[Table] = []
-    for value in values:
-
-        def read(tally: Tally, value: str = value, *, is_first: bool = not tables) -> Iterator[Object]:
-            said = tally if is_first else Tally(on_error="skip", hints=tally.hints)  # faults are told once
-            return of_kind(value, _objects_in(path, said))
-
-        tables += _tables_of(
-            path / (value or path.name), lambda v=value: of_kind(v, objects()), hints, alone=False, read=read
-        )
+    for name in found.objects:
+        of = path / name.replace("/", " ")
+        tables += _tables_of(of, partial(read, name), hints, alone=alone and len(found.objects) == 1)
+    kept.clear()
+    is_looked_through = True
+    if tables and found.left_out:
+        names = ", ".join(found.left_out[:MOST_SHOWN]) + ", …" * (len(found.left_out) > MOST_SHOWN)
+        outer = min(tables, key=lambda table: len(table.path.parts))
+        outer.notes.append(f"left out around the rows ({len(found.left_out):,}): {names}")
     return tables
 
 
 def _tables_of(
-    path: Path,
-    objects: Callable[[], Iterable[Object]],
-    hints: Hints,
-    *,
-    alone: bool,
-    read: Callable[[Tally], Iterable[Object]] | None = None,
+    path: Path, read: Callable[[Tally], Iterable[Object]], hints: Hints, *, alone: bool
 ) -> list[Table]:
     """Look through objects as rows of a table, and through what is within them before.
 
-    `read` gives them anew when it is their turn; without it they are what the file at `path` holds.
+    `read` gives them each time; it tells faults.
     """
-    first = list(islice(objects(), SAMPLED_ROWS))
-    things, called = _Things.of(first), path.name.split(".")[0]
+    quiet = Tally(on_error="skip", hints=hints)
+    envelope = Envelope.of(list(islice(read(quiet), SAMPLED_ROWS)))
+
+    def objects(tally: Tally) -> Iterator[Object]:
+        return map(envelope.open, read(tally))
+
+    first, called = list(islice(objects(quiet), SAMPLED_ROWS)), path.name.split(".")[0]
+    noun = singular(header_words(called) or "row")
     kind = "" if hints.columns else known_kind(hints.known, called) or _kind_of(first)
-    keys = () if hints.columns else (hints.id,) if hints.id else _ID_KEYS  # edges have no rows
-    id_ = next((key for key in keys if all(_is_text(one.get(key)) for one in first)), "")
     known = _known_kind_of(first, hints)
     if known or (kind and not hints.of_table and not hints.known and not _share_ids(first)):
-        kinds = dict.fromkeys(_text(one.get(known or kind)) or "" for one in objects())
+        kinds = dict.fromkeys(as_text(one.get(known or kind)) or "" for one in objects(quiet))
         if 2 * len(kinds) <= SAMPLED_ROWS:  # each is a pass over the file
-            return _tables_of_kinds(path, objects, hints, known or kind, kinds)
-    within = _Rows.of(first, things, id_, kind, singular(header_words(called) or "row"))
-
-    def outer(record: Object) -> Object:
-        return things.outer(within.outer(record))
-
-    columns = _Columns.of(map(outer, objects()))
+            return _tables_of_kinds(path, objects, hints, known or kind, list(kinds))
+    id_ = id_key(first, noun) if hints.id is None else hints.id * all(is_text(o.get(hints.id)) for o in first)
+    split = Split.of(first, "" if hints.columns else id_, noun, kind)  # edges have no rows
+    columns = _Columns.of(map(split.row, objects(quiet)))
+    split.is_done = True
     if not columns.at:
         return []
-    tables: list[Table] = []
-    plain = replace(hints, id=None, columns={})
-    for name, found in within.inner(objects(), things).items():
-        tables.append(_look_at_objects(path / name, found, plain))
-    for name, found in things.found.items():
-        inner = list(found.values())
-        is_known = known_layout(list(_Columns.of(inner).at), hints.known, name) is not None
-        said = hints if is_known else replace(plain, id=things.ids[name])
-        tables.append(_look_at_objects(path / name, inner, said))
+    tables = _tables_within(path, split, hints)
 
     def rows(tally: Tally) -> Iterable[list[str]]:
-        # A document is parsed again when it is its turn: not all of a folder are kept until then.
-        again = _objects_in(path, tally) if read is None else read(tally)
-        return (columns.row(outer(each)) for each in again)
+        return (columns.row(split.row(each)) for each in objects(tally))
 
+    if split.called and not (hints.of_table or hints.known) and id_key(first, "") != id_:
+        hints = replace(hints, id=id_)  # the rows within refer to it
     table = _look_at(path, columns, rows, hints, alone=alone)
-    is_told = kind in columns.at and not table.layout.known
-    return [*tables, _with_types(table, kind) if is_told else table]
+    if split.left_out:
+        names = ", ".join(sorted(split.left_out)[:5])
+        table.notes.append(f"objects and lists without a name are left out of: {names}")
+    if envelope.marks:
+        table.notes.append(f"left out, as the same of all: {', '.join(envelope.marks)}")
+    if kind in columns.at and not table.layout.known:
+        table = _with_types(table, kind)
+    tables[""] = table
+    for name, leads in split.leads.items():
+        tables[name].leads = {column: tables[to] for column, to in leads.items()}
+    for each in tables.values():
+        _settle_names(each, {key.strip() for one in first for key in one} if each is table else set())
+    return list(tables.values())
 
 
-def _look_at_objects(path: Path, objects: Sequence[Object], hints: Hints) -> Table:
-    """Look through the table of objects that stand within others."""
-    columns = _Columns.of(objects)
-    cells = list(map(columns.row, objects))
-    return _look_at(path, columns, lambda _: cells, hints)
+def _tables_within(path: Path, split: Split, hints: Hints) -> dict[str, Table]:
+    """Look through what stands within objects that were split."""
+    tables: dict[str, Table] = {}
+    plain = replace(hints, id=None, columns={})
+    for name, found in split.found.items():
+        inner = [cells for same in found.values() for cells in same]
+        inner_columns = _Columns.of(inner)
+        inner_rows = list(map(inner_columns.row, inner))
+        is_known = known_layout(list(inner_columns.at), hints.known, name) is not None
+        key = split.things.get(name, "id" if name in split.nested else None)
+        said = hints if is_known else replace(plain, id=key)
+        at = path / name.replace("/", " ")
+        tables[name] = _look_at(at, inner_columns, lambda _, rows=inner_rows: rows, said)
+        tables[name].is_within = name in split.things
+    return tables
+
+
+def _settle_names(table: Table, own: Set[str]) -> None:
+    """Name rows by `own` fields before those of what stands within; what leads to a table names none."""
+    nodes = table.layout.nodes
+    if nodes is not None and not table.layout.known:
+        led = {table.header.index(column) for column in table.leads} - {nodes.id, *nodes.key}
+        names = tuple(at for at in nodes.names if led.isdisjoint(at))
+        names = tuple(at for at in names if any(table.header[i] in own for i in at)) or names
+        types = None if nodes.types in led else nodes.types
+        properties = tuple(sorted({*nodes.properties, *led}))
+        nodes = replace(nodes, names=names, types=types, properties=properties)
+        table.layout = replace(table.layout, nodes=nodes)
+
+
+def _tables_of_kinds(
+    path: Path, read: Callable[[Tally], Iterable[Object]], hints: Hints, kind: str, values: Sequence[str]
+) -> list[Table]:
+    """Look through objects of several kinds that have no ids of one field: those of each kind are a table."""
+
+    def of_kind(value: str, tally: Tally) -> Iterator[Object]:
+        said = tally if value == values[0] else Tally(on_error="skip", hints=hints)  # faults are told once
+        return (without(one, kind) for one in read(said) if (as_text(one.get(kind)) or "") == value)
+
+    found = (
+        _tables_of(path / (v or path.name).replace("/", " "), partial(of_kind, v), hints, alone=False)
+        for v in values
+    )
+    return [table for tables in found for table in tables]
 
 
 def _kind_of(records: Sequence[Object]) -> str:
@@ -699,7 +602,7 @@ def _kind_of(records: Sequence[Object]) -> str:
         for record in records:
             by_value.setdefault(str(record[key]), []).append(record)
         are_kinds = len(by_value) > 1 and all(map(_is_word, by_value))
-        are_kinds = are_kinds and all(_is_text(record[key]) for record in records)
+        are_kinds = are_kinds and all(is_text(record[key]) for record in records)
         if are_kinds and 2 * len(by_value) <= len(records):
             told[key] = sum(_is_of_some(name, list(by_value.values())) for name in partly)
     best = max(told, key=lambda key: told[key], default="")
@@ -708,9 +611,8 @@ def _kind_of(records: Sequence[Object]) -> str:
 
 def _share_ids(records: Sequence[Object]) -> bool:
     """Whether all objects have one field of ids; where some have one, a name does not stand for it."""
-    shared = {key for key in _ID_KEYS if all(_is_text(one.get(key)) for one in records)}
-    some = {key for key in _ID_KEYS[:-1] if any(_is_text(one.get(key)) for one in records)}
-    return bool(shared & some) if some else bool(shared)
+    ids = {key for one in records for key in one if header_words(key) in ("id", "key") and is_text(one[key])}
+    return any(all(is_text(one.get(key)) for one in records) for key in ids or ("name",))
 
 
 def _known_kind_of(records: Sequence[Object], hints: Hints) -> str:
@@ -746,17 +648,16 @@ def _look_at(
 
     table = look_through(path, records, hints, lists=columns.lists, list_mark=ITEM, alone=alone)
     table.unit = "node" if table.layout.edges is None else "edge"
-    if columns.left_out:
-        names = ", ".join(sorted(columns.left_out)[:5])
-        table.notes.append(f"objects and lists without a name are left out of: {names}")
     return table
 
 
 def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
     """Read the nodes, then the links between them."""
     hints, edges = tally.hints, None
-    nodes, links = _Columns.of(network.nodes), _Columns.of(network.links)
-    cells, rows = list(map(nodes.row, network.nodes)), list(map(links.row, network.links))
+    split = Split()
+    said = [list(map(split.row, objects)) for objects in (network.nodes, network.links)]
+    nodes, links = map(_Columns.of, said)
+    cells, rows = list(map(nodes.row, said[0])), list(map(links.row, said[1]))
     tables: list[Table] = []
     if rows:
         said = replace(hints, id=None, names={})
@@ -771,8 +672,8 @@ def read_network(path: Path, network: Network, tally: Tally) -> Iterator[Batch]:
         said = replace(hints, id=key, columns={})
         tables.insert(0, _with_types(_look_at(path / "nodes", nodes, lambda _: cells, said)))
     Survey(hints, {path: tables}).settle()
-    if network.left_out:
-        tally.note(f"{path}: left out: {', '.join(network.left_out)}")
+    if left_out := (*network.left_out, *sorted(split.left_out)):
+        tally.note(f"{path}: left out: {', '.join(left_out)}")
     yield from read_tables(tables, tally, undirected=network.undirected)
 
 

@@ -9,10 +9,11 @@ table, the ids are of one space, and are kept as they are.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from math import log10
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,12 @@ class Table:
     rows: int = 0
     extends: bool = False
     """Whether its rows are of the nodes of another table."""
+    is_within: bool = False
+    """Whether its rows stand within others, as managers of branches: they may be those of another table."""
+    of: Table | None = field(default=None, compare=False, repr=False)
+    """That table."""
+    leads: dict[str, Table] = field(default_factory=dict[str, "Table"], compare=False, repr=False)
+    """What the columns lead to of which the file says it."""
     notes: list[str] = field(default_factory=list[str])
 
     @property
@@ -152,6 +159,11 @@ class Table:
             for name in _ways_to_call(cells, nodes):
                 several |= {name} if ids.setdefault(name, id_) != id_ else set()
         return {name: id_ for name, id_ in ids.items() if name not in several}
+
+    @property
+    def root(self) -> Table:
+        """The table that has the rows of this one, maybe itself."""
+        return self if self.of is None else self.of.root
 
     def unnamed(self) -> list[str]:
         """How many rows the only column of names leaves without one."""
@@ -478,8 +490,9 @@ class Survey:
 
     def settle(self) -> None:
         """Say of all tables what refers to what, and what their rows are; raises UsageError for `--names`."""
+        self._check_said([table for table in self.tables if table.layout.columns])
+        self._join_within()
         tables = [table for table in self.tables if table.layout.columns]
-        self._check_said(tables)
         own = [table for table in tables if not table.layout.known]
         self._call_alike(own)
         for table in (table for table in own if _noun_of_file(table, alone=len(tables) == 1)):
@@ -498,6 +511,34 @@ class Survey:
         _unify_texts(tables)
         for table in tables:
             table.kept, table.sample = [], []
+
+    def _join_within(self) -> None:
+        """Take what stands within rows for rows of another table, if it has them: a *manager* of *staff*.
+
+        What says nothing that the other table does not is no table of its own.
+        """
+        within = [table for table in self.tables if table.is_within and table.layout.nodes is not None]
+        for table in sorted(within, key=lambda table: (len(table.header), table.rows)):
+            others = [t for t in self.tables if t.root is not table and t.ids and not t.layout.known]
+            table.of = _table_of_rows(table, others)
+            if table.of is None:
+                continue
+            if table.of.is_within and (noun := _common_noun(table.name, table.of.name)):
+                table.of.path = table.of.path.with_name(noun)
+            said = {header_words(name) for name in table.of.header}
+            new = [at for at, name in enumerate(table.header) if header_words(name) not in said]
+            id_ = -1 if table.layout.nodes is None else table.layout.nodes.id
+            table.extends = len(table.ids & table.of.ids) >= NEARLY_ALL * len(table.ids)
+            if table.extends and not any(table.profiles[at].filled for at in new if at != id_):
+                for path, tables in self.of_file.items():
+                    self.of_file[path] = [each for each in tables if each is not table]
+        for table in self.tables:
+            for name, led in table.leads.items():
+                at, nodes, inner = table.header.index(name), table.layout.nodes, led.layout.nodes
+                is_of_index = nodes is not None and bool(table.layout.known) and at in nodes.references
+                if is_of_index and inner and led.is_within and not (led.of or led.layout.known):
+                    led.extends = True
+                    led.set_column(inner.id, group=table.layout.columns[at].group)
 
     def _check_said(self, tables: Sequence[Table]) -> None:
         for type_, columns in self.hints.names.items():
@@ -539,7 +580,7 @@ class Survey:
         for table in own:
             self._take_apart(table, tables)
             self._number(table, tables)
-        counting = [table for table in own if table.counts_rows]
+        counting = [table for table in own if table.counts_rows and not table.extends and table.of is None]
         clashing = [
             t
             for t in counting
@@ -561,9 +602,14 @@ class Survey:
                     targets[id(table), column] = holding[0]
                 else:
                     clashing = [t for t in clashing if t not in holding]
+        names = Counter(table.name for table in clashing)
         for table in clashing:
             if table.layout.nodes is not None:
-                table.set_column(table.layout.nodes.id, group=table.name)
+                around = f"{_stem(table.path.parent)} " if names[table.name] > 1 else ""
+                table.set_column(table.layout.nodes.id, group=f"{around}{table.name}")
+        for table in own:
+            if table.of is not None and table.layout.nodes is not None:
+                table.set_column(table.layout.nodes.id, group=table.root.group)
         for table, column in ends:
             target = targets[id(table), column]
             if target is not None:
@@ -647,7 +693,7 @@ class Survey:
             table.set_column(column, group=table.group)
         if table.layout.numbered:
             table.set_column(nodes.id, group=table.name)
-        elif not table.is_called(table.layout.columns[nodes.id], by_file=True):
+        elif not (table.extends or table.of or table.is_called(table.layout.columns[nodes.id], by_file=True)):
             others = [other for other in tables if other is not table]
             own = self._target(table, nodes.id, others, by_name=True)
             if own is not None:
@@ -736,6 +782,9 @@ class Survey:
         cells = {item for cell in table.profiles[column].distinct for item in said.items(cell)} - {""}
         if not cells:
             return None
+        led = table.leads.get(table.header[column])
+        if led is not None and not cells.isdisjoint(led.ids):
+            return led.root
         # Whole numbers are counts in a column *employees*, but ids in a column *employee*.
         counts = words and singular(words[-1]) != words[-1] and table.profiles[column].whole_numbers
         for other in tables if not counts else ():
@@ -797,23 +846,66 @@ class Survey:
 def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
     """Make a column *type* a property where the file says what rows are: tickets, of which one is a *bug*.
 
-    One kind, and kinds of which only some stand at an end of edges, or in a column, stay types.
+    One kind, and kinds of which half stand apart at an end of edges, or in a column, stay types.
     """
     layout, nodes = table.layout, table.layout.nodes
     if nodes is None or nodes.types is None or layout.columns[nodes.types].role:
         return
     number = len(table.profiles[nodes.types].distinct)
     kinds = {cells[nodes.id]: cells[nodes.types] for cells in table.kept}
+    apart = set[str]()
     for other in tables:
         ends = (of.head, of.tail) if (of := other.layout.edges) else ()
         for at, profile in enumerate(other.profiles):
             found = profile.distinct & kinds.keys()
             is_of_ids = at in ends or not table.profiles[nodes.id].whole_numbers
-            if is_of_ids and number < len(found) and len({kinds[id_] for id_ in found}) < number:
-                return
+            of_kinds = {kinds[id_] for id_ in found}
+            if is_of_ids and number < len(found) and len(of_kinds) == 1:
+                apart |= of_kinds
+    if apart and 2 * len(apart) >= number:
+        return
     if number > 1:
         properties = tuple(sorted({*nodes.properties, nodes.types}))
         table.layout = replace(layout, nodes=replace(nodes, types=None, properties=properties))
+
+
+def _table_of_rows(table: Table, others: Sequence[Table]) -> Table | None:
+    """The table that has the rows of one whose rows stand within others, or some, and nothing else of them.
+
+    One that is called alike goes before others, and one whose rows stand within none.
+    """
+    shares = {id(other): _share_alike(table, other) for other in others}
+    codes = table.layout.nodes is not None and not table.profiles[table.layout.nodes.id].whole_numbers
+    column = Column(table.name)
+
+    def may_be(other: Table) -> bool:
+        alike, known = shares[id(other)], table.ids & other.ids
+        has_all = len(known) >= NEARLY_ALL * len(table.ids)
+        if alike is None:
+            return has_all and (codes or other.is_called(column))
+        return alike >= NEARLY_ALL and (has_all or (bool(known) and other.is_within))
+
+    found = [other for other in others if may_be(other)]
+    return min(found, key=lambda other: (other.is_within, not other.is_called(column)), default=None)
+
+
+def _common_noun(first: str, second: str) -> str:
+    """The last words that two names share: *team* of *homeTeam* and *awayTeam*."""
+    pairs = zip(reversed(header_words(first).split()), reversed(header_words(second).split()), strict=False)
+    return " ".join(reversed([one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]))
+
+
+def _share_alike(table: Table, other: Table) -> float | None:
+    """The share of cells that are alike in the rows that two tables have by their ids; None without any."""
+    nodes, others = table.layout.nodes, other.layout.nodes
+    if nodes is None or others is None:
+        return None
+    place = {header_words(name): at for at, name in enumerate(other.header) if at != others.id}
+    columns = [(at, place.get(header_words(name), -1)) for at, name in enumerate(table.header)]
+    known = {cells[others.id]: cells for cells in other.kept if cells[others.id] in table.ids}
+    rows = [(cells, known[cells[nodes.id]]) for cells in table.kept if cells[nodes.id] in known]
+    pairs = [(one[at], two[to]) for one, two in rows for at, to in columns if to >= 0 and one[at] and two[to]]
+    return sum(one == two for one, two in pairs) / len(pairs) if pairs else None
 
 
 def _is_id_of(header: str, table: Table) -> bool:
