@@ -6,7 +6,8 @@ executes the likeliest, or abstains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
@@ -23,9 +24,9 @@ from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
-from clew.query.tree import Query
+from clew.query.tree import OfType, Query
 from clew.query.values import today
-from clew.query.vocabulary import WRITTEN_OUT, Vocabulary, initials_of
+from clew.query.vocabulary import MOST_READ, WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
 from clew.reading.asked_for import AnswerKinds, asked_type, asks_people
 from clew.reading.candidates import Option, enumerate_candidates
@@ -44,6 +45,7 @@ from clew.reading.spelling import Respelt, Speller
 from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
+from clew.text.normalise import words_of
 from clew.vocabulary.file import TeamVocabulary
 from clew.vocabulary.terms import team_vocabulary
 
@@ -60,12 +62,29 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     reader: QuestionReader | None = index.made.get(QuestionReader)
     if reader is None or reader.embedder is not embedder:
         graph, schema = with_types(index)
-        nouns = tuple(words_of_rows(known_tables(index.manifest.about.report)))
+        nouns = (*words_of_rows(known_tables(index.manifest.about.report)), *nouns_of_names(graph))
         reader = QuestionReader(
             graph, schema, index.names, embedder, team=team_vocabulary(index), nouns=nouns
         )
         index.made[QuestionReader] = reader
     return reader
+
+
+def nouns_of_names(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Types with the noun that nearly all names of theirs end with: branches are *libraries*.
+
+    Not with one that is a type itself, nor where only a few are.
+    """
+    executor, types = Executor(graph), graph.types.names
+    for type_, name in enumerate(types):
+        members = executor.members(OfType(type_))[:MOST_READ].tolist()
+        words = [words_of(graph.labels[node]) for node in members]
+        last = Counter(each[-1] for each in words if len(each) > 1).most_common(1)
+        if len(members) < FEWEST_NAMED or not last or last[0][1] < NEARLY_ALL * len(members):
+            continue
+        noun = last[0][0]
+        if noun.isalpha() and noun not in map(str.lower, types) and Lexicon.load().classes(noun):
+            yield name, noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +99,8 @@ class LinkedQuestion:
     """Words that were written otherwise: as written, and as read."""
 
 
+FEWEST_NAMED, NEARLY_ALL = 5, 0.8
+"""Things of a type by whose names it may be told what they are, and the share of these that say so."""
 MOST_READINGS = 8
 """Readings that are kept of each graph: of a question and its parts."""
 

@@ -173,7 +173,12 @@ class Scope:
         if self._leaves_out_otherwise or any(denial_spans(self.question, self.mentions)):
             return frozenset()
         labels = {flag: self.vocabulary.relations[flag] for flag in flags}
-        return frozenset(flag for flag, label in labels.items() if self._said.issuperset(label.split()))
+        text = " ".join(token.norm for token in tokens(self.question)).replace("-", " ")
+        return frozenset(
+            flag
+            for flag, label in labels.items()
+            if self._said.issuperset(label.split()) or " ".join(label.split()[:2]) in text
+        )
 
     def _affirmed(self, part: Part) -> Part:
         match part:
@@ -193,9 +198,11 @@ class Scope:
         if excepts(self.question, self.mentions):
             return True
         for match in _DENIES_OTHERWISE.finditer(self.question):
-            labels = (label.split() for label in self.vocabulary.relations)
             word = match[0].lower()
-            if not any(word in words and self._said.issuperset(words) for words in labels):
+            labels = [label for label in self.vocabulary.relations if word in label.split()]
+            before = [token.norm for token in tokens(self.question[: match.start()])][-1:]
+            both = " ".join([*before, word])  # *step free*, of `step free access`
+            if not any(both in label or self._said.issuperset(label.split()) for label in labels):
                 return True
         return False
 
