@@ -12,8 +12,18 @@ from collections.abc import Container
 from dataclasses import dataclass
 from functools import reduce
 
-from clew.claims.asked import HERE, HOLDS, SO_MANY, base_of, verbs_of, without_whole
-from clew.claims.claim_readings import LEAST_OF_ROLE
+from clew.claims.asked import (
+    HERE,
+    HOLDS,
+    LEAST_OF_ONE,
+    LEAST_SURE,
+    SO_MANY,
+    base_of,
+    says_each,
+    verbs_of,
+    with_bounds,
+    without_whole,
+)
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
 from clew.query.execute import Executor, difference
 from clew.query.tree import Anchor, Either, OfType, Part, Sign
@@ -27,9 +37,6 @@ from clew.reading.reader import QuestionReader
 from clew.text.inflection import singular_noun
 from clew.text.lexicon import Lexicon
 
-LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
-"""Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least), and
-least share of each of its words that a label carries it."""
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
@@ -38,7 +45,7 @@ _ONE = re.compile(
     r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
     re.IGNORECASE,
 )
-_NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
+_NOUN = re.compile(_OF_THEM)
 _SO_CALLED = re.compile(
     r"\s+(?:different\s+)?(?P<kind>[a-z][^,;]*?)\s+(?:(?:(?:who|that|which)\s+)?(?:are|is|were)\s+)?"
     r"(?:called|named)\s+(?:(?:simply|just|only|the)\s+)*[\"'“‘]?",
@@ -177,13 +184,12 @@ def kind_of(reader: QuestionReader, words: str) -> Part | None:
 
 def _set_of(reader: QuestionReader, question: str) -> KindReading:
     """What a question asks for, where it is read surely and all of its words have a place."""
-    likeliest = likely_reading(reader, reader.read(question), LEAST_OF_ROLE)
+    likeliest = likely_reading(reader, with_bounds(reader.read(question)), LEAST_OF_ONE)
     query, account = likeliest.query, likeliest.account
     if query is None or account is None:
         return KindReading()
     unplaced = tuple(unplaced_phrases(question, account.words))
     is_set = query.ask == "list" and not query.by and not query.key
-    carried = float(account.shares.min(initial=1.0))
-    if unplaced or not is_set or likeliest.likelihood < LEAST_SURE or carried < LEAST_CARRIED:
+    if unplaced or not is_set or likeliest.likelihood < LEAST_SURE or not says_each(reader, likeliest):
         return KindReading(unplaced=unplaced)
     return KindReading(told=both_ways(reader.vocabulary, query).part)
