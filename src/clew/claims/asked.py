@@ -32,22 +32,26 @@ from clew.query.vocabulary import UNEXPLAINED
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import ambiguous
 from clew.reading.certainty import LikelyReading, likely_reading
-from clew.reading.comparisons import bound_at, than_words
+from clew.reading.comparisons import bound_at, is_comparative, than_words
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT, SUPERLATIVE
+from clew.reading.likeness import SPELT
 from clew.reading.mentions import PARTIAL
 from clew.reading.placing import OF_WORD
 from clew.reading.reader import QuestionReader, Reading
-from clew.text.inflection import is_participle
+from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import Lexicon
+from clew.text.normalise import words_of
 
 LEAST_SURE = 0.75
 """Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least)."""
-LEAST_HEARD_SHARE = 0.9
+LEAST_HEARD_SHARE = 0.95
 """Least share of a word that is near no label that one carries it, where it is heard in one, too."""
 LEAST_SURE_OF_ONE, LEAST_OF_ONE = 0.85, 0.85
 """Least likelihood of one that says of two things what pieces do, and least share of each of its words that
 a label carries it. That says what is not so; another verb would be as likely (*left the team*), so that
 nothing is supported by it but what is said by *is* and *has*."""
+MOST_NAMED = 1000
+"""Things among which one is told by a part of its name."""
 MOST_VERBS = 3
 """Words of a claim that are taken for its verb."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -71,9 +75,11 @@ _ALL_THERE = re.compile(
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
+_THE = re.compile(r"^the\b", re.IGNORECASE)
+_COMPARATIVE = re.compile(r"\b(?:more|less|fewer|[a-z]+er)\b", re.IGNORECASE)
 _ANY_OTHER = re.compile(
-    r"\b(?P<more>more|less|fewer|[a-z]+er)(?P<what>(?:\s+[a-z]+){0,2}?)\s+than\s+(?:any|all|every)(?:\s+of\s+the)?"
-    r"\s+others?\b(?:\s+(?P<kind>[a-z]+))?",
+    r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:any|all|every)(?:\s+of\s+the)?"
+    rf"\s+others?\b(?P<kind>(?:\s+(?!(?:{'|'.join(FUNCTION)})\b)[a-z]+)*)",
     re.IGNORECASE,
 )
 
@@ -147,8 +153,12 @@ def _of_answer(reader: QuestionReader, query: Query, answer: Item) -> Query | No
     ranked = next((p for p in query.contents.parts if isinstance(p, Extreme) and p.number == 1), None)
     if ranked is None:
         return None
-    members = set(Executor(reader.graph).members(ranked.source).tolist())
+    members = Executor(reader.graph).members(ranked.source)[:MOST_NAMED].tolist()
     named = [c for c in answer.candidates if c.node in members] or answer.candidates
+    if named is answer.candidates:  # *Bradford* of clubs, one of which is called Bradford Woolpack
+        words = set(words_of(answer.text))
+        called = [n for n in members if words <= set(words_of(reader.graph.labels[n]))]
+        named = [replace(named[0], node=node) for node in called] or named
     best = [c.node for c in named if c.how == named[0].how]
     return Query("yes", Both(query.part, Anchor(best[0]))) if len(best) == 1 else None
 
@@ -204,11 +214,11 @@ def _changed(reading: Reading, changed: Callable[[Query], Query]) -> Reading:
     return replace(reading, ranking=replace(reading.ranking, ranked=ranked))
 
 
-def says_each(reader: QuestionReader, likeliest: LikelyReading) -> bool:
+def says_each(reader: QuestionReader, likeliest: LikelyReading, *, spelt: bool = False) -> bool:
     """Whether each content word outside of names says a label of the query, or nothing by itself.
 
-    By its form, or as likely as not heard in that label rather than in any other. *People* says what is
-    counted, beside words that say the relation.
+    By its form, or as likely as not heard in that label rather than in any other; `spelt`: by its spelling.
+    *People* says what is counted, beside words that say the relation.
     """
     reading, query, account = likeliest.reading, likeliest.query, likeliest.account
     if query is None or account is None:
@@ -223,9 +233,9 @@ def says_each(reader: QuestionReader, likeliest: LikelyReading) -> bool:
     for at, (place, share) in enumerate(zip(known.places, account.shares.tolist(), strict=True)):
         start, _, word = like.words[place]
         is_idle = start in operators or word in LIGHT - GOING or (word in ANY_PEOPLE and says_relation.any())
-        if is_idle or max(relation[at], type_[at]) >= UNEXPLAINED:
+        if is_idle or max(relation[at], type_[at]) >= (SPELT if spelt else UNEXPLAINED):
             continue
-        if share < LEAST_HEARD_SHARE or heard[at] < LEAST_HEARD:
+        if spelt or share < LEAST_HEARD_SHARE or heard[at] < LEAST_HEARD:
             return False
     return True
 
@@ -240,7 +250,7 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     if negations(text[begin:]):
         return
     whole, text = text, without_whole(claim.items, text, words)
-    yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)))
+    yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)), words)
     verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
         noun = _NOUN.match(text, item.stop)
@@ -279,14 +289,20 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
         yield Asked(f"{asking}?", is_of_being=is_of_being, is_of_value=is_of_value)
 
 
-def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str]) -> Iterator[Asked]:
-    """The questions which thing stands above all others, of which a claim says that it is its subject."""
+def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str], words: Container[str]) -> Iterator[Asked]:
+    """The questions which thing stands above all others, of which a claim says that it is its subject.
+
+    Beside its name may stand what it is: *the queen Matilda*, *the Trentside rink*.
+    """
     for text in texts:
         for start, stop in verbs_of(claim.items, text, begin)[:MOST_VERBS]:
-            subject = [i for i in claim.items if i.candidates and text[i.stop : start] == " "]
-            is_alone = subject and text[begin : subject[0].start].lower() in ("", "the ")
-            if is_alone and (asking := _which(claim, text, start, stop)):
-                yield Asked(asking, answer=subject[0])
+            for subject in (i for i in claim.items if i.candidates and begin <= i.start and i.stop < start):
+                around = _THE.sub("", text[begin : subject.start]).strip(), text[subject.stop : start].strip()
+                kind = " ".join(filter(None, around)).lower()
+                if (not kind or singular(kind) in words or kind in words) and (
+                    asking := _which(claim, text, start, stop, kind)
+                ):
+                    yield Asked(asking, answer=subject)
 
 
 def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> str:
@@ -299,21 +315,21 @@ def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> st
     return text[: hit.start()] if is_whole else text
 
 
-def _which(claim: ClaimText, text: str, start: int, stop: int) -> str:
+def _which(claim: ClaimText, text: str, start: int, stop: int, kind: str) -> str:
     """The question for what a claim says stands above all others, from its verb on; empty where it does not.
 
     *Has more seats than any other school* is said of the school that has the most seats.
     """
-    hit = _ANY_OTHER.search(text, stop)
+    others = (hit for hit in _COMPARATIVE.finditer(text, stop) if is_comparative(hit[0].lower()))
+    hit = next((whole for hit in others if (whole := _ANY_OTHER.match(text, hit.start()))), None)
     if hit is not None:
         most = {"more": "most", "less": "least", "fewer": "fewest"}
-        more = hit["more"].lower()
-        kind = f" {hit['kind']}" if hit["kind"] else ""
+        more, kind = hit["more"].lower(), hit["kind"] or f" {kind}".rstrip()
         said = f"the {most.get(more) or f'{more[:-1]}st'}{hit['what']}"
         return f"Which{kind} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
     hits = SUPERLATIVE.finditer(text, stop)
     is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
-    return f"Which {text[start:]}?" if is_ranked else ""
+    return " ".join(filter(None, ("Which", kind, f"{text[start:]}?"))) if is_ranked else ""
 
 
 def _inverted(text: str, begin: int, start: int, stop: int, rest: str) -> str:

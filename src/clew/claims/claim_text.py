@@ -153,6 +153,8 @@ _HAPPENED = frozenset("use manage go happen come get begin start continue help c
 """Verbs that govern another one and say that it happened."""
 REFUSED = frozenset("fail refuse decline neglect forget omit".split())
 """And those that say that it did not."""
+OUTDOES_BOTH = re.compile(r"\b(?:beats?|exceeds?|outdoes|surpass(?:es)?|tops)\s+both\b", re.IGNORECASE)
+"""What says that something goes further than what was compared before."""
 _TURN = re.compile(
     r"\b(?:but|except|besides|other than|apart from|however|although|though|whereas|while|instead)\b|;",
     re.IGNORECASE,
@@ -442,7 +444,9 @@ def left_out(claim: ClaimText, cut: Sequence[Piece]) -> list[tuple[int, int]]:
     in_pieces = {word for piece in cut for word in re.findall(r"[^\W_]+", piece.text.lower())}
     idle = FUNCTION | in_pieces
     skipped = [
-        hit.span() for pattern in (_NEGATION, EXCEPTED, _LISTING) for hit in pattern.finditer(claim.text)
+        hit.span()
+        for pattern in (_NEGATION, EXCEPTED, _LISTING, OUTDOES_BOTH)
+        for hit in pattern.finditer(claim.text)
     ]
     return [
         hit.span()

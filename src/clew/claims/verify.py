@@ -205,6 +205,8 @@ class Checker:
         told = Both(read.told, read.kind)
         members, so = self.executor.members(read.kind), self.executor.members(told)
         outside = difference(members, so)[:MOST_MIDDLES].tolist()
+        if said.total not in (None, len(members)):
+            return ("otherwise" if len(members) else "unknown"), self._proved(read.kind)
         if said.number is None:
             if len(members) and self.executor.holds(Query("every", read.kind, told)):
                 return "there", self._proved(told)
@@ -213,11 +215,8 @@ class Checker:
                     return "otherwise", (*prove(self.executor, read.kind, member), *instead)
             return "unknown", ()
         proof = self._proved(told)
-        if not len(so):
-            instead = [self._recorded_instead(read.told, member) for member in outside]
-            proof = tuple(t for triples in instead[:MOST_SHOWN] for t in triples)
-            if len(members) > MOST_MIDDLES or not instead or not all(instead):
-                return "unknown", ()
+        if not len(so) and not (proof := self._contradicting(Both(read.kind, read.told))):
+            return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof
 
