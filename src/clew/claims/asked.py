@@ -70,16 +70,18 @@ HOLDS = frozenset("have own hold keep list contain include".split())
 """Verbs by which that has what there is."""
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|our|its|their|his|her)\s+)?(?=[^\W\d_])")
 _ALL_THERE = re.compile(
-    r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)"
-    r"|(?:that\s+|which\s+)?(?:(?:are|is|we)\s+)?(?P<verb>[a-z]+))$",
+    r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)(?=$|\s+(?:to|by)\s)"
+    r"|of\s+(?:them\s+)?(?:all|the\s+lot)$"
+    r"|(?:that\s+|which\s+)?(?:(?:are|is|we)\s+)?(?P<verb>[a-z]+)$)",
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
 _THE = re.compile(r"^the\b", re.IGNORECASE)
 _COMPARATIVE = re.compile(r"\b(?:more|less|fewer|[a-z]+er)\b", re.IGNORECASE)
 _ANY_OTHER = re.compile(
-    r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:any|all|every)(?:\s+of\s+the)?"
-    rf"\s+others?\b(?P<kind>(?:\s+(?!(?:{'|'.join(FUNCTION)})\b)[a-z]+)*)",
+    r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:(?P<who>(?:any|every)(?:one|body)\s+else)"
+    r"|(?:any|all|every)(?:\s+of\s+the)?\s+others?"
+    rf"\b(?P<kind>(?:\s+(?!(?:{'|'.join(FUNCTION)})\b)[a-z]+)*))",
     re.IGNORECASE,
 )
 
@@ -310,9 +312,9 @@ def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> st
     hit = _ALL_THERE.search(text)
     if hit is None or any(i.stop > hit.start() for i in items):
         return text
-    noun = hit["noun"]
-    is_whole = noun.lower() not in words if noun else base_of(hit["verb"].lower()) in HOLDS
-    return text[: hit.start()] if is_whole else text
+    noun, verb = hit["noun"], hit["verb"]
+    is_whole = base_of(verb.lower()) in HOLDS if verb else not noun or noun.lower() not in words
+    return text[: hit.start()] + text[hit.end() :] if is_whole else text
 
 
 def _which(claim: ClaimText, text: str, start: int, stop: int, kind: str) -> str:
@@ -325,8 +327,9 @@ def _which(claim: ClaimText, text: str, start: int, stop: int, kind: str) -> str
     if hit is not None:
         most = {"more": "most", "less": "least", "fewer": "fewest"}
         more, kind = hit["more"].lower(), hit["kind"] or f" {kind}".rstrip()
+        asks = "Who" if hit["who"] else f"Which{kind}"
         said = f"the {most.get(more) or f'{more[:-1]}st'}{hit['what']}"
-        return f"Which{kind} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
+        return f"{asks} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
     hits = SUPERLATIVE.finditer(text, stop)
     is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
     return " ".join(filter(None, ("Which", kind, f"{text[start:]}?"))) if is_ranked else ""
@@ -364,7 +367,7 @@ def _is_auxiliary(rest: str) -> bool:
 def verbs_of(items: Sequence[Item], text: str, start: int) -> list[tuple[int, int]]:
     """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
     lexicon = Lexicon.load()
-    behind = list(_WORD.finditer(text, start))[1:]
+    behind = [word for word in _WORD.finditer(text, start) if word.start() > start]
     outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
     auxiliaries, verbs, participles = (
         list[tuple[int, int]](),

@@ -28,13 +28,14 @@ from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations,
 from clew.query.execute import Executor, difference
 from clew.query.tree import Anchor, Either, OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
+from clew.reading.asked_for import final_type
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING, HAVING
 from clew.reading.mentions import NORMAL, Mention
 from clew.reading.mutual import both_ways
 from clew.reading.reader import QuestionReader
-from clew.text.inflection import singular_noun
+from clew.text.inflection import plural, singular_noun
 from clew.text.lexicon import Lexicon
 
 LEAST_SURE_SPELT = 0.55
@@ -42,7 +43,11 @@ LEAST_SURE_SPELT = 0.55
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
-_NONE = re.compile(r"(?:no|none\s+of\s+the|not\s+one|not\s+a\s+single)\s+(?=[a-z])", re.IGNORECASE)
+_NONE = re.compile(
+    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
+    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
+    re.IGNORECASE,
+)
 _NOBODY = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
 _ONE = re.compile(
     r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
@@ -162,9 +167,20 @@ def _without_total(claim: ClaimText) -> tuple[ClaimText, int | None]:
 
 def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:
     """The ways to part what is said from its subject, a kind; *not* within is read of neither."""
-    said = text[start:]
     verbs = verbs_of(claim.items, text, start)[:MOST_WAYS]
-    return tuple((text[start:at].strip(), f"Which {said}?") for at, _ in verbs)
+    kinds = [text[start:at].strip() for at, _ in verbs]
+    return tuple(
+        (kind, f"Which {kind} {_agreeing(text[at:stop], kind)}{text[stop:]}?")
+        for kind, (at, stop) in zip(kinds, verbs, strict=True)
+    )
+
+
+def _agreeing(verb: str, kind: str) -> str:
+    """A verb that is said of none or one of several, as it is said of several: *none of the pubs opens*."""
+    if singular_noun(kind.lower()) == kind.lower():
+        return verb
+    irregular = {"is": "are", "was": "were", "has": "have", "does": "do"}
+    return irregular.get(verb.lower()) or (base_of(verb) if verb.endswith("s") else verb)
 
 
 def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Quantified:
@@ -200,9 +216,11 @@ def read_kind(reader: QuestionReader, said: Quantified) -> KindReading:
             continue
         if told.told is not None and not len(difference(executor.members(told.told), executor.members(kind))):
             return KindReading(kind, told.told)
-        if told.told is None and isinstance(kind, OfType):
-            # Of a type it is enough to know of which things it is so.
-            told = _set_of(reader, question.replace(kind_words, "things", 1))
+        type_ = final_type(kind, reader.vocabulary)
+        if told.told is None and type_ >= 0:
+            # Of a kind it is enough to know of which things of its type it is so.
+            noun = "things" if isinstance(kind, OfType) else plural(reader.vocabulary.types[type_])
+            told = _set_of(reader, question.replace(kind_words, noun, 1))
             if told.told is not None:
                 return KindReading(kind, told.told)
     return KindReading(unplaced=unplaced)

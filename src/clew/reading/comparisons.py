@@ -184,10 +184,15 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
 
 
 def bound_at(text: str, mention: Mention) -> tuple[int, int] | None:
-    """Where the words that set the value of a mention as a bound stand right before it: *above 180 m*."""
+    """Where the words beside the value of a mention stand that set it as a bound: *above*, *or later*."""
     is_date = any(value.date for value in mention.values)
     hit, _ = _bound(text[: mention.start].lower(), is_date=is_date)
-    return None if hit is None else hit.span(1)
+    if hit is not None:
+        return hit.span(1)
+    behind = text[mention.stop :].lower()
+    hits = (re.match(rf"{_FEW_WORDS}\b({pattern})\b", behind) for pattern, _ in _AFTER)
+    hit = next(filter(None, hits), None)
+    return None if hit is None else (mention.stop + hit.start(1), mention.stop + hit.end(1))
 
 
 def _bound(before: str, *, is_date: bool) -> tuple[re.Match[str] | None, Sign]:
