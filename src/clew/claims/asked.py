@@ -8,29 +8,50 @@ So a claim is read by the reader of questions, whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.claim_readings import COUNTING, LEAST_OF_ROLE, TIMED, says_ways
+from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, says_ways
 from clew.claims.claim_text import ClaimedValue, ClaimText, Item, negations
 from clew.graph.values import currencies_beside
-from clew.query.tree import Anchor, Both, Compared, Counted, Extreme, Part, Query, Walk, mentions_of, steps_of
+from clew.query.execute import Executor
+from clew.query.tree import (
+    Anchor,
+    Both,
+    Compared,
+    Counted,
+    Extreme,
+    Part,
+    Query,
+    Value,
+    Walk,
+    mentions_of,
+    steps_of,
+)
+from clew.query.vocabulary import UNEXPLAINED
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import ambiguous
-from clew.reading.certainty import likely_reading
-from clew.reading.comparisons import than_words
-from clew.reading.english import BEING, DOING, FUNCTION, HAVING, SUPERLATIVE
+from clew.reading.certainty import LikelyReading, likely_reading
+from clew.reading.comparisons import bound_at, is_comparative, than_words
+from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT, SUPERLATIVE
+from clew.reading.likeness import SPELT
 from clew.reading.mentions import PARTIAL
+from clew.reading.placing import OF_WORD
 from clew.reading.reader import QuestionReader, Reading
-from clew.text.inflection import is_participle
+from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import Lexicon
+from clew.text.normalise import words_of
 
 LEAST_SURE = 0.75
 """Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least)."""
+LEAST_HEARD_SHARE = 0.95
+"""Least share of a word that is near no label that one carries it, where it is heard in one, too."""
 LEAST_SURE_OF_ONE, LEAST_OF_ONE = 0.85, 0.85
 """Least likelihood of one that says of two things what pieces do, and least share of each of its words that
 a label carries it. That says what is not so; another verb would be as likely (*left the team*), so that
 nothing is supported by it but what is said by *is* and *has*."""
+MOST_NAMED = 1000
+"""Things among which one is told by a part of its name."""
 MOST_VERBS = 3
 """Words of a claim that are taken for its verb."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -49,14 +70,18 @@ HOLDS = frozenset("have own hold keep list contain include".split())
 """Verbs by which that has what there is."""
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|our|its|their|his|her)\s+)?(?=[^\W\d_])")
 _ALL_THERE = re.compile(
-    r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)"
-    r"|(?:that\s+|which\s+)?(?:(?:are|is|we)\s+)?(?P<verb>[a-z]+))$",
+    r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)(?=$|\s+(?:to|by)\s)"
+    r"|of\s+(?:them\s+)?(?:all|the\s+lot)$"
+    r"|(?:that\s+|which\s+)?(?:(?:are|is|we)\s+)?(?P<verb>[a-z]+)$)",
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
+_THE = re.compile(r"^the\b", re.IGNORECASE)
+_COMPARATIVE = re.compile(r"\b(?:more|less|fewer|[a-z]+er)\b", re.IGNORECASE)
 _ANY_OTHER = re.compile(
-    r"\b(?P<more>more|less|fewer|[a-z]+er)(?P<what>(?:\s+[a-z]+){0,2}?)\s+than\s+(?:any|all|every)(?:\s+of\s+the)?"
-    r"\s+others?\b(?:\s+(?P<kind>[a-z]+))?",
+    r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:(?P<who>(?:any|every)(?:one|body)\s+else)"
+    r"|(?:any|all|every)(?:\s+of\s+the)?\s+others?"
+    rf"\b(?P<kind>(?:\s+(?!(?:{'|'.join(FUNCTION)})\b)[a-z]+)*))",
     re.IGNORECASE,
 )
 
@@ -93,42 +118,51 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
     """
     reading = _as_asked(reader.read(asked.question), asked)
     asks = ("count", "list") if asked.number else ("list",) if asked.answer else ("yes", "every")
+    likeliest = likely_reading(reader, reading, LEAST_OF_ONE)
+    query, account = likeliest.query, likeliest.account
+    if query is None or account is None or query.ask not in asks or query.by or query.key:
+        return None
+    parts = query.contents.parts
+    is_whole = asked.number is not None or query.other is not None or any(map(_is_of_whole, parts))
     # Each word of what pieces do not say at all must be surely said; else it is enough to tell otherwise.
-    for least, least_sure in ((LEAST_OF_ROLE, LEAST_SURE), (LEAST_OF_ONE, LEAST_SURE_OF_ONE)):
-        likeliest = likely_reading(reader, reading, least)
-        query, account = likeliest.query, likeliest.account
-        if query is None or account is None or likeliest.likelihood < least_sure:
-            continue
-        if query.ask not in asks or query.by or query.key or unplaced_phrases(asked.question, account.words):
-            continue
-        parts, is_of_one = query.contents.parts, least == LEAST_OF_ONE
-        if any(map(_compares_unlike, parts)) or ambiguous(reader.graph, reader.vocabulary, reading, query):
-            continue
-        is_whole = asked.number is not None or query.other is not None or any(map(_is_of_whole, parts))
-        if is_of_one and not asked.answer and any(isinstance(p, Compared | Extreme) for p in parts):
-            continue  # by what it is compared must be said
-        if not is_whole and not is_of_one:
-            continue
-        used = [reading.mentions[m] for m in mentions_of(query)]
-        if is_of_one and asked.is_of_value:
-            continue  # of what unit and column it is is not said
-        by_part = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
-        # A part of what is no name of its own (*aluminium*) is surely of one thing, if of one alone.
-        refutes = likeliest.likelihood >= LEAST_SURE_OF_ONE or not by_part
-        refutes = refutes and all(len(m.candidates) == 1 and m.text.islower() for m in by_part)
-        refutes = refutes and says_ways(reader.vocabulary, steps_of(query), asked.question)
-        if asked.answer is not None:
-            query = _of_answer(query, asked.answer)
-            return None if query is None else AskedReading(query, True, refutes)
-        return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
-    return None
+    is_of_one = not is_whole or not says_each(reader, likeliest)
+    if likeliest.likelihood < (LEAST_SURE_OF_ONE if is_of_one else LEAST_SURE):
+        return None
+    if unplaced_phrases(asked.question, account.words) or any(map(_compares_unlike, parts)):
+        return None
+    if ambiguous(reader.graph, reader.vocabulary, reading, query):
+        return None
+    compares = not asked.answer and any(isinstance(p, Compared | Extreme) for p in parts)
+    if is_of_one and (compares or asked.is_of_value):
+        return None  # by what it is compared, of what unit and column it is must be said
+    used = [reading.mentions[m] for m in mentions_of(query)]
+    by_part = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
+    # A part of what is no name of its own (*aluminium*) is surely of one thing, if of one alone.
+    refutes = likeliest.likelihood >= LEAST_SURE_OF_ONE or not by_part
+    refutes = refutes and all(len(m.candidates) == 1 and m.text.islower() for m in by_part)
+    refutes = refutes and says_ways(reader.vocabulary, steps_of(query), asked.question)
+    if asked.answer is not None:
+        query = _of_answer(reader, query, asked.answer)
+        return None if query is None else AskedReading(query, True, refutes)
+    return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
 
 
-def _of_answer(query: Query, answer: Item) -> Query | None:
-    """Whether what is claimed to be an answer is one; None where its name is that of several things."""
-    best = [c.node for c in answer.candidates if c.how == answer.candidates[0].how]
-    is_ranked = any(isinstance(p, Extreme) and p.number == 1 for p in query.contents.parts)
-    return Query("yes", Both(query.part, Anchor(best[0]))) if is_ranked and len(best) == 1 else None
+def _of_answer(reader: QuestionReader, query: Query, answer: Item) -> Query | None:
+    """Whether what is claimed to be an answer is one; None where its name is that of several things.
+
+    Of things of one name those are meant that are ranked: *Leeds is the oldest club* is said of no town.
+    """
+    ranked = next((p for p in query.contents.parts if isinstance(p, Extreme) and p.number == 1), None)
+    if ranked is None:
+        return None
+    members = Executor(reader.graph).members(ranked.source)[:MOST_NAMED].tolist()
+    named = [c for c in answer.candidates if c.node in members] or answer.candidates
+    if named is answer.candidates:  # *Bradford* of clubs, one of which is called Bradford Woolpack
+        words = set(words_of(answer.text))
+        called = [n for n in members if words <= set(words_of(reader.graph.labels[n]))]
+        named = [replace(named[0], node=node) for node in called] or named
+    best = [c.node for c in named if c.how == named[0].how]
+    return Query("yes", Both(query.part, Anchor(best[0]))) if len(best) == 1 else None
 
 
 def _is_of_whole(part: Part) -> bool:
@@ -146,24 +180,66 @@ def _compares_unlike(part: Part) -> bool:
 
 
 def _as_asked(reading: Reading, asked: Asked) -> Reading:
-    """A reading in which a question of yes or no asks whether a set has members, instead of for them.
-
-    Words that compare and name no measure (*after*, *more than*) have their place in what compares.
-    """
-    hits = than_words(reading.question, 0, reading.mentions)
-    spans = tuple(hit.span() for hit in hits if hit[0].lower() in TIMED | COUNTING)
+    """A reading in which a question of yes or no asks whether a set has members, instead of for them."""
 
     def changed(query: Query) -> Query:
         is_set = query.ask == "list" and not query.by and not query.key
-        compares = any(isinstance(part, Compared | Counted) for part in query.contents.parts)
-        said = (*query.said, *spans) if compares else query.said
         is_yes = is_set and not asked.number and not asked.answer
-        return replace(query, ask="yes" if is_yes else query.ask, said=said)
+        return replace(query, ask="yes") if is_yes else query
 
+    return with_bounds(_changed(reading, changed))
+
+
+def with_bounds(reading: Reading) -> Reading:
+    """A reading in which words that compare have their place in what compares.
+
+    Those that name no measure (*after*, *more than*), and those right before a value (*above 180 m*).
+    """
+    hits = than_words(reading.question, 0, reading.mentions)
+    spans = [hit.span() for hit in hits if hit[0].lower() in TIMED | COUNTING]
+
+    def changed(query: Query) -> Query:
+        parts = [p for p in query.contents.parts if isinstance(p, Compared | Counted)]
+        values = [p.value.mention for p in parts if isinstance(p, Compared) and isinstance(p.value, Value)]
+        bounds = [bound_at(reading.question, reading.mentions[m]) for m in values if m >= 0]
+        said = [*spans, *(bound for bound in bounds if bound is not None)]
+        return replace(query, said=(*query.said, *said)) if parts else query
+
+    return _changed(reading, changed)
+
+
+def _changed(reading: Reading, changed: Callable[[Query], Query]) -> Reading:
+    """A reading with each of its queries changed."""
     ranked = tuple(
         replace(r, option=replace(r.option, query=changed(r.option.query))) for r in reading.ranking.ranked
     )
     return replace(reading, ranking=replace(reading.ranking, ranked=ranked))
+
+
+def says_each(reader: QuestionReader, likeliest: LikelyReading, *, spelt: bool = False) -> bool:
+    """Whether each content word outside of names says a label of the query, or nothing by itself.
+
+    By its form, or as likely as not heard in that label rather than in any other; `spelt`: by its spelling.
+    *People* says what is counted, beside words that say the relation.
+    """
+    reading, query, account = likeliest.reading, likeliest.query, likeliest.account
+    if query is None or account is None:
+        return False
+    like = reading.likeness
+    known = reader.accountant.rows(reading.question, reading.mentions, like, query, mentions_of(query))
+    relation, type_, heard = (
+        known.rows[:, OF_WORD.index(name)] for name in ("like_relation", "like_type", "heard_share")
+    )
+    operators = {w.begin for w in account.words if w.as_ == "operator"}
+    says_relation = relation >= UNEXPLAINED
+    for at, (place, share) in enumerate(zip(known.places, account.shares.tolist(), strict=True)):
+        start, _, word = like.words[place]
+        is_idle = start in operators or word in LIGHT - GOING or (word in ANY_PEOPLE and says_relation.any())
+        if is_idle or max(relation[at], type_[at]) >= (SPELT if spelt else UNEXPLAINED):
+            continue
+        if spelt or share < LEAST_HEARD_SHARE or heard[at] < LEAST_HEARD:
+            return False
+    return True
 
 
 def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
@@ -176,7 +252,7 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     if negations(text[begin:]):
         return
     whole, text = text, without_whole(claim.items, text, words)
-    yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)))
+    yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)), words)
     verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
         noun = _NOUN.match(text, item.stop)
@@ -215,14 +291,20 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
         yield Asked(f"{asking}?", is_of_being=is_of_being, is_of_value=is_of_value)
 
 
-def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str]) -> Iterator[Asked]:
-    """The questions which thing stands above all others, of which a claim says that it is its subject."""
+def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str], words: Container[str]) -> Iterator[Asked]:
+    """The questions which thing stands above all others, of which a claim says that it is its subject.
+
+    Beside its name may stand what it is: *the queen Matilda*, *the Trentside rink*.
+    """
     for text in texts:
         for start, stop in verbs_of(claim.items, text, begin)[:MOST_VERBS]:
-            subject = [i for i in claim.items if i.candidates and text[i.stop : start] == " "]
-            is_alone = subject and text[begin : subject[0].start].lower() in ("", "the ")
-            if is_alone and (asking := _which(claim, text, start, stop)):
-                yield Asked(asking, answer=subject[0])
+            for subject in (i for i in claim.items if i.candidates and begin <= i.start and i.stop < start):
+                around = _THE.sub("", text[begin : subject.start]).strip(), text[subject.stop : start].strip()
+                kind = " ".join(filter(None, around)).lower()
+                if (not kind or singular(kind) in words or kind in words) and (
+                    asking := _which(claim, text, start, stop, kind)
+                ):
+                    yield Asked(asking, answer=subject)
 
 
 def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> str:
@@ -230,26 +312,27 @@ def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> st
     hit = _ALL_THERE.search(text)
     if hit is None or any(i.stop > hit.start() for i in items):
         return text
-    noun = hit["noun"]
-    is_whole = noun.lower() not in words if noun else base_of(hit["verb"].lower()) in HOLDS
-    return text[: hit.start()] if is_whole else text
+    noun, verb = hit["noun"], hit["verb"]
+    is_whole = base_of(verb.lower()) in HOLDS if verb else not noun or noun.lower() not in words
+    return text[: hit.start()] + text[hit.end() :] if is_whole else text
 
 
-def _which(claim: ClaimText, text: str, start: int, stop: int) -> str:
+def _which(claim: ClaimText, text: str, start: int, stop: int, kind: str) -> str:
     """The question for what a claim says stands above all others, from its verb on; empty where it does not.
 
     *Has more seats than any other school* is said of the school that has the most seats.
     """
-    hit = _ANY_OTHER.search(text, stop)
+    others = (hit for hit in _COMPARATIVE.finditer(text, stop) if is_comparative(hit[0].lower()))
+    hit = next((whole for hit in others if (whole := _ANY_OTHER.match(text, hit.start()))), None)
     if hit is not None:
         most = {"more": "most", "less": "least", "fewer": "fewest"}
-        more = hit["more"].lower()
-        kind = f" {hit['kind']}" if hit["kind"] else ""
+        more, kind = hit["more"].lower(), hit["kind"] or f" {kind}".rstrip()
+        asks = "Who" if hit["who"] else f"Which{kind}"
         said = f"the {most.get(more) or f'{more[:-1]}st'}{hit['what']}"
-        return f"Which{kind} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
+        return f"{asks} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
     hits = SUPERLATIVE.finditer(text, stop)
     is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
-    return f"Which {text[start:]}?" if is_ranked else ""
+    return " ".join(filter(None, ("Which", kind, f"{text[start:]}?"))) if is_ranked else ""
 
 
 def _inverted(text: str, begin: int, start: int, stop: int, rest: str) -> str:
@@ -284,7 +367,7 @@ def _is_auxiliary(rest: str) -> bool:
 def verbs_of(items: Sequence[Item], text: str, start: int) -> list[tuple[int, int]]:
     """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
     lexicon = Lexicon.load()
-    behind = list(_WORD.finditer(text, start))[1:]
+    behind = [word for word in _WORD.finditer(text, start) if word.start() > start]
     outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
     auxiliaries, verbs, participles = (
         list[tuple[int, int]](),

@@ -8,12 +8,19 @@ from dataclasses import replace
 
 from clew.claims import claim_text
 from clew.claims.claim_text import ClaimText, ClauseSpan, Item, Piece
+from clew.reading.comparisons import than_words
 
 Alternatives = tuple[Piece, ...]
 """Pieces of which the likeliest is meant: said of the subject, or of what stands before."""
 _AUXILIARY = re.compile(r"\b(?:is|was|are|were|has|have|had)\b", re.IGNORECASE)
 _WHICH = re.compile(r"\s*,?\s*(?:who|which|that|whose|where)\b", re.IGNORECASE)
 _JOINS = re.compile(r"^\s*,?\s*(?:and|but|or|nor)\b\s*", re.IGNORECASE)
+
+_THAN_BOTH = re.compile(
+    r"\s+(?P<said>[^,;]+?)\s+(?:than\s+)?both(?:\s+of)?(?:\s+(?:them|these|those|the\s+others))?\W*",
+    re.IGNORECASE,
+)
+"""What ends a claim and compares a thing with the two that were named before."""
 
 
 def pieces(claim: ClaimText) -> list[Alternatives]:
@@ -84,6 +91,9 @@ class _Cutter:
                 subject, words, self.begin = run, "", start
                 prefix = self.words(clauses[-1]) if clauses else ""
                 continue
+            if joins and before is not subject and not clauses:
+                self._last_subject(subject, before, run)
+                continue
             last_clause = clauses[-1] if clauses else claim_text.behind_joint(text, start, stop)
             if before is not subject and len(clauses) > 1 and clauses[0].start == start:
                 clauses = clauses[1:]  # words after the item before, which were said of it
@@ -110,6 +120,19 @@ class _Cutter:
                 self._trailing(clause, subject[0], run[-1])
             if before is subject and not text[start:stop].strip() and run[0].candidates:
                 subject = run  # *the apprentice Ann Lee*: what follows is said of her
+
+    def _last_subject(self, subject: Sequence[Item], before: Sequence[Item], run: Sequence[Item]) -> None:
+        """What is said of the last things, which begin a clause of their own: *but C is older than both*."""
+        start, stop, text = before[-1].stop, len(self.text), self.text
+        said = text[subject[-1].stop : before[0].start]
+        both = _THAN_BOTH.fullmatch(text, run[-1].stop) if any(than_words(said)) else None
+        is_same = both and set(both["said"].lower().split()) <= set(said.lower().split())
+        for thing in run:
+            if both and (is_same or claim_text.OUTDOES_BOTH.match(text, both.start("said"))):
+                for other in (*subject, *before):
+                    self.add(start, stop, [thing, said, other], start)
+            else:
+                self.add(start, stop, [thing, text[run[-1].stop :]], start)
 
     def _following(self, run: Sequence[Item], after: Sequence[Item]) -> tuple[str, int, int]:
         """The words right after a run said of it, where what follows begins with words of its own."""

@@ -58,7 +58,7 @@ from clew.reading.paths import Base, by_worth
 from clew.reading.placing import OF_WORD, shipped_placing
 from clew.reading.reader import QuestionReader
 from clew.reading.which_way import tail_told, verb_of_another_part
-from clew.text.inflection import singular
+from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.types import PlacedWord
 
@@ -352,7 +352,7 @@ class _Reading:
                     not self._is_word_of(row, relations)
                     and (
                         hears < LEAST_HEARD
-                        or (self._heads[row] and share < LEAST_OF_ROLE)
+                        or ((self._heads[row] or statement.kind == "compare") and share < LEAST_OF_ROLE)
                         or any(like.exact_types[row, t] >= STATED for t in others)
                     )
                 )
@@ -398,7 +398,7 @@ class _Reading:
 
     @cached_property
     def _heads(self) -> dict[int, bool]:
-        """The verbs and roles that are said of the items, and whether each is a role.
+        """The verbs and roles that are said of the items, and whether each is a role, or said of a number.
 
         The first words behind each item, and the last before all: *fired* of *Ann was fired by Bo*, *lawyer*
         of *the lawyer of Bo is Ann*. No more is said by what follows *came* or a number.
@@ -407,6 +407,7 @@ class _Reading:
         spans = sorted(zip(self.piece.places, self.piece.items, strict=True))
         heads = [row for row in self.content_rows if words[row][0] < spans[0][0][0]][-1:]
         heads = [row for row in heads if words[row][2] not in ("called", "named")]
+        counted: list[int] = []
         for ((_, stop), item), after in zip(spans, [*(a for (a, _), _ in spans[1:]), len(text)], strict=True):
             behind = [
                 row
@@ -415,8 +416,11 @@ class _Reading:
                 and word not in FUNCTION
                 and text[words[row][1] : words[row][1] + 1] != "-"
             ]
+            if item is spans[0][1] and item.value is not None:  # *two clubs folded in 2012*
+                counted += [row for row in behind if row in self.content_rows and _is_verb(words[row][2])][:1]
             heads += [row for row in behind[:1] if row in self.content_rows and item.value is None]
-        return {row: _ARTICLE.search(text, 0, words[row][0]) is not None for row in heads}
+        roles = [row for row in heads if _ARTICLE.search(text, 0, words[row][0]) is not None]
+        return {row: row in roles or row in counted for row in (*heads, *counted)}
 
     def _of_other_edges(self, statement: Statement, words: Sequence[PlacedWord]) -> set[int]:
         """Where words begin that say of an edge what a statement does not: another text, or *people*."""
@@ -731,6 +735,11 @@ class _Reading:
                 sign = "<" if is_longer or word in (EARLIER if timed else FEWER) else ">"
                 query = Query("yes", Compared(first, (step,), sign, Walk(second, step)))
                 yield query, Statement("compare", first.node, (step,), second.node, sign=sign)
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word is mostly a verb, or a form of one."""
+    return Lexicon.load().mostly_verb(word) or is_participle(word)
 
 
 def _mention(item: Item, place: tuple[int, int]) -> Mention:

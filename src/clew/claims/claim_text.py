@@ -145,7 +145,7 @@ _SUPPOSED = re.compile(
 )
 """Words of what may be, or nearly was; in small letters, as May is a month."""
 _GOVERNS = re.compile(
-    r"\b(?P<verb>[a-z]+)\s+(?:(?:to\s+(?:be\s+|have\s+)?(?P<base>[a-z]+))"
+    r"(?<!\bthe )(?<!\ba )\b(?P<verb>[a-z]+)\s+(?:(?:to\s+(?:be\s+|have\s+)?(?P<base>[a-z]+))"
     r"|(?:of|from|with|for|on|against)\s+(?P<gerund>[a-z]+ing))\b"
 )
 """A verb that governs another one: *plans to direct*, *was accused of directing*."""
@@ -153,6 +153,8 @@ _HAPPENED = frozenset("use manage go happen come get begin start continue help c
 """Verbs that govern another one and say that it happened."""
 REFUSED = frozenset("fail refuse decline neglect forget omit".split())
 """And those that say that it did not."""
+OUTDOES_BOTH = re.compile(r"\b(?:beats?|exceeds?|outdoes|surpass(?:es)?|tops)\s+both\b", re.IGNORECASE)
+"""What says that something goes further than what was compared before."""
 _TURN = re.compile(
     r"\b(?:but|except|besides|other than|apart from|however|although|though|whereas|while|instead)\b|;",
     re.IGNORECASE,
@@ -298,7 +300,9 @@ def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
         ):
             continue
         written = claim.text[value.start : value.stop]
-        nodes = overlapping[0].candidates if overlapping and overlapping[0].text == written else ()
+        is_name = overlapping and overlapping[0].text == written
+        is_name = is_name and overlapping[0].candidates[0].how < PARTIAL  # no *four* of *Four Poster*
+        nodes = overlapping[0].candidates if is_name else ()
         items = [i for i in items if i not in overlapping]
         items.append(Item(value.start, value.stop, written, nodes, value))
     items.sort(key=lambda item: item.start)
@@ -333,8 +337,8 @@ def _is_said(text: str, items: Sequence[Item], at: int) -> bool:
 
 def _is_part(mention: Mention) -> bool:
     """Whether one word in lower case is only a part of a name, or misspelt: claims write names as names."""
-    is_lower = mention.text.islower() or mention.text.lower() in FUNCTION
-    return mention.candidates[0].how >= PARTIAL and is_lower and " " not in mention.text
+    is_lower = mention.text.islower() or mention.text.lower() in FUNCTION or NOBODY.fullmatch(mention.text)
+    return mention.candidates[0].how >= PARTIAL and bool(is_lower) and " " not in mention.text
 
 
 def _in_code(text: str, start: int, number: str) -> bool:
@@ -442,7 +446,9 @@ def left_out(claim: ClaimText, cut: Sequence[Piece]) -> list[tuple[int, int]]:
     in_pieces = {word for piece in cut for word in re.findall(r"[^\W_]+", piece.text.lower())}
     idle = FUNCTION | in_pieces
     skipped = [
-        hit.span() for pattern in (_NEGATION, EXCEPTED, _LISTING) for hit in pattern.finditer(claim.text)
+        hit.span()
+        for pattern in (_NEGATION, EXCEPTED, _LISTING, OUTDOES_BOTH)
+        for hit in pattern.finditer(claim.text)
     ]
     return [
         hit.span()

@@ -9,36 +9,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
-from clew.claims.asked import HERE, HOLDS, SO_MANY, base_of, verbs_of, without_whole
-from clew.claims.claim_readings import LEAST_OF_ROLE
+from clew.claims.asked import (
+    HERE,
+    HOLDS,
+    LEAST_OF_ONE,
+    LEAST_SURE,
+    SO_MANY,
+    base_of,
+    says_each,
+    verbs_of,
+    with_bounds,
+    without_whole,
+)
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
 from clew.query.execute import Executor, difference
 from clew.query.tree import Anchor, Either, OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
+from clew.reading.asked_for import final_type
 from clew.reading.certainty import likely_reading
 from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING, HAVING
 from clew.reading.mentions import NORMAL, Mention
 from clew.reading.mutual import both_ways
 from clew.reading.reader import QuestionReader
-from clew.text.inflection import singular_noun
+from clew.text.inflection import plural, singular_noun
 from clew.text.lexicon import Lexicon
 
-LEAST_SURE, LEAST_CARRIED = 0.75, 0.98
-"""Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least), and
-least share of each of its words that a label carries it."""
+LEAST_SURE_SPELT = 0.55
+"""Least likelihood of the question that a claim is read as, where labels are spelt by each of its words."""
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
-_NONE = re.compile(r"(?:no|none\s+of\s+the|not\s+one|not\s+a\s+single)\s+(?=[a-z])", re.IGNORECASE)
+_NONE = re.compile(
+    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
+    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
 _ONE = re.compile(
     r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
     re.IGNORECASE,
 )
-_NOUN = re.compile(r"\s+(?:of\s+(?:the\s+)?)?(?=[a-z])")
+_NOUN = re.compile(_OF_THEM)
+_OF_ALL = re.compile(r"\s+of\s+(?:[^,;]*\s)?", re.IGNORECASE)
 _SO_CALLED = re.compile(
     r"\s+(?:different\s+)?(?P<kind>[a-z][^,;]*?)\s+(?:(?:(?:who|that|which)\s+)?(?:are|is|were)\s+)?"
     r"(?:called|named)\s+(?:(?:simply|just|only|the)\s+)*[\"'“‘]?",
@@ -61,6 +77,8 @@ class Quantified:
     denied: bool = False
     called: Item | None = None
     """The name that so many of the kind have."""
+    total: int | None = None
+    """How many of the kind there are: *three of the four lighthouses*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +96,26 @@ def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
     if (called := _so_called(claim, text, begin, words)) is not None:
         return called
+    nobody = _NOBODY.match(text, begin)
+    if nobody is not None and not EXCEPTED.match(text, begin):
+        return Quantified(nobody.end(), (("", f"Who {text[nobody.end() :]}?"),), 1, ">=", denied=True)
     if NOBODY.match(text, begin) and not _NONE.match(text, begin):
         return None
+    claim, total = _without_total(claim)
+    text = claim.text.rstrip(" .!?\"'")
     for item in claim.items[:1]:
         number = item.value.count if item.value and not item.value.timed and not item.candidates else None
         noun = _NOUN.match(text, item.stop)
         if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
-            return Quantified(noun.end(), _ways(claim, text, noun.end()), number, item.value.sign)
+            ways = _ways(claim, text, noun.end())
+            return Quantified(noun.end(), ways, number, item.value.sign, total=total)
     one = _ONE.match(text, begin)
     if one is not None:
         sign = sign_beside(text, Mention(one.start("one"), one.end("one"), one["one"])) or ">="
         return Quantified(one.end(), _ways(claim, text, one.end()), 1, "=" if one["only"] else sign)
     none = None if EXCEPTED.match(text, begin) else _NONE.match(text, begin)
     if none is not None:
-        return Quantified(none.end(), _ways(claim, text, none.end()), 0)
+        return Quantified(none.end(), _ways(claim, text, none.end()), 1, ">=", denied=True)
     for hit in _ALL.finditer(text, begin):
         if not any(i.start < hit.end() and hit.start() < i.stop for i in claim.items):
             if hit.start() == begin:
@@ -121,11 +145,42 @@ def _so_called(claim: ClaimText, text: str, begin: int, words: Container[str]) -
     return Quantified(said.start("kind"), ((kind, ""),), count, number.value.sign, called=name)
 
 
+def _without_total(claim: ClaimText) -> tuple[ClaimText, int | None]:
+    """A claim without the number of all of a kind of which it speaks, and this: *two of our nine clubs*."""
+    if len(claim.items) < 2:
+        return claim, None
+    first, *others = claim.items
+    value = next((i for i in others if i.value and not i.value.timed and i.value.count is not None), None)
+    if first.value is None or value is None or value.value is None:
+        return claim, None
+    is_of = _OF_ALL.fullmatch(claim.text, first.stop, value.start) and _NOUN.match(claim.text, value.stop)
+    if not is_of or verbs_of(claim.items, claim.text[: value.stop], first.stop):
+        return claim, None
+    cut = value.stop + 1 - value.start
+    before = [i for i in claim.items if i.start < value.start]
+    behind = [
+        replace(i, start=i.start - cut, stop=i.stop - cut) for i in claim.items if i.start > value.start
+    ]
+    text = claim.text[: value.start] + claim.text[value.stop + 1 :]
+    return replace(claim, text=text, items=(*before, *behind)), value.value.count
+
+
 def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:
     """The ways to part what is said from its subject, a kind; *not* within is read of neither."""
-    said = text[start:]
     verbs = verbs_of(claim.items, text, start)[:MOST_WAYS]
-    return tuple((text[start:at].strip(), f"Which {said}?") for at, _ in verbs)
+    kinds = [text[start:at].strip() for at, _ in verbs]
+    return tuple(
+        (kind, f"Which {kind} {_agreeing(text[at:stop], kind)}{text[stop:]}?")
+        for kind, (at, stop) in zip(kinds, verbs, strict=True)
+    )
+
+
+def _agreeing(verb: str, kind: str) -> str:
+    """A verb that is said of none or one of several, as it is said of several: *none of the pubs opens*."""
+    if singular_noun(kind.lower()) == kind.lower():
+        return verb
+    irregular = {"is": "are", "was": "were", "has": "have", "does": "do"}
+    return irregular.get(verb.lower()) or (base_of(verb) if verb.endswith("s") else verb)
 
 
 def _of_object(claim: ClaimText, text: str, begin: int, hit: re.Match[str]) -> Quantified:
@@ -154,15 +209,18 @@ def read_kind(reader: QuestionReader, said: Quantified) -> KindReading:
         kind = kind_of(reader, said.ways[0][0])
         return KindReading(kind, reduce(Either, named)) if named else KindReading()
     for kind_words, question in said.ways:
-        told, kind = _set_of(reader, question), kind_of(reader, kind_words)
+        told = _set_of(reader, question)
+        kind = kind_of(reader, kind_words) if kind_words else told.told  # of nobody none is so
         unplaced = unplaced or told.unplaced
         if kind is None:
             continue
         if told.told is not None and not len(difference(executor.members(told.told), executor.members(kind))):
             return KindReading(kind, told.told)
-        if told.told is None and isinstance(kind, OfType):
-            # Of a type it is enough to know of which things it is so.
-            told = _set_of(reader, question.replace(kind_words, "things", 1))
+        type_ = final_type(kind, reader.vocabulary)
+        if told.told is None and type_ >= 0:
+            # Of a kind it is enough to know of which things of its type it is so.
+            noun = "things" if isinstance(kind, OfType) else plural(reader.vocabulary.types[type_])
+            told = _set_of(reader, question.replace(kind_words, noun, 1))
             if told.told is not None:
                 return KindReading(kind, told.told)
     return KindReading(unplaced=unplaced)
@@ -177,13 +235,13 @@ def kind_of(reader: QuestionReader, words: str) -> Part | None:
 
 def _set_of(reader: QuestionReader, question: str) -> KindReading:
     """What a question asks for, where it is read surely and all of its words have a place."""
-    likeliest = likely_reading(reader, reader.read(question), LEAST_OF_ROLE)
+    likeliest = likely_reading(reader, with_bounds(reader.read(question)), LEAST_OF_ONE, may_be_empty=True)
     query, account = likeliest.query, likeliest.account
     if query is None or account is None:
         return KindReading()
     unplaced = tuple(unplaced_phrases(question, account.words))
     is_set = query.ask == "list" and not query.by and not query.key
-    carried = float(account.shares.min(initial=1.0))
-    if unplaced or not is_set or likeliest.likelihood < LEAST_SURE or carried < LEAST_CARRIED:
+    least = LEAST_SURE_SPELT if says_each(reader, likeliest, spelt=True) else LEAST_SURE
+    if unplaced or not is_set or likeliest.likelihood < least or not says_each(reader, likeliest):
         return KindReading(unplaced=unplaced)
     return KindReading(told=both_ways(reader.vocabulary, query).part)

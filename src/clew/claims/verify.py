@@ -199,12 +199,17 @@ class Checker:
         return nodes.intersection(node for s in so for node in (s.node, s.other))
 
     def check_kind(self, said: Quantified, read: KindReading) -> tuple[Finding, tuple[int, ...]]:
-        """Whether all of a kind are so, or so many; one of which something else is recorded is not so."""
+        """Whether all of a kind are so, or so many; one of which something else is recorded is not so.
+
+        That none is so must be known of each.
+        """
         if read.kind is None or read.told is None:
-            return "unknown", ()
+            return "unread", ()
         told = Both(read.told, read.kind)
         members, so = self.executor.members(read.kind), self.executor.members(told)
         outside = difference(members, so)[:MOST_MIDDLES].tolist()
+        if said.total not in (None, len(members)):
+            return ("otherwise" if len(members) else "unknown"), self._proved(read.kind)
         if said.number is None:
             if len(members) and self.executor.holds(Query("every", read.kind, told)):
                 return "there", self._proved(told)
@@ -213,11 +218,8 @@ class Checker:
                     return "otherwise", (*prove(self.executor, read.kind, member), *instead)
             return "unknown", ()
         proof = self._proved(told)
-        if not len(so):
-            instead = [self._recorded_instead(read.told, member) for member in outside]
-            proof = tuple(t for triples in instead[:MOST_SHOWN] for t in triples)
-            if len(members) > MOST_MIDDLES or not instead or not all(instead):
-                return "unknown", ()
+        if not len(so) and not (proof := self._contradicting(Both(read.kind, read.told))):
+            return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof
 
@@ -747,7 +749,8 @@ class Verify:
         said = quantified(text, self.reader.vocabulary.words)
         if said is not None:
             kind = read_kind(self.reader, said)
-            kind = self._kind(text, said) if kind.told is None and said.ways else kind
+            is_open = kind.told is None and any(kind_words for kind_words, _ in said.ways)
+            kind = self._kind(text, said) if is_open else kind
             if kind.told is not None or said.number is None:
                 return [self._check_kind(checker, said, kind)]
         read = self._read(text)

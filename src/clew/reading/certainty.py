@@ -70,6 +70,8 @@ GOES_ON = 3.0
 """How much better the odds are of a meaning that goes on from a set, where the question does. Of 440
 follow-ups over graphs of strangers 307 were answered right with 3, 301 where only shares among what goes on
 counted; of 182 that were written for other graphs, where most have no answer, 49 and 42 were answered."""
+RIVAL = 0.05
+"""Share of a meaning, beside that of the likeliest, from which it may be what was meant."""
 LEAST_SHARE, MOST_SIGNS = 1e-5, 20.0
 """Shares below, and what signs say beyond, count no further."""
 _WHO = re.compile(r"\W*who(?:m|se)?\b", re.I)
@@ -104,16 +106,20 @@ def likely_reading(
     *,
     partial: bool = False,
     around: Around | None = None,
+    may_be_empty: bool = False,
 ) -> LikelyReading:
     """The surest of what a question may mean.
 
-    `least` as for an account; `partial`: words without a place do not make a meaning less sure. With
+    `least` as for an account; `partial`: words without a place do not make a meaning less sure.
+    `may_be_empty`: nor does it that nothing is found, if no likely meaning finds anything. With
     `around` a meaning that goes on from the last question is surer, and others are likely only if sure.
     Raises EmbedderError if the shipped model cannot be opened.
     """
     meanings = meanings_of(Executor(reader.graph), reader.vocabulary, reading)
     if not meanings:
         return LikelyReading(reading)
+    if may_be_empty and not any(m.size for m in meanings if m.share >= RIVAL * meanings[0].share):
+        meanings = [replace(m, size=max(m.size, 1)) for m in meanings]
     meanings, accounts = accounted(reader, reading, meanings, least)
     told = [account.without_open_words() for account in accounts] if partial else accounts
     certainties = certainties_of(reader.vocabulary, reading, meanings, told)

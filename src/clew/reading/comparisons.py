@@ -182,14 +182,34 @@ def sign_beside(text: str, mention: Mention) -> Sign | None:
     older = _OLDER.search(before) if is_date else None
     if older is not None:
         return "<" if older[1] == "older" else ">"
-    for pattern, sign in _BEFORE:
-        hit = re.search(rf"\b({pattern})\b{_FILLER}$", before)
-        if hit is not None and (is_date or hit[1] not in _OF_TIME):
-            return "=" if hit[1] == "since" and _SINCE_OF_ONE.match(before) else sign
+    hit, sign = _bound(before, is_date=is_date)
+    if hit is not None:
+        return "=" if hit[1] == "since" and _SINCE_OF_ONE.match(before) else sign
     for pattern, sign in _AFTER:
         if re.match(rf"{_FEW_WORDS}\b(?:{pattern})\b", after):
             return sign
     return "<=" if is_date and _BY_THEN.search(before) else None
+
+
+def bound_at(text: str, mention: Mention) -> tuple[int, int] | None:
+    """Where the words beside the value of a mention stand that set it as a bound: *above*, *or later*."""
+    is_date = any(value.date for value in mention.values)
+    hit, _ = _bound(text[: mention.start].lower(), is_date=is_date)
+    if hit is not None:
+        return hit.span(1)
+    behind = text[mention.stop :].lower()
+    hits = (re.match(rf"{_FEW_WORDS}\b({pattern})\b", behind) for pattern, _ in _AFTER)
+    hit = next(filter(None, hits), None)
+    return None if hit is None else (mention.stop + hit.start(1), mention.stop + hit.end(1))
+
+
+def _bound(before: str, *, is_date: bool) -> tuple[re.Match[str] | None, Sign]:
+    """The words at the end of a text, in small letters, that set what follows as a bound, and which."""
+    for pattern, sign in _BEFORE:
+        hit = re.search(rf"\b({pattern})\b{_FILLER}$", before)
+        if hit is not None and (is_date or hit[1] not in _OF_TIME):
+            return hit, sign
+    return None, "="
 
 
 def bound_before(text: str, start: int) -> Sign | None:
