@@ -1101,6 +1101,9 @@ class _Account:
                 for match in re.finditer(rf"\b(?:no|without(?: an?y?)?) ({label})\b", self.text, re.I):
                     for token in self._inside(*match.span(1)):
                         self._put(token, "unplaced", "")  # lights with no *main lamp*
+        if room > 0 and not spans:
+            for token in (t for t in outside if t.norm == "free" and self._is_label(t)):
+                self._put(token, "unplaced", "")  # `step free access` is not what is denied
         is_double = room > len(spans) and any(map(has_denying_word, labels))
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():
