@@ -54,11 +54,6 @@ _ALL_THERE = re.compile(
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
-_ANY_OTHER = re.compile(
-    r"\b(?P<more>more|less|fewer|[a-z]+er)(?P<what>(?:\s+[a-z]+){0,2}?)\s+than\s+(?:any|all|every)(?:\s+of\s+the)?"
-    r"\s+others?\b(?:\s+(?P<kind>[a-z]+))?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,17 +231,7 @@ def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> st
 
 
 def _which(claim: ClaimText, text: str, start: int, stop: int) -> str:
-    """The question for what a claim says stands above all others, from its verb on; empty where it does not.
-
-    *Has more seats than any other school* is said of the school that has the most seats.
-    """
-    hit = _ANY_OTHER.search(text, stop)
-    if hit is not None:
-        most = {"more": "most", "less": "least", "fewer": "fewest"}
-        more = hit["more"].lower()
-        kind = f" {hit['kind']}" if hit["kind"] else ""
-        said = f"the {most.get(more) or f'{more[:-1]}st'}{hit['what']}"
-        return f"Which{kind} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
+    """The question for what a claim says stands above all others, from its verb on; empty where it does not."""
     hits = SUPERLATIVE.finditer(text, stop)
     is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
     return f"Which {text[start:]}?" if is_ranked else ""

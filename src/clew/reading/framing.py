@@ -49,9 +49,8 @@ _SOURCE = re.compile(
     re.I,
 )
 _LAST = re.compile(
-    r"[\s,;(-]+(?:please|pls|plz|thanks|thank you|so far|as of now|at all|by the way|inclusive"
-    r"|both\s+(?:\w+\s+)?(?:included|inclusive)"
-    r"|(?:rounded?\s+)?(?:to\s+)?(?:one|two|three|\d)\s+(?:decimals?|digits?)(?:\s+places?)?|rounded?)\)?$",
+    r"[\s,;(-]+(?:please|pls|plz|thanks|thank you|so far|at all|inclusive"
+    r"|both\s+(?:\w+\s+)?(?:included|inclusive))\)?$",
     re.I,
 )
 """What may end a question and asks for nothing more."""
@@ -68,21 +67,16 @@ _IS_THERE = re.compile(
     re.I,
 )
 """*Is there a town that has none? Which one?* asks which."""
-_ELSE = re.compile(
-    r"\b(?:else|(?<=which )other|(?<=what )other)\s+(?=[^,;?]*\b(?:besides|except|(?:apart|aside)\s+from)\b)",
-    re.I,
-)
-"""What an exception says again: *who else sings, apart from Ann*."""
 _WORD = re.compile(r"\w+")
 
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
-    """The part of a text that asks, with *number of* for *no. of*, without *else* where an exception is made.
+    """The part of a text that asks, with *number of* for *no. of*.
 
     `is_of_graph` says whether a word is one of the graph's, which stays.
     """
     text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
-    text = _ELSE.sub("", _NUMBER_OF.sub("number of", text))
+    text = _NUMBER_OF.sub("number of", text)
     if there := _IS_THERE.fullmatch(text):
         text = f"{'Who' if there['who'] else 'Which'} {there['what']}?"
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
