@@ -231,7 +231,7 @@ def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> st
 
 
 def _which(claim: ClaimText, text: str, start: int, stop: int) -> str:
-    """The question for what a claim says stands above all others, from its verb on; empty where it does not."""
+    """The question for what a claim says stands above all others, from its verb on; empty for none."""
     hits = SUPERLATIVE.finditer(text, stop)
     is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
     return f"Which {text[start:]}?" if is_ranked else ""
