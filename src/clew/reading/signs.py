@@ -347,10 +347,9 @@ class Signs:
                 return self._extreme_log_odds(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, opposite(step)):
                 return math.log(IGNORED)
-            case Walk(Anchor(_, mention), step) if not is_backward(step) and self._is_owned(
-                mention, relation_of(step)
-            ):
-                return math.log(TURNED)
+            case Walk(Anchor(_, mention), step) if not is_backward(step) and mention in self.owned:
+                is_owned = self.owned[mention] == self.vocabulary.relations[relation_of(step)]
+                return math.log(TURNED) if is_owned else 0.0  # *whose owner is Lumen* has it
             case Walk(Walk(_, onward), step) if step == opposite(onward) and not self.alike:
                 return self._way_back_log_odds(query, onward)
             case Compared(_, steps, sign, value):
@@ -364,10 +363,6 @@ class Signs:
                 return log_odds + (math.log(IGNORED) if self._is_no_age(end) else 0.0)
             case _:
                 return 0.0
-
-    def _is_owned(self, mention: int, relation: int) -> bool:
-        """Whether the question asks for what has a thing by a relation: *whose owner is Lumen*."""
-        return self.owned.get(mention, "") == self.vocabulary.relations[relation]
 
     def _is_never_at(self, node: int, end: End) -> bool:
         """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""
