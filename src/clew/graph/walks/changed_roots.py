@@ -298,6 +298,7 @@ def trees_that_fit(
 
 
 BIT_WORDS = 8
+"""Words of bits, 64 each, that tell changed edges apart."""
 
 
 def changed_roots(
@@ -310,7 +311,7 @@ def changed_roots(
 
     `walker` is of the graph after `edit`, `before` is the graph before it; `stored` are walks with the rows
     of their roots that are in use. None is missing; few are among them that do not differ. Changed edges are
-    told apart by `BIT_WORDS` words of bits at most; of more edges several share one.
+    told apart by `BIT_WORDS`; of more edges several share a bit.
     """
     changed = edit.walked(before.nodes)
     if walker.layered and walker.settings.depth == 1:
