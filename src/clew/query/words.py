@@ -188,7 +188,7 @@ def column_of(steps: Sequence[Step], vocabulary: Vocabulary) -> str:
 def head_of(step: Step, vocabulary: Vocabulary) -> str:
     """One step as the head of a column or a list: *directed by*, against it *films directed by …*."""
     if is_backward(step):
-        return _Words(vocabulary)._stepped(_Phrase("…"), step, is_many=True).bare
+        return _Words(vocabulary).led_back(step)
     label = vocabulary.graph.relation_labels[relation_of(step)]
     measure, unit = (
         measure_of(words_of_label(label)) if vocabulary.kinds_reached[step] == NUMBER else ("", "")
@@ -316,6 +316,10 @@ class _Words:
         if value := _value_noun(shape):
             return _Phrase(value, plural(value), is_many).narrow(_of(of.text))
         return self._reached(of, shape, step, noun, is_many)
+
+    def led_back(self, step: Step) -> str:
+        """What a step against its direction leads to from anything: *films directed by …*."""
+        return self._stepped(_Phrase("…"), step, is_many=True).bare
 
     def _reached(self, of: _Phrase, shape: Shape, step: Step, noun: str, is_many: bool) -> _Phrase:
         """What a relation that is no noun leads to: "cities that Ann lives in", "when Acme was founded"."""
