@@ -91,7 +91,6 @@ TIMED = frozenset("before after later earlier sooner recent".split())
 """Words that compare times and nothing else."""
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:an?|the|its|his|her|their)\s+$", re.IGNORECASE)
-_TAKES_PLACE = re.compile(r"\b(?:took|takes?|taken)\s+place\b", re.IGNORECASE)
 _FOR_LONGER = re.compile(r"\bfor\s+longer\s+than\b", re.IGNORECASE)
 _COMPARING = re.compile(rf"{THAN.pattern}|\b(?:exactly|precisely)\b", re.IGNORECASE)
 _MORE_THAN = re.compile(r"\b(?:more|less|fewer|\w{2,}er)\s+than\s+$", re.IGNORECASE)
@@ -298,10 +297,12 @@ class _Reading:
         weak |= self._of_other_edges(statement, account.words)
         words = [self._if_carried(word, statement) for word in account.words]
         words = [replace(w, as_="unplaced") if w.begin in weak and w.as_ != "operator" else w for w in words]
-        patterns = [_TAKES_PLACE, *([_FOR_LONGER] if statement.kind == "compare" else [])]
-        happens = [hit.span() for pattern in patterns for hit in pattern.finditer(self.piece.text)]
         words = [replace(w, as_="type") if self._is_kind(w, statement) else w for w in words]
-        words = [replace(w, as_="frame") if any(a <= w.begin < b for a, b in happens) else w for w in words]
+        if statement.kind == "compare":
+            longer = [hit.span() for hit in _FOR_LONGER.finditer(self.piece.text)]
+            words = [
+                replace(w, as_="frame") if any(a <= w.begin < b for a, b in longer) else w for w in words
+            ]
         return tuple(unplaced_phrases(self.piece.text, words))
 
     def _currency(self, start: int, stop: int, *, is_recorded: bool) -> tuple[str, tuple[int, int]]:

@@ -246,14 +246,9 @@ class GraphView:
         """The open index: the graph with its names and vectors. Raises UsageError once it is closed."""
         index = self._opened
         if index is None:
-            again = "Make it" if self.in_memory else "Open it"
+            again = "Open it" if self._temporary is None else "Make it"
             raise UsageError(f"{self!r}. {again} again")
         return index
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether it was made of objects, and is gone when it is closed."""
-        return self._temporary is not None
 
     @cached_property
     def _distances(self) -> Distances:

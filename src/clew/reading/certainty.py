@@ -193,7 +193,8 @@ def rows_of(
     for place, meaning in enumerate(meanings):
         spans = spans_of(reading.mentions, mentions_of(meaning.query))
         word_features = _word_features(vocabulary, reading, meaning.query, spans)
-        answer_features = _open_names(reading, spans), math.log1p(max(meaning.size, 0))
+        open_names = sum(m.strong and bool(m.candidates) and not m.touches(spans) for m in reading.mentions)
+        answer_features = open_names, math.log1p(max(meaning.size, 0))
         shares = _share_features(reading, meanings, place)
         rows.append(
             (
@@ -245,10 +246,6 @@ def _score_features(reading: Reading, meaning: Meaning) -> tuple[float, ...]:
     signs = float((after[row] - after[-1]) - (before[row] - before[-1]))
     gaps = head[row] - head[:-1].max(), head[row] - head[-1]
     return head[row], *gaps, max(-MOST_SIGNS, min(MOST_SIGNS, signs))
-
-
-def _open_names(reading: Reading, spans: Sequence[tuple[int, int]]) -> int:
-    return sum(m.strong and bool(m.candidates) and not m.touches(spans) for m in reading.mentions)
 
 
 def _word_features(

@@ -92,7 +92,6 @@ class Exploration:
     question: str
     mentions: Sequence[Mention]
     likeness: Likeness
-    most_steps: int = MOST_STEPS_SEEN
 
     def __post_init__(self) -> None:
         """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
@@ -310,11 +309,11 @@ class Exploration:
         """The steps, each of what is recorded twice once; where they are many, those that are said best."""
         same = self.vocabulary.canonical
         steps = [s for s in steps if (c := same[s]) == s or c not in steps]
-        if len(steps) <= self.most_steps:
+        if len(steps) <= MOST_STEPS_SEEN:
             return steps
         chosen = np.array(sorted(steps))
         worths = self.steps_say[chosen].sum(axis=1)
-        return chosen[np.argsort(-worths, kind="stable")[: self.most_steps]].tolist()
+        return chosen[np.argsort(-worths, kind="stable")[:MOST_STEPS_SEEN]].tolist()
 
     def absent_steps(self, node: int) -> list[Step]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps.

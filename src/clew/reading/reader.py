@@ -300,10 +300,6 @@ class QuestionReader:
         """
         return self._ranker.vector(text)
 
-    def likeness(self, vector: NDArray[np.float32], relation: int) -> float:
-        """How like a vector of `vector` is to that of the label of a relation, in [-1, 1]."""
-        return float(self._ranker.likenesses(vector, [relation])[0])
-
     def likenesses(self, vector: NDArray[np.float32], relations: Sequence[int]) -> NDArray[np.float32]:
         """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
         return self._ranker.likenesses(vector, relations)

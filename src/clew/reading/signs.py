@@ -89,12 +89,6 @@ _ENDS_OF_TIME = re.compile(
     re.I,
 )
 """Ends of time; *older* of two is the oldest."""
-_LONGEST_SINCE = re.compile(
-    r"\b(?:longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
-    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
-    re.I,
-)
-"""What has been something for the longest began first."""
 _OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
 """Ends of time that no time of the day has."""
 _LATER = frozenset(
@@ -163,12 +157,11 @@ class Superlatives:
 
     def __init__(self, vocabulary: Vocabulary, question: str) -> None:
         self.vocabulary = vocabulary
-        since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
-        self.since = None if since is None else "shortest" in since[0].lower()
-        self.sizes = bool(_SIZES.search(question)) and since is None
+        fastest = _FASTEST.search(question)
+        self.sizes = bool(_SIZES.search(question))
         larger_sizes = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
-        self.least = bool(_LEAST.search(question)) and since is None and not larger_sizes
-        self.greatest = bool(_GREATEST.search(question)) and since is None and not _LEAST.search(question)
+        self.least = bool(_LEAST.search(question)) and not larger_sizes
+        self.greatest = bool(_GREATEST.search(question)) and not _LEAST.search(question)
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest = bool(_OLDEST.search(question))
         self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
@@ -190,10 +183,9 @@ class Superlatives:
             log_odds += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
         if self.oldest and self._is_of_the_clock(end):
             return log_odds + math.log(IGNORED)
-        if self.oldest and self.since is None and not self.later.isdisjoint(label):
+        if self.oldest and not self.later.isdisjoint(label):
             log_odds += math.log(UNSAID)
         if self.vocabulary.is_of_time(end):
-            log_odds += math.log(TURNED) if self.since == (not part.largest) else 0.0
             log_odds += math.log(IGNORED) if self.sizes else 0.0
             log_odds += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
         elif self.least if part.largest else (self.greatest and _RANKS.isdisjoint(label)):
@@ -355,10 +347,9 @@ class Signs:
                 return self._extreme_log_odds(part)
             case Both(Walk(_, step), Anchor(node, _)) if self._is_never_at(node, opposite(step)):
                 return math.log(IGNORED)
-            case Walk(Anchor(_, mention), step) if not is_backward(step) and self._is_owned(
-                mention, relation_of(step)
-            ):
-                return math.log(TURNED)
+            case Walk(Anchor(_, mention), step) if not is_backward(step) and mention in self.owned:
+                is_owned = self.owned[mention] == self.vocabulary.relations[relation_of(step)]
+                return math.log(TURNED) if is_owned else 0.0  # *whose owner is Lumen* has it
             case Walk(Walk(_, onward), step) if step == opposite(onward) and not self.alike:
                 return self._way_back_log_odds(query, onward)
             case Compared(_, steps, sign, value):
@@ -372,10 +363,6 @@ class Signs:
                 return log_odds + (math.log(IGNORED) if self._is_no_age(end) else 0.0)
             case _:
                 return 0.0
-
-    def _is_owned(self, mention: int, relation: int) -> bool:
-        """Whether the question asks for what has a thing by a relation: *whose owner is Lumen*."""
-        return self.owned.get(mention, "") == self.vocabulary.relations[relation]
 
     def _is_never_at(self, node: int, end: End) -> bool:
         """Whether a thing cannot stand at an end of a relation, where nothing of its declared types does."""

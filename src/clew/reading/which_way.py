@@ -195,7 +195,9 @@ class WhichWay:
         Where the graph has nothing that way none is right, unless the relation is mutual. `scores` float32
         [n + 1], that of none last, are changed.
         """
-        turned = [i for i, option in enumerate(options) if self._has_telling_name(option.query)]
+        # Those that walk over a relation whose name tells which way it may be asked.
+        names = [[self._name(relation_of(s)) for s in _walked(option.query)] for option in options]
+        turned = [i for i, of_option in enumerate(names) if any(of_option)]
         if not turned:
             return
         places = {key_of(option.query): i for i, option in enumerate(options)}
@@ -205,14 +207,10 @@ class WhichWay:
             if right == option.query:
                 continue
             target = places.get(key_of(right), len(options))
-            if target == len(options) and self._may_be_either(option.query):
+            if target == len(options) and any(name is not None and name.mutual for name in names[i]):
                 continue
             scores[target] = np.logaddexp(scores[target], scores[i])
             scores[i] = LEAST_SCORE
-
-    def _has_telling_name(self, query: Query) -> bool:
-        """Whether the name of a relation that a query walks over tells which way it may be asked."""
-        return any(self._name(relation_of(step)) is not None for step in _walked(query))
 
     def _turned(self, part: Part) -> Part:
         """A part with its steps the way that the question says, where it says one."""
@@ -248,10 +246,6 @@ class WhichWay:
 
     def _canonical(self, step: Step) -> Step:
         return int(self._vocabulary.canonical[step])
-
-    def _may_be_either(self, query: Query) -> bool:
-        names = [self._name(relation_of(s)) for s in _walked(query)]
-        return any(n is not None and n.mutual for n in names)
 
     def _step_from_name(self, mention: int, relation: int) -> Step | None:
         """The step along a relation that is asked from a name; None where nothing says which."""

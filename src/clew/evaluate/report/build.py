@@ -219,7 +219,7 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     if experiment.exists():
         plan = read_experiment(experiment)
         title = "Beside the paper" if plan.has_paper else "Experiment"
-        sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
+        sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan)))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
     sections.append(Section(f"{id}charts", f"Charts{mark}", risk_charts(run)))
     groups = group_table(run, "kind"), group_table(run, "shape")

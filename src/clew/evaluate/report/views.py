@@ -284,9 +284,9 @@ FigureOf = Callable[[TableColumn, RowSpec], float | str | None]
 """Our figure of a column and row, or its text; None where it was not run."""
 
 
-def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable]:
+def paper_view(run: LoadedRun, experiment: Experiment) -> list[ChartTable]:
     """Lay out the paper's table, or its figure as one, each column with the decimals that it prints."""
-    paper = _Paper(run, experiment, name)
+    paper = _Paper(run, experiment)
     if experiment.view == "errors":
         return [paper.table_of(paper.error_share, ["{:,g}".format] * len(experiment.columns))]
     writers: list[Callable[[float], str]] = []
@@ -302,7 +302,6 @@ class _Paper:
 
     run: LoadedRun
     experiment: Experiment
-    name: str
 
     def cells(self, column: TableColumn, row: RowSpec) -> list[SummaryCell]:
         """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
@@ -365,7 +364,7 @@ class _Paper:
                 line.append(TableCell(value if isinstance(value, str) else write(value), small))
             rows.append(tuple(line))
         header = ("", *(column.name for column in columns))
-        return ChartTable(self.name, self.experiment.title, header, rows, self.note())
+        return ChartTable("paper", self.experiment.title, header, rows, self.note())
 
     def error_share(self, column: TableColumn, row: RowSpec) -> str | None:
         """The share of errors at a step (SimGRAG, table 4): a row for each step, for the one method."""

@@ -297,19 +297,21 @@ def trees_that_fit(
             fits[i] = whole_tree(root, depth, cap, walked, scratch, scratch.stamp[0]) >= 0
 
 
+BIT_WORDS = 8
+"""Words of bits, 64 each, that tell changed edges apart."""
+
+
 def changed_roots(
     before: Graph,
     edit: GraphEdit,
     walker: Walker,
     stored: Sequence[tuple[Walks, Int32]],
-    *,
-    bit_words: int = 8,
 ) -> Int32:
     """Roots whose walks may differ from those that are stored, ascending.
 
     `walker` is of the graph after `edit`, `before` is the graph before it; `stored` are walks with the rows
     of their roots that are in use. None is missing; few are among them that do not differ. Changed edges are
-    told apart by `bit_words` words of bits at most; of more edges several share one.
+    told apart by `BIT_WORDS`; of more edges several share a bit.
     """
     changed = edit.walked(before.nodes)
     if walker.layered and walker.settings.depth == 1:
@@ -318,7 +320,7 @@ def changed_roots(
     differs[changed] = 1
     edited = _edited(before, changed[changed < before.nodes], walker, differs)
     if walker.layered:
-        edited = _with_marks(edited, edit, changed, walker, bit_words)
+        edited = _with_marks(edited, edit, changed, walker)
     walked, draw = walker.walked, walker.draw
     for walks, rows in stored:
 
@@ -359,7 +361,7 @@ def _find_fitting(walker: Walker, edited: Edited) -> None:
     edited.differs[near_roots[fits == 1]] = 1
 
 
-def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker, bit_words: int) -> Edited:
+def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker) -> Edited:
     """Add the marks that tell layers again: bits of changed edges, by the edges before and after together.
 
     `from_root` of those that start within 1, 2, … steps of a root, `to_node` of those that end within 0, 1, …
@@ -373,7 +375,7 @@ def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker,
     if not settings.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
     room = (1 << 28) // (16 * walker.nodes * max(1, levels))
-    words = max(1, min(bit_words, room, -(-len(ends) // 64)))
+    words = max(1, min(BIT_WORDS, room, -(-len(ends) // 64)))
     bits = np.arange(len(ends)) % (64 * words)
     marked = np.zeros((2, walker.nodes, words), np.uint64)
     for side in (0, 1):
