@@ -15,7 +15,7 @@ from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import TYPING, Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
-from clew.graph.values import CURRENCIES, FALSE, TRUE, unit_in
+from clew.graph.values import CURRENCIES, FALSE, MOST_WRITTEN, TRUE, unit_in, unit_of_numbers
 from clew.query.execute import SetCache
 from clew.text.inflection import (
     PREPOSITIONS,
@@ -366,9 +366,19 @@ class Vocabulary:
 
     def unit_of(self, relation: int) -> str:
         """The unit of the values of a relation, by its name or as they are written; empty without one."""
-        written = (self.graph.labels[t] for t in self.some_tails(relation)[:1].tolist())
-        texts = (self.relations[relation], *written)
-        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
+        if relation not in self._units:
+            tails = self.some_tails(relation)[:MOST_WRITTEN].tolist()
+            written = ((self.graph.labels[t], float(self.graph.values.value[t])) for t in tails)
+            self._units[relation] = unit_in(self.relations[relation].split()) or unit_of_numbers(written)
+        return self._units[relation]
+
+    @cached_property
+    def _units(self) -> dict[int, str]:
+        return {}
+
+    def measured(self, relation: int) -> str:
+        """The name of a relation, and behind it the unit of its values."""
+        return f"{self.relations[relation]} {self.unit_of(relation)}".strip()
 
     def texts_of_few(self, most: int) -> NDArray[np.int32]:
         """The plain texts to which relations lead that have at most so many: int32, ascending."""
