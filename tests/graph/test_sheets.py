@@ -27,8 +27,7 @@ ASKED = {
     "Which visits were in January 2024?": {"1", "2"},
     "How many visits are there?": {"4"},
     "Which visits have a fee over 20 pounds?": {"1", "2"},
-    "Which schepen have a gewicht over 20 tonnes?": {"Noordster", "Havfrue"},
-    "Which schepen have a gewicht over 30000 kg?": {"Havfrue"},
+    "Which schepen have a gewicht over 20000 kg?": {"Noordster", "Havfrue"},
     "What is the gewicht of Maasbloem?": {"1900 kg"},
     "Which schepen are gevaarlijk?": {"Maasbloem"},
     "What is the column 6 of Maasbloem?": {"vroeg"},
@@ -65,8 +64,8 @@ def test_what_is_left_out_or_read_otherwise_is_said(sheets: Clew):
 
 
 def test_a_row_that_is_called_total_and_sums_up_nothing_stays(sheets: Clew):
-    called = sheets.query("SELECT ?firm { ?f r:firm ?firm ; r:staff ?staff }").rows
-    assert [term.value for (term,) in called].count("Total") == 2
+    called = sheets.query("SELECT ?staff { ?f r:firm e:Total ; r:staff ?staff }").rows
+    assert len(called) == 2
 
 
 def test_numbers_are_compared_in_the_unit_that_cells_say(tmp_path: Path, cache: Path):

@@ -52,7 +52,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("litre", "litres", "liter", "liters", "l"), ("volume", 1.0)),
     **dict.fromkeys(("kmh", "kph"), ("speed", 1 / 3.6)),
     **dict.fromkeys(("mph",), ("speed", 0.44704)),
-    **dict.fromkeys(("knot", "knots"), ("speed", 1.852 / 3.6)),
+    **dict.fromkeys(("knot", "knots", "kn"), ("speed", 1.852 / 3.6)),
     **dict.fromkeys(("kw", "kilowatt", "kilowatts"), ("power", 1000.0)),
     **dict.fromkeys(("mw", "megawatt", "megawatts"), ("power", 1e6)),
     **dict.fromkeys(("ha", "hectare", "hectares"), ("area", 10_000.0)),

@@ -208,6 +208,8 @@ class Vocabulary:
     """Sets that are the same for all questions."""
     cached_neighbours: SetCache = field(init=False, default_factory=partial(SetCache, 1_000_000))
     """What lies around those sets."""
+    units: dict[int, str] = field(default_factory=dict[int, str])
+    """The units of relations: those that a team says, and those that were looked up."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
@@ -365,16 +367,12 @@ class Vocabulary:
         return {r: words for r, words in labels.items() if words[0] in ("from", "to") and len(words) > 1}
 
     def unit_of(self, relation: int) -> str:
-        """The unit of the values of a relation, by its name or as they are written; empty without one."""
-        if relation not in self._units:
+        """The unit of the values of a relation, as a team, its name or the values say; empty without one."""
+        if relation not in self.units:
             tails = self.some_tails(relation)[:MOST_WRITTEN].tolist()
             written = ((self.graph.labels[t], float(self.graph.values.value[t])) for t in tails)
-            self._units[relation] = unit_in(self.relations[relation].split()) or unit_of_numbers(written)
-        return self._units[relation]
-
-    @cached_property
-    def _units(self) -> dict[int, str]:
-        return {}
+            self.units[relation] = unit_in(self.relations[relation].split()) or unit_of_numbers(written)
+        return self.units[relation]
 
     def measured(self, relation: int) -> str:
         """The name of a relation, and behind it the unit of its values."""

@@ -328,7 +328,7 @@ class _Cells:
             yield f"{header[at]}: its numbers are in what {header[unit]} says"
 
     def row(self, row: NumberedRow) -> NumberedRow:
-        """A row with days as dates, and units behind their numbers."""
+        """A row with days as dates, and units behind their numbers instead of beside them."""
         if not (self.days or self.units):
             return row
         cells = list(row[1])
@@ -336,7 +336,7 @@ class _Cells:
             cells[at : at + 1] = [serial_day(cell) or cell for cell in cells[at : at + 1]]
         for at, unit in self.units.items():
             if max(at, unit) < len(cells) and cells[at]:
-                cells[at] = f"{cells[at]} {cells[unit]}".strip()
+                cells[at], cells[unit] = f"{cells[at]} {cells[unit]}".strip(), ""
         return row[0], cells
 
 
