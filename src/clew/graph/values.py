@@ -214,6 +214,7 @@ PERCENT = "%"
 TRUE = frozenset("true yes y t x ✓ ✔ checked oui o vrai ja j wahr sí sì si sim tak да".split())
 FALSE = frozenset("false no n f non faux nein falsch unchecked nee nej nei não nie нет".split())
 """How tables write, in the usual languages, that something is so or not."""
+TRUTHS = TRUE | FALSE
 FLAGS = {"0": "false", "1": "true"}
 """How they write it in a column that says so, and how XSD does."""
 Parsed = tuple[ValueKind, float]
@@ -278,7 +279,7 @@ class ColumnType:
     def fits(self, text: str) -> bool:
         """Whether a cell is of the type of its column."""
         if self.base == XSD + "boolean":
-            return text.lower() in TRUE | FALSE
+            return text.lower() in TRUTHS
         return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
 
     def datatype_of(self, text: str) -> str | None:

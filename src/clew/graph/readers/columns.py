@@ -14,11 +14,11 @@ from clew.graph import XSD
 from clew.graph.naming import says_alias
 from clew.graph.values import (
     CURRENCIES,
-    FALSE,
     FLAGS,
     MAX_LENGTH,
     PERCENT,
     TRUE,
+    TRUTHS,
     UNITS,
     ColumnType,
     compact_day,
@@ -427,7 +427,7 @@ def form_of(cell: str) -> Form:
         return _TEXT
     if cell.isdecimal() and cell.isascii():
         return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
-    if cell.lower() in TRUE | FALSE:
+    if cell.lower() in TRUTHS:
         is_mark = len(cell) == 1 or cell.lower() in _MARKS
         return Form("letter" if is_mark else "truth", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):

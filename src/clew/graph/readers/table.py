@@ -229,9 +229,13 @@ def _rows_alone(path: Path, records: Iterator[NumberedRow], tally: Tally) -> Ite
     yield line, header
     is_header = len(written) > 1 and not any(map(is_value, written))
     seen, held, again = list[list[str]](), list[NumberedRow](), 0
+    is_whole = not (read.days or read.units)
     for row in chain(first[start + 1 + used :], records):
         cells = row[1]
-        if is_header and cells == written:
+        is_plain = len(cells) > 1 and cells[0] and cells[1] and cells[0] != written[0]
+        if is_plain and is_whole and not held and len(seen) == MOST_SUMMED and not _says_total(cells):
+            yield row
+        elif is_header and cells == written:
             again += 1
         elif _says_total(cells) or _is_remark(cells, len(header)):
             held.append(row)
