@@ -348,6 +348,18 @@ def test_the_context_of_schema_org_needs_no_network(tmp_path: Path, context: obj
     assert said in text
 
 
+def test_the_context_of_activity_streams_needs_no_network(tmp_path: Path) -> None:
+    outbox = {
+        "@context": ["https://www.w3.org/ns/activitystreams", {"toot": "http://joinmastodon.org/ns#"}],
+        "id": "http://e.org/n1", "type": "Note", "attributedTo": "http://e.org/ann", "toot:depth": 12.5,
+    }  # fmt: skip
+    read_triples = triples(read(write(tmp_path / "outbox.jsonld", json.dumps(outbox))))
+    assert {(t[1].rpartition("#")[2], t[2]) for t in read_triples} == {
+        ("attributedTo", "http://e.org/ann"),
+        ("depth", str(("12.5", XSD + "double"))),
+    }
+
+
 def test_all_bad_places_are_told_in_one_run(tmp_path: Path) -> None:
     bad = "<http://a/x> <http://a/p> <http://a/{y}> .\n"
     good = "<http://a/x> <http://a/p> <http://a/y> .\n"

@@ -360,9 +360,22 @@ def test_a_model_that_says_nothing_of_use_is_an_error(tmp_path):
 
 
 def test_a_number_of_what_a_term_means_says_what_it_stands_for(tmp_path):
-    (tmp_path / "vessels.csv").write_text("vsl,val\nMary,120\nLucy,30\nEmma,250\n")
+    (tmp_path / "vessels.csv").write_text("id,vsl,val\n1,Mary,120\n2,Lucy,30\n3,Emma,250\n")
     clew = Clew.index(tmp_path / "vessels.csv", out=tmp_path / "v.clew")
     clew.set_vocabulary("[terms]\n\"big contract\" = 'vessel[val > 100]'\n")
     answer = clew.ask("How many big contracts are there?")
     assert [a.label for a in answer.answers] == ["2"]
     assert any(note.startswith("big contract stands for") for note in answer.notes)
+    verdict = clew.verify("Mary is a big contract.")
+    assert any(note.startswith("big contract stands for") for note in verdict.notes)
+    assert [(t.head, t.tail) for t in verdict.parts[0].triples] == [("Mary", "120")]
+
+
+def test_the_unit_of_a_relation_is_what_its_numbers_are_compared_in(tmp_path):
+    goods = "id,name,wt\n1,Anvil,1.2\n2,Bolt,0.003\n3,Crate,2.5\n"
+    (tmp_path / "goods.csv").write_text(goods)
+    clew = Clew.index(tmp_path / "goods.csv", out=tmp_path / "g.clew")
+    clew.set_vocabulary('[relations.wt]\nlabel = "weight"\nunit = "t"\n')
+    assert labels(clew.ask("Which goods have a weight over 500 kg?")) == ["Anvil", "Crate"]
+    claims = ("The weight of Anvil is 1200 kg.", "The weight of Anvil is 1300 kg.")
+    assert [clew.verify(claim).verdict for claim in claims] == ["supported", "refuted"]

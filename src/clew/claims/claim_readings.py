@@ -592,7 +592,7 @@ class _Reading:
         sign: Sign = "=" if is_end else third.value.sign
         for c, step, d in self._steps_between(first, second):
             for key in self.reader.edge_keys.of_relations.get(relation_of(step), ()):
-                values = third.value.in_unit_of(words_of_label(key), 2)
+                values = third.value.in_unit_of(self.reader.edge_keys.measured(key), 2)
                 for value in (v for v in values if self._may_be(key, relation_of(step), v)):
                     yield self._on_edge(Statement("edge", c, (step,), d, value, sign, key))
 
@@ -687,7 +687,7 @@ class _Reading:
             for step, kind in exploration.attributes(base):
                 if value.timed and kind == NUMBER and not self.vocabulary.is_of_time(opposite(step)):
                     continue
-                for plain in value.in_unit_of(self.vocabulary.relations[relation_of(step)], mention):
+                for plain in value.in_unit_of(self.vocabulary.measured(relation_of(step)), mention):
                     if plain.date == (kind == DATE):
                         query = Query("yes", Compared(base.part, (step,), value.sign, plain))
                         yield (

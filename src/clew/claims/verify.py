@@ -260,7 +260,7 @@ class Checker:
             return self.check_amount(query, number.sign, number.count)
         if not (proof := self._proved(query.part)):
             return "unknown", ()
-        labels = {self.vocabulary.relations[relation_of(w.step)] for w in last_walks(query.part)}
+        labels = {self.vocabulary.measured(relation_of(w.step)) for w in last_walks(query.part)}
         values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
         is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
         return ("there" if is_so else "otherwise"), proof

@@ -25,7 +25,7 @@ from clew.cli.opening import (
     store_stdin,
 )
 from clew.cli.options import option, with_options
-from clew.errors import UsageError
+from clew.errors import InputError, UsageError
 from clew.opening.environment import neo4j_login, vector_choice
 from clew.stores.opening import is_address, is_sparql, open_neo4j, shown_address
 from clew.text.normalise import byte_size, counted
@@ -187,7 +187,13 @@ def index(
             )
     if vocabulary is not None:
         with Clew.open(out, embedder=reading.embedder) as clew:
-            clew.set_vocabulary(vocabulary)
+            try:
+                clew.set_vocabulary(vocabulary)
+            except InputError as error:
+                then = (
+                    f"{out} was made without it. Correct it, then: clew vocabulary {out} --set {vocabulary}"
+                )
+                raise InputError(f"{error}\n{then}") from error
     seconds, about = time.monotonic() - start, built.manifest.about
     if json:
         from clew.index.info import report_json

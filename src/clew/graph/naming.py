@@ -26,7 +26,8 @@ from clew.types import TripleText
 LABELS = (RDFS + "label", SKOS + "prefLabel")
 NAMING_PROPERTIES = (
     "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
-    "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
+    "https://www.w3.org/ns/activitystreams#name", "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
 )  # fmt: skip
 """What calls a thing where it has no label."""
 ALT_LABEL = SKOS + "altLabel"

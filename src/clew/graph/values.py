@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 import numpy as np
@@ -31,7 +31,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), ("time", 0.001)),
     **dict.fromkeys(("second", "seconds", "sec", "secs"), ("time", 1.0)),
     **dict.fromkeys(("minute", "minutes", "min", "mins"), ("time", 60.0)),
-    **dict.fromkeys(("hour", "hours", "hr", "hrs"), ("time", 3600.0)),
+    **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), ("time", 3600.0)),
     **dict.fromkeys(("day", "days"), ("time", 86_400.0)),
     **dict.fromkeys(("week", "weeks"), ("time", 604_800.0)),
     **dict.fromkeys(("millimetre", "millimetres", "millimeter", "millimeters", "mm"), ("length", 0.001)),
@@ -52,7 +52,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("litre", "litres", "liter", "liters", "l"), ("volume", 1.0)),
     **dict.fromkeys(("kmh", "kph"), ("speed", 1 / 3.6)),
     **dict.fromkeys(("mph",), ("speed", 0.44704)),
-    **dict.fromkeys(("knot", "knots"), ("speed", 1.852 / 3.6)),
+    **dict.fromkeys(("knot", "knots", "kn"), ("speed", 1.852 / 3.6)),
     **dict.fromkeys(("kw", "kilowatt", "kilowatts"), ("power", 1000.0)),
     **dict.fromkeys(("mw", "megawatt", "megawatts"), ("power", 1e6)),
     **dict.fromkeys(("ha", "hectare", "hectares"), ("area", 10_000.0)),
@@ -214,9 +214,10 @@ _SQUARE = re.compile(r"\bsq(?:uare|\.)?\s?([a-z]+)|\b(k?m)\u00b2", re.IGNORECASE
 _BARE_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _COMPACT_DAY = re.compile(r"(?P<year>1[0-9]{3}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})", re.ASCII)
 PERCENT = "%"
-TRUE = frozenset("true yes y t x ✓ ✔ checked oui o vrai ja j wahr sí sì".split())
-FALSE = frozenset("false no n f non faux nein falsch unchecked".split())
+TRUE = frozenset("true yes y t x ✓ ✔ checked oui o vrai ja j wahr sí sì si sim tak да".split())
+FALSE = frozenset("false no n f non faux nein falsch unchecked nee nej nei não nie нет".split())
 """How tables write, in the usual languages, that something is so or not."""
+TRUTHS = TRUE | FALSE
 FLAGS = {"0": "false", "1": "true"}
 """How they write it in a column that says so, and how XSD does."""
 Parsed = tuple[ValueKind, float]
@@ -281,7 +282,7 @@ class ColumnType:
     def fits(self, text: str) -> bool:
         """Whether a cell is of the type of its column."""
         if self.base == XSD + "boolean":
-            return text.lower() in TRUE | FALSE
+            return text.lower() in TRUTHS
         return self.base in (XSD + "string", XSD + "token") or self.value(text)[0] != ValueKind.NONE
 
     def datatype_of(self, text: str) -> str | None:
@@ -369,6 +370,25 @@ def read_amount(text: str) -> Amount | None:
     return Amount(match["digits"], negative, scale, unit, plain and not _GROUPED.fullmatch(match["digits"]))
 
 
+MOST_WRITTEN = 20
+"""Numbers of a column that are looked at to find their unit."""
+
+
+def unit_of_numbers(numbers: Iterable[tuple[str, float]]) -> str:
+    """The unit that numbers are in, by how they are written; empty if they say none.
+
+    >>> unit_of_numbers([("2.5 t", 2500.0), ("80 kg", 80.0)])
+    'kg'
+    """
+    for text, number in numbers:
+        amount = read_amount(text)
+        if amount is None or amount.unit not in UNITS:
+            continue
+        if math.isnan(number) or number in (amount.number(comma=False), amount.number(comma=True)):
+            return amount.unit
+    return ""
+
+
 _CODE = re.compile(r"0[0-9]+")
 """Digits that no number is written with."""
 
@@ -383,6 +403,18 @@ def compact_day(text: str) -> Parsed:
     match = _COMPACT_DAY.fullmatch(text)
     days = None if match is None else days_since_epoch(*map(int, match.groups()))
     return NO_VALUE if days is None else (ValueKind.DATE, float(days))
+
+
+def serial_day(text: str) -> str:
+    """The day from 1950 to 2099 that spreadsheets write as *45292*, in ISO 8601; "" for other text."""
+    days = float(text) if _SERIAL_DAY.fullmatch(text) else 0.0
+    if not 18_264 <= days < 73_051:
+        return ""
+    day = datetime(1899, 12, 30) + timedelta(seconds=round(days * 86_400))
+    return day.isoformat() if days % 1 else day.date().isoformat()
+
+
+_SERIAL_DAY = re.compile(r"[0-9]{5}(?:\.[0-9]+)?")
 
 
 def _month_of_year(text: str) -> Parsed:

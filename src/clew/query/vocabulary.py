@@ -15,7 +15,7 @@ from clew.foundation.forms import local_name
 from clew.graph.graph import Adjacency, Graph, counted_offsets
 from clew.graph.schema import TYPING, Schema
 from clew.graph.steps import TAILS, End, Step, backward, forward, is_tail, opposite, relation_of
-from clew.graph.values import CURRENCIES, FALSE, TRUE, unit_in
+from clew.graph.values import CURRENCIES, FALSE, MOST_WRITTEN, TRUE, unit_in, unit_of_numbers
 from clew.query.execute import SetCache
 from clew.text.inflection import (
     PREPOSITIONS,
@@ -209,6 +209,8 @@ class Vocabulary:
     """Sets that are the same for all questions."""
     cached_neighbours: SetCache = field(init=False, default_factory=partial(SetCache, 1_000_000))
     """What lies around those sets."""
+    units: dict[int, str] = field(default_factory=dict[int, str])
+    """The units of relations: those that a team says, and those that were looked up."""
     _coded: dict[int, bool] = field(default_factory=dict[int, bool])
 
     @classmethod
@@ -366,10 +368,16 @@ class Vocabulary:
         return {r: words for r, words in labels.items() if words[0] in ("from", "to") and len(words) > 1}
 
     def unit_of(self, relation: int) -> str:
-        """The unit of the values of a relation, by its name or as they are written; empty without one."""
-        written = (self.graph.labels[t] for t in self.some_tails(relation)[:1].tolist())
-        texts = (self.relations[relation], *written)
-        return next((unit for text in texts if (unit := unit_in(text.lower().split()))), "")
+        """The unit of the values of a relation, as a team, its name or the values say; empty without one."""
+        if relation not in self.units:
+            tails = self.some_tails(relation)[:MOST_WRITTEN].tolist()
+            written = ((self.graph.labels[t], float(self.graph.values.value[t])) for t in tails)
+            self.units[relation] = unit_in(self.relations[relation].split()) or unit_of_numbers(written)
+        return self.units[relation]
+
+    def measured(self, relation: int) -> str:
+        """The name of a relation, and behind it the unit of its values."""
+        return f"{self.relations[relation]} {self.unit_of(relation)}".strip()
 
     def texts_of_few(self, most: int) -> NDArray[np.int32]:
         """The plain texts to which relations lead that have at most so many: int32, ascending."""

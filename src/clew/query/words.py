@@ -272,8 +272,10 @@ class _Words:
         return shape_of(label, kind in (NUMBER, DATE), by_persons)
 
     def _unit(self, step: Step) -> str:
-        """The unit that the name of a relation says: "minutes" of `runtime minutes`."""
-        return measure_of(self._label(step))[1] if self._kind(step) == NUMBER else ""
+        """The unit of the numbers of a relation: "minutes" of `runtime minutes`."""
+        if self._kind(step) != NUMBER:
+            return ""
+        return measure_of(self._label(step))[1] or self._vocabulary.unit_of(relation_of(step))
 
     def _kind(self, step: Step) -> int:
         return int(self._vocabulary.ends[tail_end(relation_of(step))])

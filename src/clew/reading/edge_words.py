@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.steps import Step, backward, forward, opposite, relation_of
-from clew.graph.values import CURRENCIES, UNITS
+from clew.graph.values import CURRENCIES, MOST_WRITTEN, UNITS, unit_of_numbers
 from clew.query.execute import Executor, intersection
 from clew.query.tree import (
     Anchor,
@@ -117,6 +117,15 @@ class EdgeKeys:
             if len(texts) <= MOST_VALUES:
                 values[key] = sorted((t for t in texts if len(t) > 1), key=lambda t: (-len(t), t))
         return values
+
+    def measured(self, key: str) -> str:
+        """The words of a property, and behind them the unit of its values."""
+        properties = self.graph.edge_properties
+        places = np.flatnonzero((properties.key == list(properties.keys).index(key)) & (properties.kind > 0))
+        written = (
+            (properties.texts[at], float(properties.value[at])) for at in places[:MOST_WRITTEN].tolist()
+        )
+        return f"{words_of_label(key)} {unit_of_numbers(written)}".strip()
 
     def is_category(self, key: str) -> bool:
         """Whether the texts of a property recur: a *status*, no *note*."""
@@ -371,7 +380,7 @@ class EdgeWords:
                 after = _AFTER.match(self.text, stop)
                 stop = stop if after is None else after.end()
                 sign = sign_beside(self.text, mention) or "="
-                value = replace(in_unit_of(words_of_label(said.key), number), mention=at)
+                value = replace(in_unit_of(self.keys.measured(said.key), number), mention=at)
                 yield self._condition(start, stop, OnEdge(said.key, sign, value), words_of_label(said.key))
 
     def _texts(self) -> Iterator[Operator]:

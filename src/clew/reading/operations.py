@@ -246,7 +246,7 @@ def _sets_between_values(
         for step, kind in exploration.attributes(base):
             if low.date != (kind == DATE):
                 continue
-            label = exploration.vocabulary.relations[relation_of(step)]
+            label = exploration.vocabulary.measured(relation_of(step))
             converted = [in_unit_of(label, value) for value in bounds]
             lower, upper = sorted(converted, key=lambda value: value.number)
             coverage = np.maximum(exploration.coverage_with(base, step, i), exploration.covered(j))
@@ -281,7 +281,7 @@ def filters_by_value(exploration: Exploration, base: Base, mention: int, value: 
     value = replace(value, mention=mention)
     for step, kind in exploration.attributes(base):
         if value.date == (kind == DATE):
-            converted = in_unit_of(exploration.vocabulary.relations[relation_of(step)], value)
+            converted = in_unit_of(exploration.vocabulary.measured(relation_of(step)), value)
             parts: list[Part] = [Compared(base.part, (step,), sign, converted) for sign in signs]
             yield from _sets_by_parts(exploration, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.readers.columns import known_tables, words_of_rows
 from clew.graph.schema import Schema, with_implied_types, with_types_of
+from clew.graph.values import UNITS
 from clew.index.names import NamesIndex
 from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
@@ -46,7 +47,7 @@ from clew.text.embedders import Embedder
 from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import words_of
-from clew.vocabulary.file import TeamVocabulary
+from clew.vocabulary.file import Naming, TeamVocabulary
 from clew.vocabulary.terms import team_vocabulary
 
 
@@ -143,7 +144,10 @@ class QuestionReader:
         further += [(len(relations) + types.index(t), noun) for t, noun in self.nouns if t in types]
         type_labels = {name: naming.label for name, naming in self.team.types.items() if naming.label}
         denies = {name: naming.denies for name, naming in self.team.relations.items() if naming.denies}
-        return Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys(), denies)
+        words = Vocabulary.of(self.graph, self.schema, further, type_labels, self.team.terms.keys(), denies)
+        units = {r: self.team.relations.get(name, Naming()).unit.lower() for r, name in enumerate(relations)}
+        words.units.update((relation, unit) for relation, unit in units.items() if unit in UNITS)
+        return words
 
     @cached_property
     def kinds(self) -> AnswerKinds:

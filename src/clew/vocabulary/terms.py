@@ -474,7 +474,7 @@ def verified_with_meanings(index: Index, result: Verification) -> Verification:
     meanings = _Meanings.of(index)
     if meanings is None:
         return result
-    parts = tuple(meanings.expanded(part) for part in result.parts)
+    parts = tuple(meanings.of_claim(meanings.expanded(part)) for part in result.parts)
     citations = tuple(meanings.expanded(citation) for citation in result.citations)
     return replace(result, parts=parts, citations=citations, notes=(*result.notes, *meanings.notes()))
 
@@ -541,10 +541,28 @@ class _Meanings:
         changed = {name: self._opened(value) for name, value in inner.items() if isinstance(value, Part)}
         return replace(part, **changed)
 
+    def of_claim(self, part: ClaimPart) -> ClaimPart:
+        """A part that says of something, by its name at the beginning, that it is what a term means."""
+        said = [term for term in self._terms.values() if not term.is_relation and _says(part.text, term.word)]
+        if not said or part.triple_ids or part.verdict == "not_enough_info":
+            return part
+        words = part.text.split()
+        names = (" ".join(words[:stop]) for stop in range(len(words), 0, -1))
+        hits = next((found for name in names if (found := self._index.names.exact(name))), [])
+        self._used |= {term.word: term for term in said}
+        found = [
+            self._shown(term.part, hit.entity)
+            for term in said
+            for hit in hits
+            if np.isin(hit.entity, self._executor.members(term.part))
+        ]
+        return self._with(part, found[0]) if found else part
+
     def of_type(self, answer: AnswerEntity, citation: Citation | None, reading: str) -> Citation | None:
         """Why an answer is of a type that is a term, where the reading says the term, behind its citation."""
         used = [term for term in self._terms.values() if not term.is_relation and _says(reading, term.word)]
         hits = [hit for hit in self._index.names.exact(answer.entity) if hit.exact]
+        hits = [hit for hit in hits if self._graph.labels[hit.entity] == answer.label]
         if not hits:  # a number, yes or no
             self._used |= {term.word: term for term in used}
         for term in used:

@@ -14,11 +14,11 @@ from clew.graph import XSD
 from clew.graph.naming import says_alias
 from clew.graph.values import (
     CURRENCIES,
-    FALSE,
     FLAGS,
     MAX_LENGTH,
     PERCENT,
     TRUE,
+    TRUTHS,
     UNITS,
     ColumnType,
     compact_day,
@@ -32,6 +32,8 @@ from clew.graph.values import (
 # What the columns of a table may be, and in what words that is told.
 
 
+MOST_SAID = 50
+"""Columns that a note says."""
 LINKED_TO = "linked to"
 """What the edges of a table are called that names no relation."""
 ARRAY_DELIMITER = ";"
@@ -255,7 +257,9 @@ class Layout:
         return ", ".join(roles)
 
     def _names(self, columns: Iterable[int]) -> str:
-        return ", ".join(self._name(at) for at in columns if self.has(at))
+        names = [self._name(at) for at in columns if self.has(at)]
+        more = f", … {len(names) - MOST_SAID:,} more" if len(names) > MOST_SAID else ""
+        return ", ".join(names[:MOST_SAID]) + more
 
     def _name(self, column: int) -> str:
         of = self.columns[column]
@@ -430,7 +434,7 @@ def form_of(cell: str) -> Form:
         return _TEXT
     if cell.isdecimal() and cell.isascii():
         return _CODE if cell[0] == "0" and len(cell) > 1 else _INTEGER
-    if cell.lower() in TRUE | FALSE:
+    if cell.lower() in TRUTHS:
         is_mark = len(cell) == 1 or cell.lower() in _MARKS
         return Form("letter" if is_mark else "truth", plain=cell.lower() in ("true", "false"))
     if not any(map(str.isdigit, cell)):
@@ -717,7 +721,9 @@ def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> Name
     >>> names_by_header(["id", "firstName", "lastName", "title"], [0])
     ((1, 2), (3,))
     """
-    words = ["" if at in taken else header_words(header) for at, header in enumerate(headers)]
+    words = [
+        "" if at in taken else header_words(header).removesuffix(" 1") for at, header in enumerate(headers)
+    ]
     pair = next(((words.index(a), words.index(b)) for a, b in _PAIRS if a in words and b in words), None)
     known = [words.index(name) for name in NAMES if name in words]
     last = [at for at, word in enumerate(words) if at not in known and _ends_as_name(word)]
@@ -731,12 +737,19 @@ def names_by_header(headers: Sequence[str], taken: Sequence[int | None]) -> Name
 
 
 def _ends_as_name(words: str) -> bool:
-    """Whether it is *product name*, which names a row where nothing else does."""
+    """Whether it is *product name* or *Scheepsnaam*, which names a row where nothing else does."""
     parts = words.split(" ")
-    return len(parts) > 1 and parts[-1] in ("name", "nm", "label", "title") and parts[0] not in _PARTS
+    compound = _COMPOUND.fullmatch(parts[-1])
+    is_last = len(parts) > 1 and parts[-1] in ("name", "nm", "label", "title")
+    return (is_last or compound is not None) and not _PART.match(compound[1] if compound else parts[0])
 
 
-_PARTS = ("first", "last", "given", "family", "middle", "job", "file", "user", "nick")
+_COMPOUND = re.compile(r"(.{3,})(?:naam|name|namn|navn|nimi)")
+_PART = re.compile(
+    "first|last|given|family|middle|job|file|user|nick|sur|fore|host|code|type|"
+    "vor|nach|familien|datei|benutzer|achter|voor|bestand|gebruiker|för|efter|for|etter|etu|suku"
+)
+"""How a word begins that is of a part of a name, or of another thing's."""
 
 
 def says_name(header: str) -> bool:

@@ -41,7 +41,7 @@ from clew.graph.readers.survey import (
     singular,
     unclear,
 )
-from clew.graph.readers.table import read_tables
+from clew.graph.readers.table import ITEM, read_tables
 
 # JSON that programs write whose nodes and links are known by the names of its fields.
 #
@@ -268,8 +268,6 @@ def _spdx(document: Object) -> Network:
 
 LEAST_OF_KIND = 0.5
 """The share of the objects of a kind that have a field which others never have."""
-ITEM = "\x1f"
-"""What stands between the values of a list within a cell."""
 _LINKS = ("links", "edges", "relationships")
 _NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
 _LINES = (".jsonl", ".ndjson")

@@ -270,7 +270,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return True
     if _is_triple(cells, rows):
         return False
-    if any(found and all(map(_is_amount, found)) for found in values):
+    if any(found and all(map(is_amount, found)) for found in values):
         return True
     # Of triples, relations come again and again, and so do heads.
     if len(values[0]) < len(rows):
@@ -278,7 +278,7 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return (len(rows) > 2 and 2 * len(values[1]) > len(rows)) or _calls_rows(cells, rows)
 
 
-def _is_amount(cell: str) -> bool:
+def is_amount(cell: str) -> bool:
     """Whether a cell is a number or a date, also with a currency or a unit."""
     return is_value(cell) or read_amount(cell) is not None or numeric_day(cell) is not None
 
@@ -335,8 +335,8 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], calle
     unique = [i for i in candidates if all(cells[i]) and len(set(cells[i])) == len(rows)]
     names = [i for i in candidates if says_name(columns[i].name)]
     keys = [i for i in unique if grouped_columns[i].group]
-    texts = [i for i in unique if not any(map(_is_amount, cells[i]))]
-    codes = [i for i in unique if not all(map(_is_amount, cells[i]))]
+    texts = [i for i in unique if not any(map(is_amount, cells[i]))]
+    codes = [i for i in unique if not all(map(is_amount, cells[i]))]
     numbers = [i for i in unique if _are_numbers_of_rows(columns[i].name, cells[i])]
     parts = next((at for at in names_by_header([c.name for c in columns], []) if len(at) == 2), None)
     if parts is not None and not keys:
@@ -359,7 +359,7 @@ def _wide_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], calle
         numbered = other or (id_ not in names and any(map(_is_day, cells[key[0]])))
     else:
         id_ = next(iter((*id_candidates, *candidates)))
-        numbered = id_ not in said and (bool(grouped_columns[id_].group) or all(map(_is_amount, cells[id_])))
+        numbered = id_ not in said and (bool(grouped_columns[id_].group) or all(map(is_amount, cells[id_])))
         numbered = numbered and id_ not in numbers
     if numbered:
         return Layout(grouped_columns, nodes=NodeColumns(id_, (), None, tuple(candidates))).numbered_rows()
@@ -395,7 +395,7 @@ def _counts_rows(column: Column, called: str) -> bool:
 
 def _is_day(cell: str) -> bool:
     """Whether a cell is a date, and no year."""
-    return _is_amount(cell) and read_amount(cell) is None
+    return is_amount(cell) and read_amount(cell) is None
 
 
 def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
@@ -412,7 +412,8 @@ def _key_pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] 
     unique = [(i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows]
     # A column that is unique alone, as a price may be, makes no pair.
     unique.sort(key=lambda pair: any(len(set(cells[i])) == rows for i in pair))
-    return next(((i, j) if i in texts else (j, i) for i, j in unique), None)
+    words = {i for i in texts if any(map(str.isalpha, "".join(cells[i])))}
+    return next(((j, i) if j in words - {i} and i not in words else (i, j) for i, j in unique), None)
 
 
 def _is_measure(cell: str) -> bool:

@@ -8,6 +8,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from clew.foundation.system import require
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.json_tables import Network, read_network
 from clew.graph.readers.stream import XmlGuard, whole_file
-from clew.graph.readers.table import cell_text
+from clew.graph.readers.table import cell_text, is_list, list_header
 
 # Files of graphs that NetworkX reads: GraphML, GEXF, GML and Pajek, through the extra `networkx`.
 #
@@ -89,6 +91,8 @@ NETWORKS = (
 # Triples, graphs of NetworkX and data frames in memory as files that the readers read: one road for all.
 
 
+LOOKED_AT = 1_000
+"""Rows of a frame of which the first list shows that a column has lists."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -137,11 +141,14 @@ def write_frames(folder: Path, frames: Mapping[str, Any]) -> Path:
             raise UsageError(f"{name} is no data frame of pandas or polars, but {type(frame).__name__}")
         if len(frame) == 0:
             raise UsageError(f"{name} has no rows. Give a frame with rows, one column of which names them")
-        rows = frame.iter_rows() if hasattr(frame, "iter_rows") else frame.itertuples(index=False, name=None)
+        is_polars = hasattr(frame, "iter_rows")
+        rows = frame.iter_rows if is_polars else partial(frame.itertuples, index=False, name=None)
+        lists = {at for row in islice(rows(), LOOKED_AT) for at, value in enumerate(row) if is_list(value)}
+        header = [str(column) for column in frame.columns]
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow([str(column) for column in frame.columns])
-            writer.writerows([cell_text(value) for value in row] for row in rows)
+            writer.writerow(list_header(cell) if at in lists else cell for at, cell in enumerate(header))
+            writer.writerows([cell_text(value) for value in row] for row in rows())
     return folder
 
 

@@ -282,7 +282,9 @@ def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyo
 def _reason(error: SyntaxError) -> str:
     """Give pyoxigraph's message without the place, which is said already."""
     if "LoadDocumentCallback" in str(error):
-        return "it names a context on the web, and nothing is fetched: write the context into the file"
+        return (
+            "it names a context on the web that is not known, and nothing is fetched: write it into the file"
+        )
     return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
 
 
@@ -323,19 +325,50 @@ class _Utf8Source(ByteSource):
         return data
 
 
-_SCHEMA_ORG = re.compile(
-    rb'((?<!\\)"@context"\s*:\s*\[?\s*)"https?://(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonl?d?)?"'
+_CONTEXT = re.compile(rb'((?<!\\)"@context"\s*:\s*\[?\s*)"(https?://[^"\s]{1,100})"')
+"""An address that a context is, or begins with."""
+_SCHEMA_ORG = {
+    **{"@vocab": "http://schema.org/", "schema": "http://schema.org/", "id": "@id", "type": "@type"},
+    **{"url": {"@type": "@id"}, "sameAs": {"@type": "@id"}},
+}
+_TO_THINGS = (
+    "actor object target origin result instrument attributedTo inReplyTo to cc bto bcc audience following "
+    "followers liked likes shares replies items first last next prev current partOf oneOf anyOf location "
+    "outbox image icon attachment context generator tag url href preview relationship subject describes"
 )
-"""A context that begins with that of schema.org, as web pages have it."""
-_SCHEMA_ORG_TERMS = (
-    b'\\1{"@vocab": "http://schema.org/", "schema": "http://schema.org/", "id": "@id", "type": "@type", '
-    b'"url": {"@type": "@id"}, "sameAs": {"@type": "@id"}}'
+_TO_TIMES = "published updated startTime endTime deleted"
+_ACTIVITY_STREAMS = {
+    **{"@vocab": "https://www.w3.org/ns/activitystreams#", "id": "@id", "type": "@type"},
+    **{"as": "https://www.w3.org/ns/activitystreams#", "ldp": "http://www.w3.org/ns/ldp#"},
+    **{term: {"@type": "@id"} for term in _TO_THINGS.split()},
+    **{term: {"@type": XSD + "dateTime"} for term in _TO_TIMES.split()},
+    "inbox": {"@id": "ldp:inbox", "@type": "@id"},
+    "orderedItems": {"@id": "as:items", "@type": "@id", "@container": "@list"},
+}
+_RO_CRATE = {
+    **{"File": "schema:MediaObject", "Journal": "schema:Periodical"},
+    "conformsTo": {"@id": "http://purl.org/dc/terms/conformsTo", "@type": "@id"},
+}
+_CANONICAL = re.compile(r"-?[0-9]\.[0-9]{1,17}E[0-9]{1,2}")
+"""A double as XSD has it in canonical form."""
+_KNOWN_CONTEXTS = (
+    (rb"(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonl?d?)?", _SCHEMA_ORG),
+    (rb"w3id\.org/ro/crate/1\.[\w.-]+/context", {**_SCHEMA_ORG, **_RO_CRATE}),
+    (rb"www\.w3\.org/ns/activitystreams(?:\.jsonld)?#?", _ACTIVITY_STREAMS),
 )
+"""Addresses of contexts, behind `https://`, with the terms that they stand for."""
 _LONGEST_CONTEXT = 200
 
 
+def _terms_of(context: re.Match[bytes]) -> bytes:
+    """The terms of a known context in the place of its address; another address as it is."""
+    address = context[2].partition(b"://")[2]
+    terms = next((terms for known, terms in _KNOWN_CONTEXTS if re.fullmatch(known, address)), None)
+    return context[0] if terms is None else context[1] + json.dumps(terms).encode()
+
+
 class _WithContext:
-    """JSON-LD with the terms of schema.org in the place of its address, from which nothing is fetched."""
+    """JSON-LD with the terms of known contexts in the place of their addresses: nothing is fetched."""
 
     def __init__(self, source: _Utf8Source) -> None:
         self._source, self._ready, self._rest, self._ended = source, b"", b"", False
@@ -345,7 +378,7 @@ class _WithContext:
         while not self._ended and not self._ready:
             data = self._source.read(size)
             self._ended = not data
-            text = _SCHEMA_ORG.sub(_SCHEMA_ORG_TERMS, self._rest + data)
+            text = _CONTEXT.sub(_terms_of, self._rest + data)
             cut = len(text) if self._ended else max(0, len(text) - _LONGEST_CONTEXT)
             self._ready, self._rest = text[:cut], text[cut:]
         stop = len(self._ready) if size < 0 else size
@@ -572,7 +605,10 @@ class _Sorter:
 
     def _key(self, term: _Term) -> NodeKey:
         if isinstance(term, self._literal):
-            return term.value, f"@{term.language}" if term.language else term.datatype.value
+            datatype = f"@{term.language}" if term.language else term.datatype.value
+            # As the parser writes 12.5 of JSON: 1.25E1.
+            is_plain = datatype == XSD + "double" and _CANONICAL.fullmatch(term.value)
+            return (str(float(term.value)) if is_plain else term.value), datatype
         return self._name(term)
 
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:

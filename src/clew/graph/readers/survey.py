@@ -24,6 +24,7 @@ from clew.graph.naming import says_alias, tag_of_names
 from clew.graph.readers.batch import Tally
 from clew.graph.readers.columns import (
     DESCRIPTIONS,
+    MOST_SAID,
     NAMES,
     NO_LAYOUT,
     OF_IDS,
@@ -76,7 +77,9 @@ UNLIKELY = -6.0
 GENERIC = frozenset(
     "data dataset table tables node nodes item items row rows record records entity entities export output "
     "result results query graph sheet file edge edges link links relations triples statements main all input "
-    "csv list tbl tab lkp lookup dim grid view sheet1 current final copy".split()
+    "csv list tbl tab lkp lookup dim grid view sheet1 current final copy "
+    "noeud noeuds nœud nœuds lien liens arête arêtes knoten kante kanten nodo nodos arista aristas nó nós "
+    "aresta arestas nodi arco archi knoop knopen".split()
 )
 """Names of files that say nothing of what is in them."""
 ROWS_OF_OTHERS = frozenset("item items record records result results".split())
@@ -836,8 +839,8 @@ class Survey:
                 words.append(f"{name}: {said}")
         words += table.unnamed()
         if words:
-            more = f"; … {len(words) - 50} more" if len(words) > 50 else ""
-            table.notes.append("; ".join(words[:50]) + more)
+            more = f"; … {len(words) - MOST_SAID:,} more" if len(words) > MOST_SAID else ""
+            table.notes.append("; ".join(words[:MOST_SAID]) + more)
         if nodes is not None and nodes.types is None:
             nodes = replace(nodes, type_name=_type_of(table, alone=alone))
         table.layout = replace(layout, columns=tuple(columns), nodes=nodes)
@@ -1026,7 +1029,7 @@ def _unify_texts(tables: Sequence[Table]) -> None:
 def _type_of(table: Table, *, alone: bool) -> str:
     """What rows are: *bus* of `buses.csv`, with others *staff*; else *river* of a column of their names."""
     nodes = table.layout.nodes
-    if nodes is None or table.extends or (nodes.key and nodes.join != " "):  # a place in a year
+    if nodes is None or table.extends:
         return ""
     header = "" if table.layout.numbered or nodes.key else table.header[nodes.id]
     names = {table.header[at] for columns in nodes.names for at in columns}

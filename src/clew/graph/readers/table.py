@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
+from typing import cast
+
+import numpy as np
 
 from clew.errors import InputError, ParseError
 from clew.foundation.system import require
@@ -32,7 +36,7 @@ from clew.graph.readers.columns import (
 )
 from clew.graph.readers.delimited import csv_records, separator
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import goes_both_ways, layout_of
+from clew.graph.readers.layout import goes_both_ways, is_amount, layout_of
 from clew.graph.readers.stream import unpacked_name
 from clew.graph.readers.survey import (
     SAMPLED_ROWS,
@@ -43,6 +47,7 @@ from clew.graph.readers.survey import (
     look_through,
     singular,
 )
+from clew.graph.values import CURRENCIES, UNITS, is_value, read_amount, serial_day
 
 # Rows of Parquet files and of the first sheet of Excel workbooks, each through an extra.
 
@@ -66,7 +71,11 @@ def _parquet(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
     parquet, arrow = require("pyarrow.parquet", "parquet"), require("pyarrow", "parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            yield list(file.schema_arrow.names)
+            schema = file.schema_arrow
+            lists = {
+                name for name, kind in zip(schema.names, schema.types, strict=True) if "list" in str(kind)
+            }
+            yield [list_header(name) if name in lists else name for name in schema.names]
             size, done = path.stat().st_size, 0
             for batch in file.iter_batches(batch_size=20_000):
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
@@ -98,8 +107,22 @@ def _excel(path: Path, tally: Tally) -> Iterator[Sequence[object]]:
         book.close()
 
 
+ITEM = "\x1f"
+"""What stands between the values of a list within a cell."""
+
+
+def list_header(name: str) -> str:
+    """The header of a column of lists: with what is between their values, as Neo4j writes it."""
+    return f"{name}:string[]{{delimiter:{ITEM}}}" if ":" not in name else name
+
+
+def is_list(value: object) -> bool:
+    """Whether a cell of a frame or of Parquet has several values."""
+    return isinstance(value, list | tuple | np.ndarray)
+
+
 def cell_text(value: object) -> str:
-    """A cell as text: numbers without a needless fraction, dates as ISO writes them, lists by semicolons."""
+    """A cell as text: numbers without a needless fraction, dates as ISO writes them, lists by `ITEM`."""
     if value is None or (isinstance(value, float) and value != value) or str(value) in ("NaT", "<NA>"):
         return ""
     if isinstance(value, bool):
@@ -110,8 +133,8 @@ def cell_text(value: object) -> str:
         return value.date().isoformat()
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if isinstance(value, list | tuple):
-        return ";".join(cell_text(item) for item in value)
+    if is_list(value):
+        return ITEM.join(cell_text(item) for item in cast(Iterable[object], value))
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value).strip()
@@ -165,9 +188,202 @@ def table_layout(path: Path, hints: Hints) -> Layout | None:
 
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
-        return sheet_records(path, tally)
-    records = csv_records(path, tally)
-    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in records)
+        records = sheet_records(path, tally)
+    else:
+        lines = csv_records(path, tally)
+        records = ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in lines)
+    by_number = any(map(str.isdecimal, (*tally.hints.columns.values(), tally.hints.id or "")))
+    return records if by_number else _rows_alone(path, records, tally)
+
+
+# A sheet has more than rows: a title above the header, the header again on each page, totals and remarks at
+# the end. They are left out and counted. A header of two rows, or without a name in a place, becomes one.
+
+
+ROWS_AROUND = 30
+"""First rows in which the header is looked for."""
+MOST_SUMMED = 10_000
+"""Rows whose cells are added up, to tell whether a last one is their total."""
+TOTALS = frozenset(
+    "total totals subtotal sum totaal subtotaal summe gesamt gesamtsumme insgesamt somme totale somma suma "
+    "soma totalt razem итого".split()
+) | {"grand total", "sub total", "i alt"}
+"""What a row begins with that sums up those above."""
+_SAYS_DAY = frozenset("date datum fecha datetime".split())
+"""What a column is called whose numbers may be days as spreadsheets count them."""
+_REMARK = re.compile(r"[*†‡§¹²³(].+|[^:]{2,30}: .+|.+[.:]|.{61,}", re.DOTALL)
+"""How a remark is written: *Source: …*, a sentence, a long text, or behind a mark."""
+
+
+def _rows_alone(path: Path, records: Iterator[NumberedRow], tally: Tally) -> Iterator[NumberedRow]:
+    """Yield a header and the rows of it."""
+    first = list(islice(records, ROWS_AROUND))
+    start = _place_of_header([cells for _, cells in first])
+    if not first:
+        return
+    line, written = first[start]
+    header, used = _whole_header(written, [cells for _, cells in first[start + 1 :]])
+    read = _Cells.of(header, [cells for _, cells in first[start + 1 + used :] if cells != written])
+    for note in read.notes(header):
+        tally.note(f"{path}: {note}")
+    yield line, header
+    is_header = len(written) > 1 and not any(map(is_value, written))
+    seen, held, again = list[list[str]](), list[NumberedRow](), 0
+    is_whole = not (read.days or read.units)
+    for row in chain(first[start + 1 + used :], records):
+        cells = row[1]
+        is_plain = len(cells) > 1 and cells[0] and cells[1] and cells[0] != written[0]
+        if is_plain and is_whole and not held and len(seen) == MOST_SUMMED and not _says_total(cells):
+            yield row
+        elif is_header and cells == written:
+            again += 1
+        elif _says_total(cells) or _is_remark(cells, len(header)):
+            held.append(row)
+        else:
+            yield from map(read.row, held)  # they are not at the end
+            held.clear()
+            yield read.row(row)
+            if len(seen) < MOST_SUMMED:
+                seen.append(cells)
+    around = {"above the header": first[:start], "of totals": list[NumberedRow](), "of remarks": []}
+    for row in held:
+        is_total = _says_total(row[1])
+        if seen and (not is_total or _sums_up(row[1], seen)):
+            around["of totals" if is_total else "of remarks"].append(row)
+        else:
+            yield read.row(row)
+    left = [f"{len(rows)} {what} ({_shown(rows[0][1])})" for what, rows in around.items() if rows]
+    left += [f"{again} with the header again"] if again else []
+    if left:
+        tally.note(f"{path}: rows left out: {', '.join(left)}")
+    if used:
+        tally.note(f"{path}: the header has two rows: {_shown(header)}")
+
+
+def _shown(cells: Sequence[str]) -> str:
+    """The beginning of what stands in a row."""
+    text = ", ".join(filter(None, cells))
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _place_of_header(rows: Sequence[Sequence[str]]) -> int:
+    """Which row names the columns: the first that fills more than half of what most rows fill."""
+    filled = sorted(sum(map(bool, cells)) for cells in rows)
+    usual = filled[len(filled) // 2] if filled else 0
+    start = next((at for at, cells in enumerate(rows) if 2 * sum(map(bool, cells)) > usual), 0)
+    is_header = usual >= 3 and start + 1 < len(rows) and not any(map(is_value, rows[start]))
+    return start if is_header else 0
+
+
+def _whole_header(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], int]:
+    """A header with a name for each column that has cells, but the first; how many rows below are part of it.
+
+    The row below it is, if it names these columns, and what it has is no data: there are numbers below.
+    """
+    rows = [row for row in rows if len(row) == len(header)]
+    unnamed = [i for i, name in enumerate(header) if i and not name and any(row[i] for row in rows)]
+    if not unnamed or sum(map(bool, header)) < 2 or any(map(is_value, header)):
+        return header, 0
+    second, columns = rows[0], [list(filter(None, column)) for column in zip(*rows[1:], strict=True)]
+    has_numbers = any(
+        name and 2 * sum(map(is_amount, c)) > len(c) for name, c in zip(second, columns, strict=False)
+    )
+    if any(map(is_value, second)) or not has_numbers or not all(second[i] for i in unnamed):
+        return [f"column {i + 1}" if i in unnamed else name for i, name in enumerate(header)], 0
+    group, names = "", list[str]()
+    for above, own in zip(header, second, strict=True):
+        group = above or group
+        names.append(above if not own else f"{group} {own}" if second.count(own) > 1 else own)
+    return names, 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Columns whose cells are no whole: days that are counted, and numbers with a unit beside."""
+
+    days: Sequence[int] = ()
+    units: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    @classmethod
+    def of(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> _Cells:
+        """Those of a table, by its first rows."""
+        columns = [
+            [*filter(None, cells)] for cells in zip(*(r for r in rows if len(r) == len(header)), strict=True)
+        ]
+        said = [_SAYS_DAY.intersection(header_words(name).split()) for name in header]
+        days = [
+            i
+            for i, cells in enumerate(columns)
+            if said[i] and len({*cells}) > 1 and all(map(serial_day, cells))
+        ]
+        are_numbers = [bool(cells) and all(map(_is_number, cells)) for cells in columns]
+        units = dict[int, int]()
+        for at, cells in enumerate(columns):
+            beside = next((i for i in (at - 1, at + 1) if 0 <= i < len(columns) and are_numbers[i]), None)
+            if beside is not None and _are_units(cells):
+                units.setdefault(beside, at)
+        return cls(days, units)
+
+    def notes(self, header: Sequence[str]) -> Iterator[str]:
+        """What is read otherwise than it is written."""
+        for at in self.days:
+            yield f"{header[at]}: numbers of days, as Excel counts them, are read as dates"
+        for at, unit in self.units.items():
+            yield f"{header[at]}: its numbers are in what {header[unit]} says"
+
+    def row(self, row: NumberedRow) -> NumberedRow:
+        """A row with days as dates, and units behind their numbers instead of beside them."""
+        if not (self.days or self.units):
+            return row
+        cells = list(row[1])
+        for at in self.days:
+            cells[at : at + 1] = [serial_day(cell) or cell for cell in cells[at : at + 1]]
+        for at, unit in self.units.items():
+            if max(at, unit) < len(cells) and cells[at]:
+                cells[at], cells[unit] = f"{cells[at]} {cells[unit]}".strip(), ""
+        return row[0], cells
+
+
+def _is_number(cell: str) -> bool:
+    amount = read_amount(cell)
+    return amount is not None and not amount.unit
+
+
+def _are_units(cells: Sequence[str]) -> bool:
+    """Whether a column has nothing but units and currencies, which are no sizes such as *M* and *L*."""
+    found = {cell.lower() for cell in cells}
+    return any(len(unit) > 1 for unit in found) and all(unit in UNITS or unit in CURRENCIES for unit in found)
+
+
+def _says_total(cells: Sequence[str]) -> bool:
+    """Whether what stands first in a row is a word for a total."""
+    first = next(filter(None, cells), "")
+    return len(first) <= 20 and first.rstrip(" :").casefold() in TOTALS
+
+
+def _sums_up(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a row has nothing but numbers beside its word, with gaps between or sums of the rows."""
+    amounts = [(i, read_amount(cell)) for i, cell in enumerate(cells) if cell and not _says_total([cell])]
+    if any(amount is None for _, amount in amounts):
+        return False
+    return "" in cells or any(
+        _sum_of(rows, i, comma=comma) == round(amount.number(comma=comma) or 0, 6)
+        for i, amount in amounts
+        for comma in (False, True)
+        if amount is not None
+    )
+
+
+def _sum_of(rows: Sequence[Sequence[str]], column: int, *, comma: bool) -> float:
+    """The sum of the numbers of a column."""
+    amounts = [read_amount(row[column]) for row in rows if column < len(row)]
+    return round(sum((amount.number(comma=comma) or 0) for amount in amounts if amount is not None), 6)
+
+
+def _is_remark(cells: Sequence[str], width: int) -> bool:
+    """Whether a row says something of its table: a text in the first of its cells alone."""
+    is_alone = width >= 3 and bool(cells[0]) and not any(cells[1:])
+    return is_alone and _REMARK.fullmatch(cells[0]) is not None
 
 
 def read_tables(tables: Iterable[Table], tally: Tally, *, undirected: bool = False) -> Iterator[Batch]:

@@ -61,8 +61,9 @@ from clew.query.tree import (
     last_walks,
 )
 from clew.query.values import in_unit_of, value_of
-from clew.query.vocabulary import Vocabulary, words_of_label
+from clew.query.vocabulary import Vocabulary
 from clew.reading.answer import DraftAnswer, answer_of
+from clew.reading.edge_words import EdgeKeys
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, EdgeCondition, Match, Pattern, PatternEdge, PatternNode
 
@@ -426,7 +427,7 @@ class PlanQuery:
         value = value_of(text, dates=bool((kinds == ValueKind.DATE).mean() > 0.5)) if kinds.any() else None
         if value is None and condition.sign not in ("=", "!="):
             raise _cannot(f'"@{keys[at]}" does not compare with "{text}"')
-        in_unit = None if value is None else in_unit_of(words_of_label(keys[at]), value)
+        in_unit = None if value is None else in_unit_of(EdgeKeys(self.graph).measured(keys[at]), value)
         return OnEdge(keys[at], cast("Sign", condition.sign), in_unit or text)
 
     def _by_count(self, plan: PatternPlan, sets: _Sets, op: Operation, answer: int, place: int) -> Part:
@@ -471,7 +472,7 @@ class PlanQuery:
             owner, things, step = owned
             if self.executor.counts(self.executor.members(things), step).max(initial=0) <= 1:
                 if isinstance(value, Value):
-                    value = in_unit_of(self.vocabulary.relations[relation_of(step)], value)
+                    value = in_unit_of(self.vocabulary.measured(relation_of(step)), value)
                 sets.narrow(owner, Compared(things, (step,), sign, value))
                 return
         sets.narrow(place, Compared(part, (), sign, value))
