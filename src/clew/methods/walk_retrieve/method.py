@@ -349,7 +349,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
     def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
         """Whether the answers are all ends of a path, or come of lines that are whole; walks are samples."""
         lines = [fact for fact in retrieved.facts if fact.ends]
-        if reply.value:
+        if reply.value or reply.texts:
             return reply.value in ASKED_YES_NO or (bool(lines) and not any(fact.cut for fact in lines))
         return bool(reply.proofs) and any(
             fact.ends.keys() == reply.proofs.keys() for fact in lines if not fact.cut or fact.total
