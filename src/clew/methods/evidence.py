@@ -483,8 +483,10 @@ class EdgeValue:
     value: float
 
     def is_called(self, item: str) -> bool:
-        """Whether it is what an item writes: the text, or an equal number or date."""
+        """Whether it is what an item writes: the text, or an equal number or date; a unit may follow."""
         kind, value = parse_value(item)
+        if kind == ValueKind.NONE and len(numbers := NUMBER.findall(item)) == 1:
+            kind, value = parse_value(numbers[0])
         is_equal = kind != ValueKind.NONE and abs(self.value - value) <= 1e-9 * max(1.0, abs(value))
         return normalise(self.text) == normalise(item) or (kind == self.kind and is_equal)
 

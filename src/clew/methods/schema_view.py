@@ -126,7 +126,7 @@ class SchemaView:
         if brief:
             whole = set(np.argsort(-np.array(ranks), kind="stable")[:MOST_WHOLE].tolist())
             lines = [line if at in whole else replace(line, text=line.brief) for at, line in enumerate(lines)]
-        text = self._rendered(lines, ranks) or "(none)"
+        text = self._rendered(lines, ranks, 1_000 if brief else 1_500) or "(none)"
         types = [_line(name) for name in self.reader.graph.types.names if name in self._terms]
         return f"{text}\nTypes by other words: {'; '.join(types)}" if types else text
 
@@ -144,12 +144,12 @@ class SchemaView:
             parts = (part for each in types for part in (each, *each.rstrip(")").split(" (")))
             places += [at] if wanted & set(map(words_of_label, parts)) else []
         ranks = self.ranks(reading, "")
-        return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places])
+        return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places], 1_500)
 
-    def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float]) -> str:
+    def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float], tokens: int) -> str:
         if not lines:
             return ""
-        fits = lines_that_fit(lines, ranks, 1_500)
+        fits = lines_that_fit(lines, ranks, tokens)
         hidden = left_out_names(lines, ranks, fits)
         shown: dict[str, list[str]] = {}
         for line, fit in zip(lines, fits, strict=True):
