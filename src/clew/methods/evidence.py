@@ -255,8 +255,9 @@ class ReadEvidence:
     whole: bool = False
 
     def misfit(self, entity: int) -> str:
-        """Why an entity is not what is asked for; empty where it may be."""
-        return self.judge.misfit(asked_of(self.question), entity)
+        """Why an entity is not what is asked for; empty where it may be, as where a query graph gives it."""
+        why = self.judge.misfit(asked_of(self.question), entity)
+        return "" if why and self.judge.gives(self.question, entity) else why
 
     @cached_property
     def starts_at_names(self) -> bool:

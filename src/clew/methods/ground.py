@@ -360,7 +360,8 @@ def _paired_numbers(
 ) -> GroundedReply | None:
     """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
 
-    Where a fact has each number, they are values of the things (`_pair`).
+    Where a fact has each number, they are values of the things (`_pair`). A list of which one number is not
+    proved is none.
     """
     parts = [item.rpartition(": ")[::2] for item in statement.items]
     if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
@@ -376,7 +377,7 @@ def _paired_numbers(
         pairs += [(evidence.graph.label(entity), number) for entity in proved]
         if not proved:
             rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
-    if not pairs:
+    if rejected:
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected)
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
 
