@@ -5,10 +5,10 @@ how many answers it has. It replies with the number of one, with a query of its 
 type of which it wants to see all relations (once), or that the graph cannot tell; code executes it.
 
 A small model chooses by the place of a reading in the list, or by lot. So the readings stand in an order
-that says nothing, and a model that chooses the one that is likely is believed at once. Where the reader
-does not answer the same, it is shown the readings alone once more, in words too and in another order, and
-once more again where the reader finds what it chose very unlikely. It is believed if it chooses the same each
-time.
+that says nothing, and a model that chooses the one that is likely is believed at once, as is a query of its
+own that finds something: by lot none is written. Where the reader does not answer the same, it is shown the
+readings alone once more, in words too and in another order, and once more again where the reader finds what
+it chose very unlikely. It is believed if it chooses the same each time.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ from clew.types import Abstention, ClaimPart, Verification
 MOST_READINGS = 8
 FEWEST_TO_TELL = 4
 """Readings from which on one does not easily hit the likeliest without reading them."""
-RATHER_THAN_NOT = 0.5
-"""How likely a reading must be that a model is believed to have chosen at once."""
+LIKELY = 0.6
+"""How likely a reading must be, if one is right, that a model is believed to have chosen at once.
+
+Of 3,930 development questions a model that chooses by lot would come to 209 more of these, 97 of them wrong,
+than with readings that are more likely than not; an eighth of them by its lot."""
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _SHOW = re.compile(r"^\W*show\W*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MISSING = re.compile(r"missing\b\s*:?\s*", re.IGNORECASE)
@@ -137,9 +140,17 @@ class Chooser:
         choice_text = "none" if choice.query is None else say(choice.query, self.reader.vocabulary)
         detail = {"readings": len(offered), "chosen": choice_text, "problem": choice.problem}
         talk.note("choose", detail)
-        if choice.problem or agrees(choice.query) or self._is_likeliest(choice.query, likeliest_first):
+        if (
+            choice.problem
+            or agrees(choice.query)
+            or self._is_likeliest(choice.query, likeliest_first, reading)
+        ):
             return choice
-        believed = self._chooses_again(choice, offered, reading, talk)
+        same = self._meaning(choice.query)
+        chosen = next((each for each in offered if self._meaning(each.query) == same), None)
+        if chosen is None and choice.query is not None and finds(choice.query):  # its own
+            return replace(choice, believed=bool(steps_of(choice.query)))
+        believed = self._chooses_again(chosen, offered, reading, talk)
         talk.note("choose_again", {"same": believed})
         return replace(choice, believed=believed)
 
@@ -172,36 +183,28 @@ class Chooser:
                 linked.setdefault(name.casefold(), candidate.node)
         return lookup_of(graph, self.reader.names, linked, self.reader.vocabulary)
 
-    def _is_likeliest(self, query: Query | None, offered: Sequence[Offered]) -> bool:
-        """Whether a model chose the one reading that is likely, of which the prompt did not tell it."""
-        is_told = len(offered) >= FEWEST_TO_TELL and offered[0].probability >= RATHER_THAN_NOT
+    def _is_likeliest(self, query: Query | None, offered: Sequence[Offered], reading: Reading) -> bool:
+        """Whether a model chose the reading that is likely if one is right, which the prompt did not tell."""
+        if len(offered) < FEWEST_TO_TELL:
+            return False
+        is_told = offered[0].probability >= LIKELY * (1 - reading.ranking.none)
         return is_told and query is not None and self._meaning(query) == self._meaning(offered[0].query)
 
     def _chooses_again(
-        self, choice: Choice, offered: Sequence[Offered], reading: Reading, talk: Talk
+        self, chosen: Offered | None, offered: Sequence[Offered], reading: Reading, talk: Talk
     ) -> bool:
-        """Whether the model chooses the same of the readings, its own query among them, in other orders."""
-        same = self._meaning(choice.query)
-        chosen = next((each for each in offered if self._meaning(each.query) == same), None)
-        orders, own = [_turned(offered)], choice.query if chosen is None else None
+        """Whether the model chooses the same of the readings, or none again, in other orders."""
+        same, orders = self._meaning(chosen and chosen.query), [_turned(offered)]
         if chosen is not None and chosen.probability < LEAST_LIKELY:
             middle = len(offered) // 2
             orders.append([*offered[middle:], *offered[:middle]])  # as one cuts cards
-        if own is not None:
-            sized_own = self._with_size(own, Executor(self.reader.graph))[1]
-            place = crc32(reading.original_question.encode()) % (len(offered) + 1)
-            orders[0].insert(place, sized_own)
-        question, prompt = (
-            as_data(reading.original_question),
-            prompt_named("clew.methods.auto", "choose_again"),
-        )
+        prompt = prompt_named("clew.methods.auto", "choose_again")
+        question = as_data(reading.original_question)
         for order in orders:
             readings = self._readings_text(order, in_words=True) or "(none)"
             reply = talk.ask(prompt, SAMPLING, stop=(), READINGS=readings, QUESTION=question)
             next_choice = self.read(reply, order, reading)
             if next_choice.problem or self._meaning(next_choice.query) != same:
-                return False
-            if own is not None and next_choice.query is not own:  # written once more, in whatever order
                 return False
         return True
 
