@@ -378,7 +378,7 @@ def _paired_numbers(
         if not proved:
             rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
     if rejected:
-        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected)
+        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, "ungrounded")
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
 
 
@@ -441,7 +441,9 @@ def _entities(
         return _ungrounded(statement, "; ".join(names), says(other))
     rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
     answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
-    if evidence.judge.answer_another(evidence.question, answer_proofs):
+    # What is chosen of the names of the question has no path from another of them.
+    is_chosen = is_choice and evidence.named_entities.issuperset(answer_proofs)
+    if not is_chosen and evidence.judge.answer_another(evidence.question, answer_proofs):
         return _ungrounded(statement, "; ".join(names), "the facts that lead to it do not say what is asked")
     names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)

@@ -76,7 +76,7 @@ WITH_BEGINNINGS = 4
 """Of so many of the best paths, the shorter paths that they begin with are lines too."""
 MOST_SOURCES = 4
 """Things that lead to an end which a line says."""
-MOST_ASKED_RELATIONS, MOST_WHOLE_RELATIONS = 4, 6
+MOST_ASKED_RELATIONS, MOST_WHOLE_RELATIONS = 4, 10
 MOST_OWN, MOST_OWN_LINES = 40, 4
 """Triples in the line of what a thing that is named has itself, and such lines."""
 FOLLOWED = 10.0
@@ -254,7 +254,7 @@ def whole_lists(
     """Types, then relations (those `asked` for, then in `order`), where no thing is named; else none."""
     if not all(graph.values.kind[topic] for topic in topics):
         return []
-    lines, room = _type_lines(graph, question), 300
+    lines, room = _type_lines(graph, question), 600
     relations = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *order])
     for relation in list(relations)[:MOST_WHOLE_RELATIONS]:
         count = int(np.count_nonzero(graph.out.relation == relation))
