@@ -195,7 +195,7 @@ class Chooser:
     ) -> bool:
         """Whether the model chooses the same of the readings, or none again, in other orders."""
         same, orders = self._meaning(chosen and chosen.query), [_turned(offered)]
-        if chosen is not None and chosen.probability < LEAST_LIKELY:
+        if chosen is not None and chosen.probability < LEAST_LIKELY * (1 - reading.ranking.none):
             middle = len(offered) // 2
             orders.append([*offered[middle:], *offered[:middle]])  # as one cuts cards
         prompt = prompt_named("clew.methods.auto", "choose_again")
