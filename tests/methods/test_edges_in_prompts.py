@@ -1,6 +1,7 @@
 """What stands on edges (a price, a day, a state) is asked for, ranked by, summed and shown by the methods."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from clew import Clew
 from clew.llm.testing import ScriptedModel
+from clew.llm.types import Request
 from clew.types import Answer
 
 DELIVERIES = """from,to,relationship,kg,day,late
@@ -139,6 +141,40 @@ def test_the_form_is_told_where_edges_have_properties(clew: Clew, tmp_path: Path
 def test_facts_show_what_stands_on_edges(clew: Clew, method: str, question: str):
     text = "\n".join(prompts(clew, method, question))
     assert "[@kg = 12; @day = 2023-03-01; @late = true] [@kg = 20; @day = 2024-05-02; @late = false]" in text
+
+
+@pytest.mark.parametrize("method", ["kg-rag", "walk-retrieve"])
+@pytest.mark.parametrize(
+    ("question", "stated", "answers"),
+    [
+        ("When did Mill Two deliver to Corner Bakery?", "2024-01-09", ["2024-01-09"]),
+        ("On which days did Mill One deliver to Corner Bakery?", "2 May 2024; 2023-03-01",
+         ["2023-03-01", "2024-05-02"]),
+        ("On which days did Mill One deliver to Corner Bakery?", "Mill One: 2024-05-02", ["2024-05-02"]),
+        ("How many kg did Mill Two deliver to Corner Bakery?", "8 kg", ["8"]),
+        ("How many kg did Mill One deliver to Corner Bakery in total?", "32", ["32"]),
+        ("When did Mill Two deliver to Corner Bakery?", "2024-01-10", []),
+        ("When did Mill Two deliver to Corner Bakery?", "2022-02-01", []),
+        ("Who took what Mill Two delivered to Corner Bakery?", "2024-01-09", []),
+    ],
+)  # fmt: skip
+def test_an_answer_may_stand_on_an_edge(
+    clew: Clew, method: str, question: str, stated: str, answers: list[str]
+):
+    """The reply names the facts about the mill of the question and the bakery."""
+    mill = question.split(" did ")[-1][:8] if " did " in question else "Mill Two"
+
+    def reply(request: Request) -> str:
+        if "sub_questions" in request.messages[0].text:
+            return json.dumps({"reasoning": "", "sub_questions": [question]})
+        lines = re.findall(r"^\[(\d+)\] (.*)$", request.messages[1].text, re.MULTILINE)
+        shown = [number for number, text in lines if mill in text and "@day" in text]
+        return f"So it is written.\nFacts: {', '.join(shown)}\nAnswer: {stated}"
+
+    found = clew.ask(question, method=method, model=ScriptedModel(reply))
+    assert sorted(a.label for a in found.answers) == answers
+    for citation in found.citations:
+        assert "Corner Bakery" in {triple.tail for triple in citation.triples}
 
 
 @pytest.mark.parametrize(("kilos", "verdict"), [("40", "supported"), ("41", "refuted")])

@@ -131,7 +131,7 @@ def insisting(query: str) -> ScriptedModel:
     first: list[str] = []
 
     def reply(request: Request) -> str:
-        shown = re.findall(r"^(\d+)\. (.*)$", request.messages[1].text, re.M)
+        shown = re.findall(r"^(\d+)\. (.*?)(?: — .*| \(\d+ answers?\))?$", request.messages[1].text, re.M)
         own = [number for number, text in shown if first and text not in first]
         first.extend(text for _, text in shown)
         return f"Query: {own[0]}" if own else query
@@ -165,8 +165,32 @@ def test_a_query_by_a_shown_value_runs(lakes: Clew):
 def test_readings_say_how_many_answers_they_have_in_the_notation(lakes: Clew):
     (prompt, *_) = prompts_of(lakes, "auto", "What is up with the Ohio (river) in miles?")
     readings = re.search(r"<readings>\n(.*?)\n</readings>", prompt, re.S)[1].splitlines()
-    assert any(re.match(r"\d+\. \{Ohio \(river\)\} \.length_km — .* \(1 answer\)", line) for line in readings)
-    assert len({line.partition(" — ")[2] for line in readings}) == len(readings)
+    assert any(re.fullmatch(r"\d+\. \{Ohio \(river\)\} \.length_km \(1 answer\)", line) for line in readings)
+    assert len({line.partition(". ")[2] for line in readings}) == len(readings)
+
+
+def test_relations_with_an_iri_are_shown_and_written_by_their_labels(tmp_path: Path):
+    part = '<https://x.example/{}> <https://x.example/ns#{}> "{}" .\n'.format
+    text = part("a", "towerHt", "31") + part("b", "towerHt", "12") + part("a", "colour", "red")
+    clew = open_of(tmp_path, "towers.nt", text + part("b", "colour", "white"))
+    prompt = prompts_of(clew, "auto", "How far up does a go, then?")[0]
+    readings = re.search(r"<readings>\n(.*?)\n</readings>", prompt, re.S)[1]
+    assert ".towerHt" in readings
+    assert "x.example" not in prompt
+    answer = method_with(clew, "auto", insisting("Query: {a} .towerHt")).answer("How far up does a go, then?")
+    assert [a.label for a in answer.answers] == ["31"]
+
+
+def test_a_brief_schema_says_all_of_the_likeliest_relations_alone(tmp_path: Path):
+    """The rest of twenty columns has neither range nor a long list; a model may still ask by it."""
+    towns = [f"Market Town Number {n}" for n in range(6)]
+    rows = [[f"F{n}", towns[n % 6], *(str(100 * column + n) for column in range(20))] for n in range(12)]
+    heads = ["name", "town", *(f"k{column:02}" for column in range(20))]
+    clew = open_of(tmp_path, "farms.csv", "".join(",".join(row) + "\n" for row in [heads, *rows]))
+    schema = prompts_of(clew, "auto", "F3 k07, k08 and k11, what are they put at?")[0]
+    assert re.search(r"k07 → number 700 to 711$", schema, re.M)
+    assert len(re.findall(r"^  \S+ → number$", schema, re.M)) == 8
+    assert re.search(r"town → (one of )?Market Town Number 0; ", schema, re.M)
 
 
 def test_a_value_that_is_missing_is_an_abstention_without_a_second_call(lakes: Clew):

@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "data" / "replies"
-METHODS = ("walk-retrieve", "kaping")
+METHODS = ("kaping",)
 """Methods whose prompts have replies. Those of the others have changed, and have to be asked again."""
 Turn = tuple[str, str]
 """Role and text of a turn of a conversation."""

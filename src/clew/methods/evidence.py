@@ -255,8 +255,9 @@ class ReadEvidence:
     whole: bool = False
 
     def misfit(self, entity: int) -> str:
-        """Why an entity is not what is asked for; empty where it may be."""
-        return self.judge.misfit(asked_of(self.question), entity)
+        """Why an entity is not what is asked for; empty where it may be, as where a query graph gives it."""
+        why = self.judge.misfit(asked_of(self.question), entity)
+        return "" if why and self.judge.gives(self.question, entity) else why
 
     @cached_property
     def starts_at_names(self) -> bool:
@@ -470,6 +471,35 @@ def _line(graph: Graph, triples: Sequence[int], key: _Key, proofs: Proofs) -> Fa
         _name(graph, end) + edge_note(graph, triple) for end, triple in zip(far_ends, triples, strict=False)
     )
     return Fact(tuple(triples), ends, cut, high - low, f"{text}: {listed}{total}")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeValue:
+    """A value that stands on an edge of a triple, by its key and as the source writes it."""
+
+    triple: int
+    key: str
+    text: str
+    kind: int
+    value: float
+
+    def is_called(self, item: str) -> bool:
+        """Whether it is what an item writes: the text, or an equal number or date; a unit may follow."""
+        kind, value = parse_value(item)
+        if kind == ValueKind.NONE and len(numbers := NUMBER.findall(item)) == 1:
+            kind, value = parse_value(numbers[0])
+        is_equal = kind != ValueKind.NONE and abs(self.value - value) <= 1e-9 * max(1.0, abs(value))
+        return normalise(self.text) == normalise(item) or (kind == self.kind and is_equal)
+
+
+def edge_values(graph: Graph, triples: Iterable[int]) -> Iterator[EdgeValue]:
+    """All that stands on the edges of some triples."""
+    edges = graph.edge_properties
+    for triple in triples if len(edges) else ():
+        for statement in edges.statements(*graph.triple(triple)):
+            for at in range(int(edges.offsets[statement]), int(edges.offsets[statement + 1])):
+                key, kind, value = edges.keys[int(edges.key[at])], int(edges.kind[at]), float(edges.value[at])
+                yield EdgeValue(triple, key, edges.texts[at], kind, value)
 
 
 def edge_note(graph: Graph, triple: int) -> str:

@@ -4,13 +4,14 @@ It is code, not a prompt. An entity counts if it stands in the facts that were g
 leads to it from what was known (the question's entities, and in a chain the answers before), and it is what
 is asked for (`question.py`). A number counts if it stands in the facts that the reply names, if they come to
 it (counted, added up, compared), or if a query graph of the question does; yes, no and zero by that alone.
-What a model only says is ungrounded. What is rejected is told, with why.
+What stands on an edge (*since 2019*) counts if the edge is in the facts that the reply names. What a model
+only says is ungrounded. What is rejected is told, with why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
@@ -26,11 +27,20 @@ from clew.methods.evidence import (
     Linked,
     Proofs,
     ReadEvidence,
+    edge_values,
     prove_stated,
     triples_at_node,
     triples_of,
 )
-from clew.methods.question import adds_up, asked_of, counts, counts_things, misfit_of_value, says
+from clew.methods.question import (
+    adds_up,
+    asked_of,
+    counts,
+    counts_things,
+    misfit_of_label,
+    misfit_of_value,
+    says,
+)
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable
 from clew.types import Abstention, AnswerEntity, Citation
@@ -97,16 +107,21 @@ def _holds(evidence: ReadEvidence, node: int, number: float) -> bool:
 
 
 def _values(evidence: ReadEvidence, triples: Sequence[int]) -> list[list[float]]:
-    """The values of several triples by relation, dates in years; of several relations only of records."""
-    kinds, values = evidence.graph.values.kind, evidence.graph.values.value
-    by_relation: dict[int, list[float]] = {}
-    for triple in triples:
-        _, relation, tail = evidence.graph.triple(triple)
-        if kinds[tail] != ValueKind.NONE:
-            days = 365.2425 if kinds[tail] == ValueKind.DATE else 1.0
-            by_relation.setdefault(relation, []).append(float(values[tail]) / days)
-    several = [of_one for of_one in by_relation.values() if len(of_one) > 1]
-    return several if evidence.whole or len(by_relation) == 1 else []
+    """The values of several triples by relation, and on their edges by key, dates in years.
+
+    Those of several relations only of records.
+    """
+    graph, kinds = evidence.graph, evidence.graph.values.kind
+    tails = (graph.triple(triple)[1:] for triple in triples)
+    found = [(relation, "", int(kinds[tail]), float(graph.values.value[tail])) for relation, tail in tails]
+    found += [(graph.triple(e.triple)[1], e.key, e.kind, e.value) for e in edge_values(graph, triples)]
+    by_place: dict[tuple[int, str], list[float]] = {}
+    for relation, key, kind, value in found:
+        if kind != ValueKind.NONE:
+            days = 365.2425 if kind == ValueKind.DATE else 1.0
+            by_place.setdefault((relation, key), []).append(value / days)
+    several = [of_one for of_one in by_place.values() if len(of_one) > 1]
+    return several if evidence.whole or len({relation for relation, _ in by_place}) == 1 else []
 
 
 def _counts(evidence: ReadEvidence, cited: Sequence[Fact]) -> Iterator[int]:
@@ -169,7 +184,7 @@ MOST_REJECTED = 5
 
 @dataclass(frozen=True, slots=True)
 class GroundedReply:
-    """What is left of a stated answer: entities with proofs, or one value with the triples behind it.
+    """What is left of a stated answer: entities or `texts` of edges with proofs, or one value.
 
     `rests_on` are the triples of the facts that the reply names; `text` the model's own words. `rejected` are
     names that it states and that are no answers. `unproved` is what it states where nothing of it is one.
@@ -190,11 +205,12 @@ class GroundedReply:
     pairs: tuple[tuple[str, str], ...] = ()
     shows_none: bool = False
     cited: tuple[Fact, ...] = ()
+    texts: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     @property
     def answered(self) -> bool:
         """Whether there is an answer."""
-        return bool(self.proofs or self.value)
+        return bool(self.proofs or self.texts or self.value)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -210,13 +226,14 @@ class GroundedReply:
         """The answers, in the order of the reply."""
         if self.value:
             return (AnswerEntity(self.value, self.value, 1.0),)
-        return tuple(answer_entity(graph, e) for e in self.proofs)
+        texts = (AnswerEntity(text, text, 1.0) for text in self.texts)
+        return (*(answer_entity(graph, e) for e in self.proofs), *texts)
 
     def citations(self, graph: Graph) -> tuple[Citation, ...]:
         """The triples of each answer."""
         if self.value:
             return (cite(graph, self.value, self.rests_on),)
-        return tuple(cite(graph, e, proof) for e, proof in self.proofs.items())
+        return tuple(cite(graph, e, proof) for e, proof in (*self.proofs.items(), *self.texts.items()))
 
 
 def describe_rejected(rejected: Sequence[Linked]) -> str:
@@ -242,7 +259,9 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
         return replace(refused(statement, ""), rests_on=triples_of(cited), shows_none=shows_none)
     if value := _truth(plain_item):
         return _value_reply(statement, evidence, value, cited)
-    if counted := _paired_numbers(statement, evidence, cited):
+    on_edges = _on_edges(statement, evidence, cited)
+    counted = _paired_numbers(statement, evidence, cited)
+    if counted and (counted.answered or on_edges is None):
         return counted
     linked, listed, owners = _items(statement, evidence)
     entities = dict.fromkeys(entity for fact in listed for entity in fact.ends)
@@ -255,7 +274,10 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
         entities = {}  # Numbers of other facts than those that the reply names: a count has none.
     number = "" if listed else _number(single, statement.form)
     if number and not entities:
-        return _value_reply(statement, evidence, number, cited)
+        reply = _value_reply(statement, evidence, number, cited)
+        return reply if reply.answered or on_edges is None else on_edges
+    if on_edges is not None and not any(entity in ends for entity in entities):
+        return on_edges
     if number and counts(evidence.question):
         # A number that stands in a fact may still not be the one that is asked for.
         other = evidence.judge.decides(evidence.question, number, frozenset())
@@ -267,6 +289,36 @@ def _grounded(statement: StatedAnswer, evidence: ReadEvidence) -> GroundedReply:
     label = evidence.graph.label
     pairs = ((label(o), label(e)) for e, each in owners.items() if e in grounded.proofs for o in each)
     return replace(grounded, pairs=tuple(pairs))
+
+
+def _on_edges(statement: StatedAnswer, evidence: ReadEvidence, cited: Sequence[Fact]) -> GroundedReply | None:
+    """Items that stand on edges of the named facts, also beside a thing (*Ann: 2019*); None without any."""
+    graph, known, names = evidence.graph, evidence.known_proofs, evidence.names
+    triples = dict.fromkeys(triple for fact in cited or evidence.facts for triple in fact.all_triples)
+    values = list(edge_values(graph, triples))
+    texts, pairs, rejected = dict[str, tuple[int, ...]](), list[tuple[str, str]](), list[Linked]()
+    for item in statement.items if values else ():
+        thing, _, text = ("", "", item) if names.called(item) else item.rpartition(": ")
+        owners = names.link_name(thing).entities if thing else ()
+        found = [each for each in values if each.is_called(text)]
+        found = [each for each in found if not thing or {*owners} & {*graph.triple(each.triple)[::2]}]
+        misfits = [misfit_of_label(asked_of(evidence.question), e.text, is_value=bool(e.kind)) for e in found]
+        why = min(misfits, default="no edge of the facts has it")
+        for each in found if not why else ():
+            nodes = graph.triple(each.triple)[::2]
+            paths = [known[node] for node in nodes if node in known]
+            paths = paths or list(prove_stated(evidence, nodes, cited).values())
+            if paths or not evidence.starts_at_names:
+                proof = (*texts.get(each.text, ()), *min(paths, key=len, default=()), each.triple)
+                texts[each.text] = tuple(dict.fromkeys(proof))
+                pairs += [(graph.label(o), each.text) for o in nodes if o in owners]
+        rejected += [Linked(item, (), why)] if why else []
+    other, _ = evidence.judge.answers_otherwise(evidence.question, ())
+    if not texts or (other and not any(text in other for text in texts)):
+        return None
+    rests_on, pairs = tuple(t for proof in texts.values() for t in proof), list(dict.fromkeys(pairs))
+    text = _text(statement, list(texts))
+    return GroundedReply(text, texts=texts, rests_on=rests_on, rejected=tuple(rejected), pairs=tuple(pairs))
 
 
 def _items(
@@ -308,7 +360,8 @@ def _paired_numbers(
 ) -> GroundedReply | None:
     """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
 
-    Where a fact has each number, they are values of the things (`_pair`).
+    Where a fact has each number, they are values of the things (`_pair`). A list of which one number is not
+    proved is none.
     """
     parts = [item.rpartition(": ")[::2] for item in statement.items]
     if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
@@ -324,8 +377,8 @@ def _paired_numbers(
         pairs += [(evidence.graph.label(entity), number) for entity in proved]
         if not proved:
             rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
-    if not pairs:
-        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected)
+    if rejected:
+        return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, "ungrounded")
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
 
 
@@ -388,7 +441,9 @@ def _entities(
         return _ungrounded(statement, "; ".join(names), says(other))
     rejected += [Linked(readable(labels[e]), (), says(other)) for e in answer_proofs if e in wrong]
     answer_proofs = {e: proof for e, proof in answer_proofs.items() if e not in wrong}
-    if evidence.judge.answer_another(evidence.question, answer_proofs):
+    # What is chosen of the names of the question has no path from another of them.
+    is_chosen = is_choice and evidence.named_entities.issuperset(answer_proofs)
+    if not is_chosen and evidence.judge.answer_another(evidence.question, answer_proofs):
         return _ungrounded(statement, "; ".join(names), "the facts that lead to it do not say what is asked")
     names = [readable(labels[entity]) for entity in answer_proofs]
     rests_on = triples_of(cited)

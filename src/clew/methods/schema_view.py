@@ -11,26 +11,27 @@ A schema is shown whole where it fits in twice the tokens. Else what the likelie
 first, then what named things have, what lies on the paths between what is named, numbers and dates of the
 types that are asked of (superlatives need them), and then what is nearest to the words: by the label and its
 short forms written out, by what a team says, by sample values. What is left out is named, and a model may ask
-for it: `show: Vessel`.
+for it: `show: Vessel`. In a brief schema only the first relations say all of what they lead to.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from clew.foundation.arrays import Float32
+from clew.foundation.forms import shorten
 from clew.graph.graph import Graph, ValueKind
 from clew.graph.steps import HEADS, End, head_end, is_tail, opposite, relation_of, step_of, tail_end
 from clew.graph.values import plain_label
 from clew.llm.managed import data_line
 from clew.query.notation import stored_relation
 from clew.query.tree import steps_of
-from clew.query.vocabulary import DATE, LEAF, NUMBER, words_of_label, written_out
+from clew.query.vocabulary import DATE, LEAF, NUMBER, THING, words_of_label, written_out
 from clew.reading.likeness import SPELT, Likeness
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.embedders import Embedder
@@ -45,6 +46,11 @@ ALL_OF = 0.95
 """From this share of an end's nodes its commonest type says what it is."""
 SAMPLES, MOST_SAMPLES = 16, 20_000
 """Values of one relation that are compared with a question, and of all."""
+MOST_WHOLE, SHORT_LIST = 12, 30
+"""Relations of a brief schema that are told whole, and characters of the lists of the others.
+
+Of 131 questions of which the reader had a right reading, 123 needed none but the first 9.
+"""
 FOLLOWED, NAMED, BETWEEN, MEASURING, OF_TYPE = 16.0, 8.0, 4.0, 2.0, 1.0
 """What comes before the nearest, which have less than 1."""
 
@@ -56,6 +62,7 @@ class SchemaLine:
     owner: str
     name: str
     text: str
+    brief: str = ""
 
 
 def lines_that_fit(lines: Sequence[SchemaLine], ranks: Sequence[float], tokens: int) -> list[bool]:
@@ -113,9 +120,13 @@ class SchemaView:
     def __post_init__(self) -> None:
         self.vocabulary = self.reader.vocabulary
 
-    def text(self, reading: Reading, words: str = "") -> str:
+    def text(self, reading: Reading, words: str = "", *, brief: bool = False) -> str:
         """What a question may need; `words` are more that the relations may be near to."""
-        text = self._rendered(self._lines, self.ranks(reading, words)) or "(none)"
+        lines, ranks = self._lines, self.ranks(reading, words)
+        if brief:
+            whole = set(np.argsort(-np.array(ranks), kind="stable")[:MOST_WHOLE].tolist())
+            lines = [line if at in whole else replace(line, text=line.brief) for at, line in enumerate(lines)]
+        text = self._rendered(lines, ranks, 1_000 if brief else 1_500) or "(none)"
         types = [_line(name) for name in self.reader.graph.types.names if name in self._terms]
         return f"{text}\nTypes by other words: {'; '.join(types)}" if types else text
 
@@ -133,12 +144,12 @@ class SchemaView:
             parts = (part for each in types for part in (each, *each.rstrip(")").split(" (")))
             places += [at] if wanted & set(map(words_of_label, parts)) else []
         ranks = self.ranks(reading, "")
-        return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places])
+        return self._rendered([self._lines[at] for at in places], [ranks[at] for at in places], 1_500)
 
-    def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float]) -> str:
+    def _rendered(self, lines: Sequence[SchemaLine], ranks: Sequence[float], tokens: int) -> str:
         if not lines:
             return ""
-        fits = lines_that_fit(lines, ranks, 1_500)
+        fits = lines_that_fit(lines, ranks, tokens)
         hidden = left_out_names(lines, ranks, fits)
         shown: dict[str, list[str]] = {}
         for line, fit in zip(lines, fits, strict=True):
@@ -288,8 +299,10 @@ class SchemaView:
         properties = "".join(f" [@{_line(key)}, such as {_line(value)}]" for key, value in on_edges)
         owner = self._end(head_end(relation)) or self._things(relation)
         name = self.stored_name(relation)
-        text = f"{self.relation_line(relation)} → {tail}{properties}{back}"
-        return SchemaLine(owner, name, text)
+        relation_line = self.relation_line(relation)
+        text = f"{relation_line} → {tail}{properties}{back}"
+        brief = f"{relation_line} → {self._in_brief(tail_end(relation)) or tail}{properties}{back}"
+        return SchemaLine(owner, name, text, brief)
 
     def stored_name(self, relation: int) -> str:
         """A relation as the source writes it; of one with an IRI its label."""
@@ -323,6 +336,18 @@ class SchemaView:
         if not label and kind == LEAF and is_tail(end) and schema.nodes[end]:
             return f"text such as {self._example(end)}"
         return label
+
+    def _in_brief(self, end: End) -> str:
+        """What the nodes of an end are without range and example, and of a longer list its first names."""
+        kind, label, names = self.vocabulary.ends[end], self._types(end), self._short_list(end)
+        if kind in (NUMBER, DATE):
+            return self._end(end).split(" ")[0]
+        if label and kind == THING:
+            return label
+        if len(names) > SHORT_LIST:
+            first = names[:SHORT_LIST].rpartition("; ")[0] or shorten(names, SHORT_LIST)
+            return f"{label}: {first}; …" if label else f"{first}; …"
+        return ""
 
     def _types(self, end: End) -> str:
         schema, graph = self.reader.schema, self.reader.graph

@@ -31,6 +31,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 
 from clew.graph.graph import Graph
 from clew.graph.steps import Step, forward, is_backward, opposite, relation_of, step_of
@@ -411,7 +412,7 @@ def _value_of(text: str) -> Value | None:
     return date_of(text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Writer:
     """Queries over one graph as text."""
 
@@ -465,6 +466,15 @@ class _Writer:
                     word, first = "nth", f"{number if largest else -number}, "
                 return f"{word}({first}{self.set(source)}, {by})"
 
+    def relation(self, relation: int) -> str:
+        """A relation as prompts show it; its IRI where another has its label."""
+        stored, name = stored_relation(self.graph, relation), self.graph.relations[relation]
+        return stored if stored == name or self._relation_called(stored) == relation else name
+
+    @cached_property
+    def _relation_called(self) -> Callable[[str], int | None]:
+        return by_label(self.graph.relation_labels, self.graph.relations)
+
     def term(self, part: Part) -> str:
         """A set as it stands inside another one."""
         return f"({self.set(part)})" if isinstance(part, Both | Either | Without) else self.set(part)
@@ -485,7 +495,7 @@ class _Writer:
         return " ".join(map(self.step, steps))
 
     def step(self, step: Step) -> str:
-        return ("^" if is_backward(step) else ".") + _quoted(self.graph.relations[relation_of(step)])
+        return ("^" if is_backward(step) else ".") + _quoted(self.relation(relation_of(step)))
 
 
 def _on_edge(condition: OnEdge) -> str:

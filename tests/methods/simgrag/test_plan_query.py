@@ -132,6 +132,21 @@ def test_two_things_are_compared(executed):
         assert len(found.citations[0].triples) == 2
 
 
+def test_two_values_of_one_thing_are_compared(tmp_path: Path, cache: Path):
+    path = tmp_path / "games.tsv"
+    rows = [("G1", "3", "1"), ("G2", "2", "2"), ("G3", "0", "4")]
+    path.write_text("".join(f"{g}\thome goals\t{h}\n{g}\taway goals\t{a}\n" for g, h, a in rows), "utf-8")
+    game, other = "UNKNOWN game 1", "UNKNOWN number 2"
+    triples = [[game, "home goals", N], [game, "away goals", other]]
+    with Clew.open(path, cache_dir=cache) as games:
+        for test, answers in ((">", ["G1"]), ("<", ["G3"]), ("=", ["G2"]), (">=", ["G1", "G2"])):
+            keep = {"op": "keep", "node": N, "test": test, "than": other}
+            reply = json.dumps({"divided": [], "triples": triples, "answer": game, "operations": [keep]})
+            found = games.ask("Which is it?", method="simgrag", model=ScriptedModel(lambda _, r=reply: r))
+            assert names(found) == answers
+            assert all(len(citation.triples) == 2 for citation in found.citations)
+
+
 def test_an_answer_is_proved_by_all_edges_of_its_match(executed):
     found = executed([PRESSURE, LINE], M, {"op": "max", "node": N})
     told = {(t.head, t.tail) for t in found.citations[0].triples}

@@ -105,3 +105,23 @@ def test_a_number_for_each_is_counted_by_code(films):
     answer = ask(films, "number of films directed by each director", model=model)
     assert answer.text == "Christopher Nolan: 3 · Michael Mann: 1"
     assert [len(citation.triples) for citation in answer.citations] == [3, 1]
+
+
+def test_what_a_named_thing_has_is_one_line_and_no_path_goes_on_from_its_values():
+    triples = [("Ann", "goals", "7"), ("Bea", "assists", "7"), ("Cid", "goals", "7"), ("Ann", "town", "Oslo")]
+    with Clew.from_triples([*triples, ("Ann", "trained by", "Dee"), ("Dee", "town", "Rome")]) as people:
+        model = ScriptedModel(["Facts: none\nAnswer: none"])
+        people.ask("Who is Ann?", method="walk-retrieve", model=model)
+        shown = model.requests[0].messages[1].text
+        assert "] Ann : goals 7; town Oslo; trained by Dee\n" in shown
+        assert "Ann ─trained by→ · ─town→ : Rome" in shown
+        assert "Ann ─goals→ · ←goals─ : Cid" in shown
+        assert "←assists─" not in shown
+
+
+def test_a_list_of_numbers_of_which_one_is_not_proved_is_no_answer(films):
+    said = "Facts: 1\nAnswer: Christopher Nolan: 3; Michael Mann: 4"
+    model = ScriptedModel([f"Three and four.\n{said}"])
+    answer = ask(films, "number of films directed by each director", model=model)
+    assert answer.abstained is not None
+    assert "Michael Mann: 4" in answer.abstained.detail

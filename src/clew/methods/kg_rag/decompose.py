@@ -92,7 +92,8 @@ def answer_line(graph: Graph, link: Link, most: int = 200) -> str:
     """The answer to a sub-question: names with their type, or with their owners, or that there are none."""
     if not link.proofs:
         nothing = "none: the facts show that there is none" if link.reply.shows_none else "not told"
-        return data_line(link.reply.value) or nothing
+        pairs = list(map(": ".join, link.reply.pairs))
+        return data_line(link.reply.value or "; ".join(pairs or link.reply.texts)) or nothing
     labels = {e: data_line(readable(graph.labels[e])) for e in link.proofs}
     names = list(labels.values())
     pairs = link.reply.pairs or [(graph.label(o), graph.label(e)) for o, _, e in owned_values(graph, link)]

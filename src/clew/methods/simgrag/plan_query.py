@@ -11,7 +11,7 @@ A property of an edge stands beside its relation, *delivered to [@kg > 20]*; of 
 number 1], the edges that lead to one end are compared, ranked, summed or asked for.
 
 What sets cannot say is refused, and the model told: unknowns in a circle (*written and directed by the same
-person*), two values of one thing compared, and what is counted for each thing more than one step away.
+person*), and what is counted for each thing more than one step away.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from clew.query.execute import Executor, OverBudget
 from clew.query.notation import by_label
 from clew.query.prove import prove
 from clew.query.tree import (
+    Amount,
     Anchor,
     Both,
     Compared,
@@ -455,7 +456,12 @@ class PlanQuery:
         than = " or ".join(names)
         place, other, sign = plan.place(op.node), plan.place(than), op.test or "="
         if other >= 0 and other in sets.group(place):
-            raise _cannot(f'"{op.node}" and "{than}" belong to one thing')
+            one, own = sets.owned(place), sets.owned(other)
+            if one is None or own is None or one[0] != own[0]:
+                raise _cannot(f'"{op.node}" and "{than}" are no two values of one thing')
+            value = Amount("own", OfType(-1, opposite(own[2])))
+            sets.narrow(one[0], Compared(sets.at(one[0]), (one[2],), sign, value))
+            return
         part = sets.at(place)
         kinds = self.graph.values.kind[self.executor.members(part)]
         dates, numbers = int((kinds == ValueKind.DATE).sum()), int((kinds == ValueKind.NUMBER).sum())

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
 
@@ -47,7 +47,7 @@ from clew.methods.base import GraphMethod, Retrieved, Run
 from clew.methods.evidence import Fact, edge_note, first_into, of_relation
 from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.question import Called, entities_of, without_names
-from clew.methods.schema_view import RelationRanking, path_scores
+from clew.methods.schema_view import RelationRanking, SchemaView, path_scores
 from clew.methods.settings import WalkRetrieveSettings
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
@@ -56,14 +56,18 @@ from clew.text.verbalise import readable, relation_text
 #
 # Beyond the paper: three walks of a node cannot hold a list of 200, a path does in one line. Paths begin at
 # the things that a question names, and end at all that they lead to. They are ranked by the question's words;
-# the best have most of the room for names, and every line says how many it has. A path that only leads back
-# to what it came from is no line. Of a few things on the way, a line says which of them leads to which end.
+# the best have most of the room for names, and every line says how many it has; those whose relations the
+# likeliest readings follow come first. A path that only leads back to what it came from is no line, nor one
+# that goes on from a number, a date or a word that another relation has, too. What a thing that is named has
+# itself is one line, *Sule Rock : height 43; lit 1868*. Of a few things on the way, a line says which of them
+# leads to which end.
 #
 # *How many countries are there? Who scored the most goals?* Such a question names no thing to begin at. The
-# types that it names are listed, *everything of type country : China (1)*, and the relations most like its
-# words, or that it is likeliest to ask for (`AskedSteps`), by those of their ends that are fewer: *everything
-# ─position→ : Striker [Ann, Bea (2)]*. Of long lists a line shows some and their number, of values the least
-# and the greatest; other relations that are too large to be whole are left out.
+# types that it names are listed, *everything of type country : China (1)*, and the relations that it is
+# likeliest to ask for (`AskedSteps`), or that are nearest to its words (`SchemaView`), by those of their
+# ends that are fewer: *everything ─position→ : Striker [Ann, Bea (2)]*. Of long lists a line shows some and
+# their number, of values the least and the greatest; other relations that are too large to be whole are left
+# out.
 
 LONGEST_SENTENCE = 1_000
 """Characters of what a prompt shows of a walk, and of the sentence that a model says of it."""
@@ -72,7 +76,11 @@ WITH_BEGINNINGS = 4
 """Of so many of the best paths, the shorter paths that they begin with are lines too."""
 MOST_SOURCES = 4
 """Things that lead to an end which a line says."""
-MOST_ASKED_RELATIONS = 2
+MOST_ASKED_RELATIONS, MOST_WHOLE_RELATIONS = 4, 10
+MOST_OWN, MOST_OWN_LINES = 40, 4
+"""Triples in the line of what a thing that is named has itself, and such lines."""
+FOLLOWED = 10.0
+"""What comes to the score of a path whose relations are asked for: more than any that words give."""
 MOST_LISTED_ENDS = 60
 """Ends of a relation that a line shows; of more, the first, and their number."""
 _WORD = re.compile(r"\w+")
@@ -99,20 +107,32 @@ class Ends(Mapping[int, tuple[int, ...]]):
 
 
 def best_paths(
-    graph: Graph, ranking: RelationRanking, question: str, topics: Sequence[int], count: int
+    graph: Graph,
+    ranking: RelationRanking,
+    question: str,
+    topics: Sequence[int],
+    count: int,
+    asked: Collection[int] = (),
 ) -> list[RelationPath]:
-    """The `count` paths from the topics whose relations are most like the words of a question, best first.
+    """The `count` paths from the topics that are most like the words of a question, best first.
 
-    Behind the best stand the paths that they begin with; one that leads nowhere new is left out.
+    Those of the relations that are `asked` for come before the others, and behind the best the paths that
+    they begin with; one that leads nowhere new is left out.
     """
     alike = ranking.alike(question)
+
+    def rank(paths: Sequence[tuple[int, ...]]) -> list[float]:
+        scores = path_scores(alike, paths)
+        are_asked = [all(relation_of(step) in asked for step in steps) for steps in paths]
+        return [score + FOLLOWED * of_asked for score, of_asked in zip(scores, are_asked, strict=True)]
+
     paths = [
         path
         for topic in topics
-        for path in relation_paths(graph, topic, lambda steps: path_scores(alike, steps))
-        if len(path.ends) and not _turns_back(path)
+        for path in relation_paths(graph, topic, rank)
+        if len(path.ends) and not _turns_back(path) and not _leaves_value(graph, path)
     ]
-    scores = path_scores(alike, [path.steps for path in paths])
+    scores = rank([path.steps for path in paths])
     best = [paths[at] for at in nlargest(len(paths), range(len(paths)), key=lambda at: (scores[at], -at))]
     beginnings = (
         beginning
@@ -125,6 +145,32 @@ def best_paths(
         relations = tuple(sorted(relation_of(step) for step in path.steps))
         path_by_ends.setdefault((path.root, relations, path.ends.tobytes()), path)
     return _fair_share(list(path_by_ends.values()), count, len(set(topics)))
+
+
+def _leaves_value(graph: Graph, path: RelationPath) -> bool:
+    """Whether a path goes on from a value that it came to by another relation: 4 goals, and 4 assists."""
+    while path.prefix is not None and path.prefix.steps:
+        last, before = path.steps[-1], path.steps[-2]
+        if is_backward(last) and not is_backward(before) and last != opposite(before):
+            ends = path.prefix.ends
+            if (graph.out.starts[ends] == graph.out.stops[ends]).all():
+                return True
+        path = path.prefix
+    return False
+
+
+def own_line(graph: Graph, topic: int) -> Fact | None:
+    """What a thing has itself, in one line; None of one that has nothing."""
+    first, last = graph.out.span(topic)
+    triples = range(first, min(last, first + MOST_OWN))
+    cells: dict[str, list[str]] = {}
+    for triple in triples:
+        _, relation, tail = graph.triple(triple)
+        label = data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME_IN_LINE)
+        cells.setdefault(label, []).append(name_of(graph, tail) + edge_note(graph, triple))
+    text = "; ".join(f"{label} {', '.join(names)}" for label, names in cells.items())
+    cut = len(triples) < last - first
+    return Fact(tuple(triples), cut=cut, text=f"{name_of(graph, topic)} : {text}") if cells else None
 
 
 def _fair_share(paths: Sequence[RelationPath], count: int, topics: int) -> list[RelationPath]:
@@ -203,18 +249,14 @@ def name_of(graph: Graph, node: int) -> str:
 
 
 def whole_lists(
-    graph: Graph,
-    ranking: RelationRanking,
-    question: str,
-    topics: Sequence[int],
-    asked: Sequence[int] = (),
+    graph: Graph, question: str, topics: Sequence[int], asked: Sequence[int], order: Sequence[int]
 ) -> list[Fact]:
-    """Types, then relations (those `asked` for first), for a question that names no thing; else none."""
+    """Types, then relations (those `asked` for, then in `order`), where no thing is named; else none."""
     if not all(graph.values.kind[topic] for topic in topics):
         return []
-    lines, room = _type_lines(graph, question), 200
-    order = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *ranking.order(question)])
-    for relation in list(order)[:4]:
+    lines, room = _type_lines(graph, question), 600
+    relations = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *order])
+    for relation in list(relations)[:MOST_WHOLE_RELATIONS]:
         count = int(np.count_nonzero(graph.out.relation == relation))
         if 0 < count <= room or relation in asked[:MOST_ASKED_RELATIONS]:
             lines.append(_relation_line(graph, relation))
@@ -306,7 +348,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
     def prepare(self) -> None:
         """Open the corpus of walks."""
         self.walks = WalkIndex(self.index, self.embedder)
-        self._ranking = RelationRanking(self.graph, self.embedder)
+        self._ranking, self._schema = RelationRanking(self.graph, self.embedder), SchemaView(self.reader)
 
     def link(self, question: str, entities: Sequence[str], run: Run) -> Called:
         """The entities of the question; by the paper's letter those alone that the user gives."""
@@ -317,9 +359,14 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
         graph, topics = self.graph, entities_of(called)
         lines = []
         if count := self.settings.paths:
-            words = without_names(graph, question, topics)
-            lines = path_lines(graph, best_paths(graph, self._ranking, words, topics, count))
-            lines += whole_lists(graph, self._ranking, question, topics, self.judge.steps(question).relations)
+            words, asked = without_names(graph, question, topics), self.judge.steps(question).relations
+            lines = [
+                line for topic in topics[:MOST_OWN_LINES] if (line := own_line(graph, topic)) is not None
+            ]
+            lines += path_lines(graph, best_paths(graph, self._ranking, words, topics, count, asked))
+            nearness = np.modf(self._schema.ranks(self.reader.read(question)))[0]
+            order = np.argsort(-nearness, kind="stable").tolist()
+            lines += whole_lists(graph, question, topics, asked, order)
         facts, rows, said = [*lines], list[dict[str, object]](), set[str]()
         for walk in self.nearest_walks(question, topics):
             # As a model has said it when it was indexed, else by the templates.
@@ -349,7 +396,7 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
     def is_complete(self, reply: GroundedReply, retrieved: Retrieved) -> bool:
         """Whether the answers are all ends of a path, or come of lines that are whole; walks are samples."""
         lines = [fact for fact in retrieved.facts if fact.ends]
-        if reply.value:
+        if reply.value or reply.texts:
             return reply.value in ASKED_YES_NO or (bool(lines) and not any(fact.cut for fact in lines))
         return bool(reply.proofs) and any(
             fact.ends.keys() == reply.proofs.keys() for fact in lines if not fact.cut or fact.total
