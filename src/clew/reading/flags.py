@@ -23,6 +23,10 @@ from clew.reading.which_way import LEAST_SCORE
 from clew.text.inflection import singular, singular_noun
 from clew.text.normalise import Token, tokens
 
+_ANY = re.compile(
+    r"\W*(?:do|does|did|have|has|had)\s+(?:we|you|they|anyone|anybody)\s+(?:\w+\s+){0,2}any\b", re.I
+)
+
 _HOW_MUCH_OF_ALL = re.compile(
     rf"{english.HOW_MANY_OF.pattern}|\W*\bhow\s+much\b(?!\s+(?:more|less|is|are|does|do)\b)", re.I
 )
@@ -53,10 +57,11 @@ def leads_to_flag(vocabulary: Vocabulary, query: Query) -> bool:
 def as_asked(vocabulary: Vocabulary, question: str, query: Query) -> Query:
     """A query for the value itself, which says yes or no, as one whether it is so, where that is asked.
 
-    How many there are of what several have numbers of are those of all: *how many tickets were sold on the
-    tour*.
+    So too one for things of which it is asked whether there are any: *did we buy any pumps*. How many there
+    are of what several have numbers of are those of all: *how many tickets were sold on the tour*.
     """
-    if query.ask == "list" and leads_to_flag(vocabulary, query) and english.YES_NO.search(question):
+    is_value = leads_to_flag(vocabulary, query) and english.YES_NO.search(question)
+    if query.ask == "list" and (is_value or _ANY.match(question)):
         return replace(query, ask="yes")
     match query:
         case Query("list", Walk(source, step), key="") if not isinstance(source, Anchor):

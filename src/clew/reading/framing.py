@@ -49,30 +49,42 @@ _SOURCE = re.compile(
     re.I,
 )
 _LAST = re.compile(
-    r"[\s,;(-]+(?:please|pls|plz|thanks|thank you|so far|at all"
-    r"|both\s+(?:\w+\s+)?(?:included|inclusive))\)?$",
+    r"[\s,;(-]+(?:please|pls|plz|thanks|thank you|so far|as of now|at all|by the way|inclusive"
+    r"|both\s+(?:\w+\s+)?(?:included|inclusive)"
+    r"|(?:rounded?\s+)?(?:to\s+)?(?:one|two|three|\d)\s+(?:decimals?|digits?)(?:\s+places?)?|rounded?)\)?$",
     re.I,
 )
 """What may end a question and asks for nothing more."""
 _NUMBER_OF = re.compile(r"(?:\b(?:no|nr|num)\.\s?|\b(?:nr|num)\s|#\s?)of\b", re.I)
+_RECORDED = re.compile(
+    r"(?:\b(?:no|any|without|not)|n['’]t)\b(?:\s+\w+){1,5}?"
+    r"(\s+(?:recorded|listed|given(?:\s+for\s+(?:it|them))?|stated|on\s+(?:record|file)))$",
+    re.I,
+)
+"""That the graph is asked: *clubs with no manager on record*."""
 _IS_THERE = re.compile(
-    r"\W*(?:is|are|was|were)\s+there\s+(?:an?|any|some)\s+([^?]+)\?"
+    r"\W*(?:(?:is|are|was|were)\s+there\s+(?:an?|any|some)\s+|(?:has|have|does|did)\s+any(?P<who>body|one)\s+)(?P<what>[^?]+)\?"
     r"\s*(?:(?:and\s+)?(?:if\s+so,?\s+)?(?:which|who|what)(?:\s+ones?)?|(?:name|list)\s+(?:it|them|him|her))\W*",
     re.I,
 )
 """*Is there a town that has none? Which one?* asks which."""
+_ELSE = re.compile(
+    r"\b(?:else|(?<=which )other|(?<=what )other)\s+(?=[^,;?]*\b(?:besides|except|(?:apart|aside)\s+from)\b)",
+    re.I,
+)
+"""What an exception says again: *who else sings, apart from Ann*."""
 _WORD = re.compile(r"\w+")
 
 
 def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
-    """The part of a text that asks, with *number of* for *no. of*.
+    """The part of a text that asks, with *number of* for *no. of*, without *else* where an exception is made.
 
     `is_of_graph` says whether a word is one of the graph's, which stays.
     """
     text = " ".join("".join(" " if category(c) in _NO_TEXT else c for c in text).split()) or text
-    text = _NUMBER_OF.sub("number of", text)
+    text = _ELSE.sub("", _NUMBER_OF.sub("number of", text))
     if there := _IS_THERE.fullmatch(text):
-        text = f"Which {there[1]}?"
+        text = f"{'Who' if there['who'] else 'Which'} {there['what']}?"
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text
@@ -123,6 +135,9 @@ def _without_closing(text: str, is_of_graph: Callable[[str], bool]) -> str:
     polite = _LAST.search(bare)
     if polite and not any(is_of_graph(w.lower()) for w in _WORD.findall(polite[0])):
         return _without_closing(bare[: polite.start()] + text[len(bare) :], is_of_graph)
+    recorded = _RECORDED.search(bare)
+    if recorded and not any(is_of_graph(w.lower()) for w in _WORD.findall(recorded[1])):
+        return bare[: recorded.start(1)] + text[len(bare) :]
     source = re.search(rf"\s+{_SOURCE.pattern}$", bare, re.I)
     if source and _is_talk(source[0], is_of_graph):
         return bare[: source.start()] + text[len(bare) :]

@@ -89,6 +89,12 @@ _ENDS_OF_TIME = re.compile(
     re.I,
 )
 """Ends of time; *older* of two is the oldest."""
+_LONGEST_SINCE = re.compile(
+    r"\b(?:longest|shortest)[-\s](?:serving|running|standing|established|lasting|employed)\b"
+    r"|\bbeen\b[^?]*\b(?:longest|shortest)\b",
+    re.I,
+)
+"""What has been something for the longest began first."""
 _OLDEST = re.compile(r"\b(?:oldest|eldest|youngest|newest)\b", re.I)
 """Ends of time that no time of the day has."""
 _LATER = frozenset(
@@ -157,11 +163,12 @@ class Superlatives:
 
     def __init__(self, vocabulary: Vocabulary, question: str) -> None:
         self.vocabulary = vocabulary
-        fastest = _FASTEST.search(question)
-        self.sizes = bool(_SIZES.search(question))
+        since, fastest = _LONGEST_SINCE.search(question), _FASTEST.search(question)
+        self.since = None if since is None else "shortest" in since[0].lower()
+        self.sizes = bool(_SIZES.search(question)) and since is None
         larger_sizes = [m for m in _SIZES.finditer(question) if not _LEAST.fullmatch(m[0])]
-        self.least = bool(_LEAST.search(question)) and not larger_sizes
-        self.greatest = bool(_GREATEST.search(question)) and not _LEAST.search(question)
+        self.least = bool(_LEAST.search(question)) and since is None and not larger_sizes
+        self.greatest = bool(_GREATEST.search(question)) and since is None and not _LEAST.search(question)
         self.ends_of_time = tuple({bool(m["late"]) for m in _ENDS_OF_TIME.finditer(question)})
         self.oldest = bool(_OLDEST.search(question))
         self.later = _LATER if _NEW.search(question) else _LATER | _JOINED
@@ -183,9 +190,10 @@ class Superlatives:
             log_odds += math.log(TURNED) if most != least and (part.largest == self.fastest) != most else 0.0
         if self.oldest and self._is_of_the_clock(end):
             return log_odds + math.log(IGNORED)
-        if self.oldest and not self.later.isdisjoint(label):
+        if self.oldest and self.since is None and not self.later.isdisjoint(label):
             log_odds += math.log(UNSAID)
         if self.vocabulary.is_of_time(end):
+            log_odds += math.log(TURNED) if self.since == (not part.largest) else 0.0
             log_odds += math.log(IGNORED) if self.sizes else 0.0
             log_odds += math.log(TURNED) if self.ends_of_time == (not part.largest,) else 0.0
         elif self.least if part.largest else (self.greatest and _RANKS.isdisjoint(label)):

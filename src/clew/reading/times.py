@@ -22,6 +22,9 @@ _PERIOD = r"(?P<unit>year|month|week|day|decade)s?"
 _AGO = re.compile(
     rf"\b(?P<sign>more than|over|less than|under)?\s*(?P<number>\d+|an?|\w+)\s+{_PERIOD}\s+ago\b", re.I
 )
+_WITHIN = re.compile(
+    rf"\b(?:in|within|during|over)\s+the\s+(?:last|past)\s+(?P<number>\d+|\w+)\s+{_PERIOD}\b", re.I
+)
 _LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
 _NOW = re.compile(rf"{NOW.pattern}|\btoday\b", re.I)
 _BEFORE = re.compile(
@@ -81,6 +84,10 @@ class Times:
                 word = (match["sign"] or "").lower()
                 sign: Sign = "<" if word in ("more than", "over") else ">" if word else "="
                 yield *match.span(), sign, _span(day, day) if word else _span_of(day, match["unit"].lower())
+        for match in _WITHIN.finditer(self.text):
+            first = _ago(match["number"], match["unit"])
+            if first is not None:
+                yield *match.span(), "=", _span(first, today())
         for match in _LAST.finditer(self.text):
             unit, which = match["unit"].lower(), match["which"].lower()
             day = _ago("1", unit) if which == "last" else today()
