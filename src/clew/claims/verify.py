@@ -586,6 +586,12 @@ def judge_stated(
     return tuple(parts)
 
 
+_BY_SO_MUCH = re.compile(
+    r"\s*(?:[a-z]+\s+){0,2}?(?:more|less|fewer|[a-z]{2,}er)\b[^,;]*\bthan\b", re.IGNORECASE
+)
+"""What follows the number of *holds 40 more people than the hall*: it is that of a difference."""
+
+
 def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
     finding, negated = checked.finding, checked.negated
@@ -595,6 +601,8 @@ def judge_part(claim: ClaimText, vocabulary: Vocabulary, checked: Checked, *, cl
     if finding in ("there", "otherwise"):
         verdict = "supported" if (finding == "there") != negated else "refuted"
     text = claim.text[max(checked.start, claim.frame) : checked.stop].strip(" ,.;:!?")
+    if text[-1:].isdigit() and _BY_SO_MUCH.match(claim.text, checked.stop):
+        verdict = "not_enough_info"
     triples = (*checked.names, *(triple_text(vocabulary.graph, t) for t in checked.triples))
     return ClaimPart(text, verdict, triples, checked.triples)
 

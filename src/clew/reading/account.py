@@ -1095,20 +1095,26 @@ class _Account:
                 positive = [t for t in outside if t.norm not in english.RELATIVE]
             for token in positive if not spans else ():
                 self._put(token, "unplaced", "")
-        for part in self.query.contents.parts:
-            if isinstance(part, Counted) and part.number == 0 and is_backward(part.step):
-                label = re.escape(self.vocabulary.relations[relation_of(part.step)])
-                for match in re.finditer(rf"\b(?:no|without(?: an?y?)?) ({label})\b", self.text, re.I):
-                    for token in self._inside(*match.span(1)):
-                        self._put(token, "unplaced", "")  # lights with no *main lamp*
-        if room > 0 and not spans:
-            for token in (t for t in outside if t.norm == "free" and self._is_label(t)):
-                self._put(token, "unplaced", "")  # `step free access` is not what is denied
+        self._place_lacking(outside if room > 0 and not spans else [])
         is_double = room > len(spans) and any(map(has_denying_word, labels))
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():
                 self._put(token, "unplaced", "")
             self._restrict(start, stop, "not", number < room)
+
+    def _place_lacking(self, outside: Sequence[Token]) -> None:
+        """Lights *with no main lamp* are no lamps; *step-free* denies nothing of `step free access`.
+
+        `outside`: the words outside of names, where the query denies and none of them does.
+        """
+        for part in self.query.contents.parts:
+            if isinstance(part, Counted) and part.number == 0 and is_backward(part.step):
+                label = re.escape(self.vocabulary.relations[relation_of(part.step)])
+                for match in re.finditer(rf"\b(?:no|without(?: an?y?)?) ({label})\b", self.text, re.I):
+                    for token in self._inside(*match.span(1)):
+                        self._put(token, "unplaced", "")
+        for token in (t for t in outside if t.norm == "free" and self._is_label(t)):
+            self._put(token, "unplaced", "")
 
     @cached_property
     def _denials(self) -> tuple[tuple[int, int], ...]:
