@@ -473,7 +473,7 @@ class _Writer:
 
     @cached_property
     def _relation_called(self) -> Callable[[str], int | None]:
-        return by_label(self.graph.relation_labels, self.graph.relations)
+        return by_label(list(self.graph.relation_labels), list(self.graph.relations))
 
     def term(self, part: Part) -> str:
         """A set as it stands inside another one."""
