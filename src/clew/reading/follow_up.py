@@ -126,6 +126,9 @@ _NO_MORE = re.compile(rf"(?:who|wh[aei]\w+|how(?:\s+\w+)?)\s+{AUX}\s+(?:s?he|it|
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
 _ELSE = re.compile(r"(?:what|which|who|whom)\s+(?:other|else)\b.*", re.I)
 _PLACES = ("first", "second", "third", "fourth", "fifth")
+_NTH = re.compile(
+    rf"(?:(?:who|what|which(?:\s+one)?)\s+(?:is|was)\s+)?the\s+({'|'.join(_PLACES[1:])})(?:\s+one)?", re.I
+)
 _IN_TURN = re.compile(
     rf"\b(?:the|that)\s+(?:(?P<place>{'|'.join(_PLACES)}|last)\s+(?:one|of\s+(?:{THEM}|the\s+two))"
     r"|(?P<other>former|latter)(?:\s+one)?)\b(?P<owns>['’]s\b)?",
@@ -206,7 +209,8 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
     if last.query is None and not last.thread.total:
-        return _FollowUps(last, question).after_open(rest, is_elliptic=is_led and not _ASKS.match(rest))
+        is_elliptic = is_led and (not _ASKS.match(rest) or OfSet(last, question).says_more(rest))
+        return _FollowUps(last, question).after_open(rest, is_elliptic=is_elliptic)
     known = _FollowUps(last, question).known(rest)
     ways = _ways(last, question, known, is_led=is_led)
     if not ways and known != rest:
@@ -744,6 +748,13 @@ class _FollowUps:
 
     def in_turn(self, rest: str) -> list[FollowUp] | Abstention:
         """*The first one*, *the last of them*: one of the last turns or answers by its place."""
+        query, nth = self.last.query, _NTH.fullmatch(rest)
+        if query and nth and query.ask == "list":
+            best, number = query.part, _PLACES.index(nth[1].lower()) + 1
+            if isinstance(best, Extreme) and (best.number == 1 or best.nth):  # what comes behind the best
+                return [FollowUp(self.question, query=Query("list", replace(best, number=number, nth=True)))]
+            if not self.last.run and number <= len(self.last.answers) == self.last.thread.total:
+                return [FollowUp(self.question, query=Query("list", Anchor(self.last.answers[number - 1])))]
         match = _IN_TURN.search(rest)
         if match is None:
             return []

@@ -595,7 +595,9 @@ class OfSet:
             if how.is_amount and found.ask not in ("sum", "average", "count"):
                 return None
             is_amount = found.ask in ("sum", "average", "largest", "smallest")
-            if (is_which and is_amount) or (found.part == whole and not found.by and not how.is_out):
+            if (is_which and is_amount) or (
+                (found.part == whole or isinstance(found.part, OfType)) and not found.by and not how.is_out
+            ):
                 return (
                     None  # *Which was the biggest?* is not its size; *how many sold?* not how many there are
                 )
@@ -644,7 +646,7 @@ class OfSet:
             if BEST.fullmatch(kept):
                 return [_the_best(kept, noun)], _How(is_best=True)
             return _being(kept, only["that"], noun), _How(is_elliptic=not said.get("verb"))
-        if is_led and (also := _ALSO.match(rest)) and not self._names(rest[also.end() :]):
+        if is_led and self.says_more(rest):
             return [f"Which {noun} {rest}"], _How()
         if any_of := _ANY.fullmatch(rest):
             aux, said = any_of["aux"] or any_of["be"], any_of["rest"] or any_of["behind"]
@@ -654,10 +656,12 @@ class OfSet:
             return [text], _How(verdict=(any_of["how"] or "any").lower())
         return None
 
-    def _names(self, text: str) -> bool:
-        """Whether a text begins with a name of which more is said: *White Barn wider*."""
+    def says_more(self, rest: str) -> bool:
+        """Whether *and have a pool* says it of a set; *and is White Barn wider* is of what it names."""
+        also = _ALSO.match(rest)
+        text = rest[also.end() :] if also else ""
         named = [m for m in self.last.reader.name(text) if m.start == 0 and m.candidates]
-        return text[:1].isupper() and any(m.stop < len(text) for m in named)
+        return also is not None and not (text[:1].isupper() and any(m.stop < len(text) for m in named))
 
     def _some_of(self, rest: str, noun: str, *, is_best: bool) -> tuple[list[str], _How]:
         """*Which of them …*, *the oldest of those indoor ones*, *who has most among them*."""
