@@ -308,7 +308,7 @@ class Signs:
         self.must_compare = bool(than) and than.isdisjoint(vocabulary.words)
 
     def put_right(self, options: Sequence[Option], scores: Float32) -> None:
-        """Give the score of a comparison the wrong way round to its twin: *older than* of two dates.
+        """Give the score of a comparison the wrong way round to its twin: *older than* of dates and of ages.
 
         `scores` float32 [n + 1] are changed.
         """
@@ -501,8 +501,8 @@ _TURNED: dict[Sign, Sign] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
 def _turned(part: Part) -> Part:
-    """A comparison with what another has, the other way round; all else as it is."""
-    if isinstance(part, Compared) and part.sign in _TURNED and not isinstance(part.value, Value | Amount):
+    """A comparison with a value or with what another has, the other way round; all else as it is."""
+    if isinstance(part, Compared) and part.sign in _TURNED and not isinstance(part.value, Amount):
         return replace(part, sign=_TURNED[part.sign])
     return part
 
