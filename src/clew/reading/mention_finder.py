@@ -340,7 +340,9 @@ class MentionFinder:
         """Names all or most of whose words stand in the question, in any order and form."""
         if self.by_word is None:
             return
-        content = [t for t in spans.tokens if t.norm not in FUNCTION and t.norm != "'s"]
+        content = [
+            t for t in spans.tokens if t.norm not in FUNCTION and t.norm != "'s" and not self._ranks(t)
+        ]
         sure = spans.certain()
         for node, share, places in self.by_word.named_by([t.norm for t in content]):
             used = [content[i] for i in places]
@@ -369,6 +371,10 @@ class MentionFinder:
             for node in nodes:
                 spans.add((token.start, token.stop), Candidate(node, WORDS, QUALITY[WORDS] * PART))
 
+    def _ranks(self, token: Token) -> bool:
+        """Whether a word is a superlative of another: the *shortest* film is none of the section Shorts."""
+        return token.norm.endswith("est") and token.norm not in self.lexicon.lemmas(token.norm)
+
     def _is_of_kind(self, question: str, token: Token) -> bool:
         """Whether a word says a kind of things: *hotels* are no Quay Street Hotel, nor is *a woman*."""
         is_one = _OF_ANY.search(question, 0, token.start) is not None
@@ -392,6 +398,8 @@ class MentionFinder:
             return
         for token in [t for t in spans.tokens if not spans.in_taken(t)]:
             if token.norm in FUNCTION or len(token.norm) < LEAST_PART or self._kinds.types(token):
+                continue
+            if self._ranks(token):
                 continue
             for node, near in self.by_meaning.meant_by(token.norm):
                 spans.put((token.start, token.stop), Candidate(node, MEANT, QUALITY[MEANT] * near))

@@ -192,7 +192,9 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
     roles = {column.role: i for i, column in reversed(list(enumerate(columns)))}
     stems = [_stem(column.name) if not column.role else "" for column in columns]
     pairs = ((stems.index(a), stems.index(b)) for a, b in _ENDS if a in stems and b in stems)
-    ends = next((pair for pair in pairs if not _is_period(rows, *pair)), None)
+    # *Start* and *end* of a few of the rows, as of floods among rivers, are no ends of edges.
+    filled = (p for p in pairs if 2 * sum(bool(row[p[0]] and row[p[1]]) for row in rows) >= len(rows))
+    ends = next((pair for pair in filled if not _is_period(rows, *pair)), None)
     if {"start_id", "end_id"} <= roles.keys():
         ends = roles["start_id"], roles["end_id"]
     if ends is None:
@@ -230,7 +232,7 @@ def _node_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> La
         words.index(word) for word in _IDS if word in words and _may_be_ids(words.index(word), words, rows)
     )
     id_ = next((i for i, column in enumerate(columns) if column.role == "id"), next(plain, None))
-    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
+    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
 
 
 def _may_be_ids(column: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -242,13 +244,15 @@ def _may_be_ids(column: int, words: Sequence[str], rows: Sequence[Sequence[str]]
     return all(cells) and len(set(cells)) == len(cells) and (words[column] != "key" or has_codes)
 
 
-def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
-    """The other columns of nodes, by their names."""
+def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]] = ()) -> NodeColumns:
+    """The other columns of nodes, by their names; of *type* and *kind* that which more rows have is the type."""
     plain = [column.name if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
     if types is None:
-        first = next((i for i, name in enumerate(plain) if header_words(name) == "type"), id_)
-        types = first if first != id_ else None
+        words = [header_words(name) for name in plain]
+        called = [words.index(w) for w in ("type", "kind") if w in words] if "type" in words else []
+        filled = {i: sum(bool(row[i]) for row in rows) for i in called if i != id_}
+        types = max(filled, key=lambda i: filled[i], default=None)
     other_columns = tuple(i for i, name in enumerate(plain) if i not in (id_, types) and name)
     return NodeColumns(id_, names_by_header(plain, [id_, types]), types, other_columns)
 

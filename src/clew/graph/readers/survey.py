@@ -65,6 +65,8 @@ NEARLY_ALL = 0.9
 FEWEST_LINKED = 2
 """Different cells of a column that can tell that it is of the rows of another table."""
 FEW_CELLS = 100
+LEAST_NAMED = 0.3
+"""The share of cells that are names, of names and codes by which things are called."""
 FEWEST_NAMED = 6
 """Rows of which a column of texts that are all different may be names by nothing but that."""
 LONGEST_INITIALS = 4
@@ -956,8 +958,19 @@ def _name_by_cells(table: Table) -> None:
         free = (i for i in nodes.properties if i not in nodes.references and table.typings[i].type is None)
         texts = {i: table.profiles[i] for i in free if not table.layout.columns[i].group}
         texts = {i: profile for i, profile in texts.items() if profile.filled >= FEWEST_NAMED}
+        beside = texts.get(nodes.id + 1)
         names = names_by_cells(texts, REPEATED_SHARE)
+        if not names and beside is not None and _are_models(beside):
+            names = ((nodes.id + 1,),)
         table.layout = replace(table.layout, nodes=replace(nodes, names=names))
+
+
+def _are_models(profile: ColumnProfile) -> bool:
+    """Whether cells, all different, are names and codes by which things are called: *Advia 2120i*, *DS2*."""
+    cells = profile.distinct
+    named = sum(cell[:1].isupper() and (" " in cell or not cell.isupper()) for cell in cells)
+    has_letters = all(any(c.isalpha() for c in cell) for cell in cells)
+    return not profile.empty and profile.unique == 1 and has_letters and named >= LEAST_NAMED * len(cells)
 
 
 def _numbered_by_role(
