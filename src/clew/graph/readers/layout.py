@@ -245,7 +245,7 @@ def _may_be_ids(column: int, words: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]] = ()) -> NodeColumns:
-    """The other columns of nodes, by their names; of *type* and *kind* that which more rows have is the type."""
+    """The other columns of nodes, by their names; of *type* and *kind* the one that more rows have."""
     plain = [column.name if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
     if types is None:

@@ -456,6 +456,26 @@ def _with_names(layout: Layout, table: Table, hints: Hints) -> Layout:
     return replace(layout, nodes=replace(nodes, names=names, names_by_type=by_type))
 
 
+def _name_kinds(table: Table) -> None:
+    """Call rows of the types that no name names by what is called so: *set label*, *concert* of concerts."""
+    nodes, kinds = table.layout.nodes, dict[str, list[Sequence[str]]]()
+    if nodes is None or nodes.types is None or not nodes.names:
+        return
+    for row in table.kept:
+        kinds.setdefault(row[nodes.types], []).append(row)
+    found: dict[str, NameColumns] = {}
+    for kind, rows in kinds.items():
+        if not kind or any(row[at] for row in rows for columns in nodes.names for at in columns):
+            continue
+        own = [at for at in nodes.properties if len({row[at] for row in rows} - {""}) == len(rows)]
+        words = {at: [w for w in header_words(table.header[at]).split() if w not in OF_IDS] for at in own}
+        said = header_words(kind).split()
+        called = [at for at in own if words[at] == said or says_name(table.header[at])]
+        found |= {kind: ((called[0],),)} if called else {}
+    by_type = {**found, **nodes.names_by_type}
+    table.layout = replace(table.layout, nodes=replace(nodes, names_by_type=by_type))
+
+
 def _may_name(columns: Sequence[int], table: Table) -> bool:
     """Whether columns are called *name*, or as *ship name* of ships, or their cells are of one row each."""
     words = [header_words(table.header[at]) for at in columns]
@@ -508,6 +528,7 @@ class Survey:
         for table in own:
             self._refer_by_parts(table, tables, by_name=False)
         for table in own:
+            _name_kinds(table)
             _name_by_cells(table)
         for table in own:
             self._refer_by_parts(table, tables, by_name=True)
