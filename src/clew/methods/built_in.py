@@ -112,7 +112,7 @@ class BuiltInReader:
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
         reading, query, graph = likeliest.reading, likeliest.query, self.reader.graph
-        account = likeliest.account.words if likeliest.account else ()
+        account = likeliest.account.read(likeliest.likelihood).words if likeliest.account else ()
         if query is None or likeliest.likelihood < self.settings.confidence:
             ambiguity = query and ambiguous(graph, self.reader.vocabulary, reading, query)
             if (

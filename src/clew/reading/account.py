@@ -69,6 +69,10 @@ from clew.text.lexicon import ADJECTIVE, ADVERB, LEAST_KIN, NOUN, VERB, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
 from clew.types import Place, PlacedWord
 
+SURE_OF_WORDS = 0.8
+"""From this likelihood on a reading carries words that a label of it is likely to say, where they ask for
+more than that: *how strong* of the alcohol. Of 880 questions over graphs that nothing was fitted on 5 were as
+sure with such words open, and of 880 others 8; all were read right."""
 SAYS_IT = 0.6
 """From this likeness on a word says a label, though a thing is called so too: *movies* of a type `film`."""
 LEAST_OF_NAME = 0.97
@@ -277,10 +281,15 @@ class Account:
         """How many words have no place."""
         return sum(word.as_ == "unplaced" for word in self.words)
 
-    def with_likely_words(self) -> Account:
-        """The account of a sure reading: what a label of it is likely to say, it says."""
+    def read(self, likelihood: float) -> Account:
+        """The account of a reading that is so likely: labels of a sure one say what they are likely to."""
+        is_sure = likelihood >= SURE_OF_WORDS
         words = (
-            replace(word, as_="relation") if word.as_ == "unplaced" and word.part else word
+            word
+            if word.as_ != "unplaced" or not word.part
+            else replace(word, as_="relation")
+            if is_sure
+            else replace(word, part="")
             for word in self.words
         )
         return replace(self, words=tuple(words))
@@ -1564,6 +1573,7 @@ class _Account:
             is_idle = near >= UNEXPLAINED or token.norm in _SAYS_LITTLE
             if share < least or (not is_idle and 1 - (1 - share) * (1 - near) < self.least):
                 is_likely = share >= shipped_placing().least and not named and not self._is_attribute(token)
+                is_likely = is_likely and not asks_when(self.text)  # *when did she leave*
                 self._put(token, "unplaced", label if is_likely else "")
             elif token.start in self.degrees:
                 self._put(token, "operator", self.degrees[token.start])

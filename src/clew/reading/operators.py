@@ -115,7 +115,8 @@ _HOW_MANY_DAYS = re.compile(
     re.I,
 )
 _HOW_MANY_UNITS = re.compile(
-    r"\W*how\s+(?:many|much)\s+(?P<unit>[a-z]+\d?)\b(?!\s+(?:is|are|was|were)\b)", re.I
+    r"\W*how\s+(?:many|much)\s+(?P<unit>[a-z]+\d?)\b(?!\s+(?:is|are|was|were|of(?!\s+(?:each|every)))\b)",
+    re.I,
 )
 _TAKE = re.compile(r"\s+(?:take|last)\b(?=\W*$|\s+from\b)", re.I)
 _NTH_IN_TIME = re.compile(
