@@ -193,7 +193,9 @@ def _edge_layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints
     stems = [_stem(column.name) if not column.role else "" for column in columns]
     pairs = ((stems.index(a), stems.index(b)) for a, b in _ENDS if a in stems and b in stems)
     # *Start* and *end* of a few of the rows, as of floods among rivers, are no ends of edges.
-    filled = (p for p in pairs if 2 * sum(bool(row[p[0]] and row[p[1]]) for row in rows) >= len(rows))
+    has_ids = any(header_words(column.name) in _IDS for column in columns)
+    are_filled = {p: 2 * sum(bool(row[p[0]] and row[p[1]]) for row in rows) >= len(rows) for p in pairs}
+    filled = (pair for pair, are in are_filled.items() if are or not has_ids)
     ends = next((pair for pair in filled if not _is_period(rows, *pair)), None)
     if {"start_id", "end_id"} <= roles.keys():
         ends = roles["start_id"], roles["end_id"]
