@@ -13,7 +13,7 @@ from clew.methods.settings import AutoSettings
 from clew.query.tree import Query
 from clew.query.values import as_of
 from clew.query.words import say
-from clew.reading.account import Account, as_written, quoted, unplaced_phrases
+from clew.reading.account import SURE_OF_WORDS, Account, as_written, quoted, unplaced_phrases
 from clew.reading.answer import (
     DraftAnswer,
     alternatives,
@@ -112,7 +112,9 @@ class BuiltInReader:
         if unknown:
             return unknown_given(self.reader.graph, self.index.names, unknown), ()
         reading, query, graph = likeliest.reading, likeliest.query, self.reader.graph
-        account = likeliest.account.read(likeliest.likelihood).words if likeliest.account else ()
+        # In part, words without a place do not make a reading less sure: they have to be said.
+        sure = likeliest.likelihood >= SURE_OF_WORDS and not self.settings.partial
+        account = likeliest.account.settled(sure=sure).words if likeliest.account else ()
         if query is None or likeliest.likelihood < self.settings.confidence:
             ambiguity = query and ambiguous(graph, self.reader.vocabulary, reading, query)
             if (
@@ -123,7 +125,7 @@ class BuiltInReader:
             empty = likeliest.empty
             if empty is None or empty.share < self.settings.confidence:
                 return left_open(self.reader, self.index.names, reading, query, account)
-            query, account = empty.query, self.reader.account(reading, empty.query).words
+            query, account = empty.query, self.reader.account(reading, empty.query).settled(sure=False).words
         missing = unplaced(self.reader, self.index.names, reading, query, account)
         return (query if missing is None or self.settings.partial else missing), account
 

@@ -25,7 +25,7 @@ from clew.index.store.directory import Index
 from clew.index.store.writing import schema_of_index
 from clew.query.execute import Executor
 from clew.query.notation import NameLookup, lookup_of
-from clew.query.tree import OfType, Query
+from clew.query.tree import Query
 from clew.query.values import today
 from clew.query.vocabulary import MOST_READ, WRITTEN_OUT, Vocabulary, initials_of
 from clew.reading.account import Account, Accountant, as_written
@@ -71,20 +71,29 @@ def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
     return reader
 
 
+FEWEST_ALIKE, ENDING_SHARE = 5, 0.8
+"""Things of a type by whose names it may be told what they are, and the share of these that say so."""
+MOST_TYPES_READ = 200_000
+"""Declared types of things that are looked at; of more, as many that are spread over all."""
+
+
 def nouns_of_names(graph: Graph) -> Iterator[tuple[str, str]]:
     """Types with the noun that nearly all names of theirs end with: branches are *libraries*.
 
     Not with one that is a type itself, nor where only a few are.
     """
-    executor, types = Executor(graph), graph.types.names
-    for type_, name in enumerate(types):
-        members = executor.members(OfType(type_))[:MOST_READ].tolist()
+    names = graph.types.names
+    places = np.arange(0, len(graph.types.type), len(graph.types.type) // MOST_TYPES_READ + 1)
+    types = graph.types.type[places]
+    owners = np.searchsorted(graph.types.offsets, places, "right") - 1
+    for type_, name in enumerate(names):
+        members = owners[types == type_][:MOST_READ].tolist()
         words = [words_of(graph.labels[node]) for node in members]
         last = Counter(each[-1] for each in words if len(each) > 1).most_common(1)
-        if len(members) < FEWEST_NAMED or not last or last[0][1] < NEARLY_ALL * len(members):
+        if len(members) < FEWEST_ALIKE or not last or last[0][1] < ENDING_SHARE * len(members):
             continue
         noun = last[0][0]
-        if noun.isalpha() and noun not in map(str.lower, types) and Lexicon.load().classes(noun):
+        if noun.isalpha() and noun not in map(str.lower, names) and Lexicon.load().classes(noun):
             yield name, noun
 
 
@@ -100,8 +109,6 @@ class LinkedQuestion:
     """Words that were written otherwise: as written, and as read."""
 
 
-FEWEST_NAMED, NEARLY_ALL = 5, 0.8
-"""Things of a type by whose names it may be told what they are, and the share of these that say so."""
 MOST_READINGS = 8
 """Readings that are kept of each graph: of a question and its parts."""
 

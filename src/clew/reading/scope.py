@@ -173,11 +173,11 @@ class Scope:
         if self._leaves_out_otherwise or any(denial_spans(self.question, self.mentions)):
             return frozenset()
         labels = {flag: self.vocabulary.relations[flag] for flag in flags}
-        text = " ".join(token.norm for token in tokens(self.question)).replace("-", " ")
+        said = list(pairwise(token.norm for token in tokens(self.question)))
         return frozenset(
             flag
             for flag, label in labels.items()
-            if self._said.issuperset(label.split()) or " ".join(label.split()[:2]) in text
+            if self._said.issuperset(label.split()) or tuple(label.split()[:2]) in said
         )
 
     def _affirmed(self, part: Part) -> Part:
@@ -200,9 +200,9 @@ class Scope:
         for match in _DENIES_OTHERWISE.finditer(self.question):
             word = match[0].lower()
             labels = [label for label in self.vocabulary.relations if word in label.split()]
-            before = [token.norm for token in tokens(self.question[: match.start()])][-1:]
-            both = " ".join([*before, word])  # *step free*, of `step free access`
-            if not any(both in label or self._said.issuperset(label.split()) for label in labels):
+            before = "".join(token.norm for token in tokens(self.question[: match.start()])[-1:])
+            is_part = any((before, word) in pairwise(label.split()) for label in labels)  # *step free*
+            if not is_part and not any(self._said.issuperset(label.split()) for label in labels):
                 return True
         return False
 
