@@ -14,7 +14,7 @@ from clew.graph.graph import Values
 from clew.graph.naming import named_by
 from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
-from clew.query.vocabulary import Vocabulary
+from clew.query.vocabulary import Vocabulary, words_of_label
 from clew.reading.countries import places_named
 from clew.reading.english import FUNCTION, SHORT_DAYS, SHORT_MONTHS
 from clew.reading.mentions import (
@@ -326,11 +326,18 @@ class MentionFinder:
             for written in dict.fromkeys((*cases, *joined(text), *joined(text.upper()))):
                 nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
                 for node in nodes[:MOST_CANDIDATES]:
-                    share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
+                    share = min(1.0, len(text) / max(1, self._length_without_kind(node)))
                     score = QUALITY[PARTIAL] + 0.2 * share
                     spans.add(span, Candidate(node, PARTIAL, score))
                 if nodes:
                     break
+
+    def _length_without_kind(self, node: int) -> int:
+        """Letters of a name without the words of its types: *the Harle* is the whole of *River Harle*."""
+        types, label = self.names.graph.types, self.names.graph.labels[node]
+        kinds = {word for type_ in types.of(node) for word in words_of_label(types.names[type_]).split()}
+        rest = " ".join(word for word in label.split() if word.casefold() not in kinds)
+        return len(rest or label)
 
     def _is_value(self, node: int) -> bool:
         """Whether a node is a number or a date: a year is no part of the name of a day."""

@@ -104,9 +104,9 @@ _MORE = re.compile(
 _BY_HOW_MUCH = re.compile(r"\bby\s+how\s+(?:much|many(?:\s+(?P<unit>\w+))?)\b", re.I)
 _THAN = re.compile(r"\b(?P<more>\w+er|more|less)(?=\s+than\b)", re.I)
 _CURRENT = re.compile(
-    rf"\bstill\s+(?:open|active|running|alive|ongoing|pending|outstanding|unresolved|valid)\b"
+    rf"\bstill\s+(?P<state>open|active|running|alive|ongoing|pending|outstanding|unresolved|valid)\b"
     r"(?=\W*$|\s+(?:in|at|on|and|or|with|for|of|from|by|that|which|who)\b)"
-    rf"|{english.NOW.pattern}|\bcurrent(?=\s+(?!of\b)\w)",
+    rf"|{english.NOW.pattern}|\bstill\b|\btoday\b|\bcurrent(?=\s+(?!of\b)\w)",
     re.I,
 )
 _HOW_MANY_DAYS = re.compile(
@@ -217,7 +217,7 @@ class Operators:
             FlagWords(self.executor, self.vocabulary, self.text, self.mentions).found,
             self._otherwise,
             self._last_time,
-            self._current,
+            self.to_this_day,
             self._nth,
             self._in_place,
             self._groups,
@@ -238,11 +238,6 @@ class Operators:
             if not any(o.start < operator.stop and operator.start < o.stop for o in operators):
                 operators.append(operator)
         return sorted(operators, key=lambda o: o.start)
-
-    def to_this_day(self) -> Iterator[Operator]:
-        """What says that something is so to this day, of edges and of rows: *works at Nord now*."""
-        times = Times(self.executor, self.text, self.mentions, self.edge_keys)
-        yield from (*self._current(), *times.to_this_day())
 
     def prefers(self, ranked: Sequence[Ranked], ranking: Ranking, operators: Sequence[Operator]) -> bool:
         """Whether readings with operators are taken before those of the whole question.
@@ -798,14 +793,14 @@ class Operators:
             return None
         return replace(query, part=Extreme(part, (), False, latest))
 
-    def _current(self) -> Iterator[Operator]:
-        """*Who plays in Low Tide now*: by rows that have no end, where such rows may have one."""
+    def to_this_day(self) -> Iterator[Operator]:
+        """*Who plays in Low Tide now*: by rows and edges that have no end, where such may have one."""
         match = _CURRENT.search(self.text)
         if match is not None and not any("current" in label.split() for label in self.vocabulary.relations):
             ends = self._ends_of_rows()
-            if ends:
-                yield Operator(*match.span(), partial(self._still, ends))
-            elif match["aside"] and not self.edge_keys.of_relations:
+            if ends or self.edge_keys.of_relations:
+                yield Operator(*match.span(), partial(self._still, ends, must=bool(match["state"])))
+            elif match["aside"]:
                 yield Operator(*match.span(), as_it_is)
 
     def _ends_of_rows(self) -> dict[int, Step]:
@@ -818,8 +813,11 @@ class Operators:
                 ends[type_] = forward(relation)
         return ends
 
-    def _still(self, ends: Mapping[int, Step], query: Query) -> Query:
-        """What a query asks of rows that have no end; other relations hold as they are recorded."""
+    def _still(self, ends: Mapping[int, Step], query: Query, must: bool) -> Query | None:
+        """What a query asks of rows and edges that have no end; others hold as they are recorded.
+
+        None where edges that end are counted, or there are only such others and a state is said (`must`).
+        """
 
         def open_rows(part: Part) -> Part:
             end = None if isinstance(part, Anchor) else ends.get(final_type(part, self.vocabulary))
@@ -833,7 +831,11 @@ class Operators:
                 else part
             )
 
-        return replace(query, part=open_rows(mapped(query.part, still)))
+        found = replace(query, part=open_rows(mapped(query.part, still)))
+        times = Times(self.executor, self.text, self.mentions, self.edge_keys)
+        found = times.now(found) or found
+        dated = (self.edge_keys.dated(relation_of(step)) for step in steps_of(query))
+        return None if found == query and (must or any(end for _, end, _ in dated)) else found
 
     def _in_place(self) -> Iterator[Operator]:
         """*Who came third*: of rows, or by edges, that record which place."""

@@ -14,7 +14,6 @@ from clew.query.tree import OnEdge, Query, Sign, Value
 from clew.query.values import NUMBER_WORDS, day_number, days_from, today
 from clew.reading.comparisons import sign_beside
 from clew.reading.edge_words import EdgeKeys
-from clew.reading.english import NOW
 from clew.reading.mentions import Mention
 from clew.reading.operator import Operator, as_it_is
 
@@ -26,7 +25,6 @@ _WITHIN = re.compile(
     rf"\b(?:in|within|during|over)\s+the\s+(?:last|past)\s+(?P<number>\d+|\w+)\s+{_PERIOD}\b", re.I
 )
 _LAST = re.compile(r"\b(?:in\s+|during\s+)?(?P<which>last|this)\s+(?P<unit>year|month)\b", re.I)
-_NOW = re.compile(rf"{NOW.pattern}|\btoday\b", re.I)
 _BEFORE = re.compile(
     r"\b(?:in|on|during|since|from|before|after|until|till|by|at|as of|prior to|starting)\s+"
     r"(?:the\s+)?(?:year\s+)?$",
@@ -50,9 +48,9 @@ class Times:
             return
         yield from map(self._over_edges, (*self._told_from_today(), *self._told()))
 
-    def to_this_day(self) -> Iterator[Operator]:
-        """*Now*, of edges."""
-        yield from map(self._over_edges, self._told_now())
+    def now(self, query: Query) -> Query | None:
+        """The query over edges that hold today; None where none of its edges begin or end."""
+        return self._at_time(query, "=", _span(today(), today()))
 
     def _over_edges(self, told: tuple[int, int, Sign, Value]) -> Operator:
         """What puts a time on the edges of a query."""
@@ -93,12 +91,6 @@ class Times:
             day = _ago("1", unit) if which == "last" else today()
             if day is not None:
                 yield *match.span(), "=", _span_of(day, unit)
-        yield from self._told_now()
-
-    def _told_now(self) -> Iterator[tuple[int, int, Sign, Value]]:
-        if len(self.keys.graph.edge_properties):
-            for match in _NOW.finditer(self.text):
-                yield *match.span(), "=", _span(today(), today())
 
     def _told(self) -> Iterator[tuple[int, int, Sign, Value]]:
         """Dates that are written, with how the words before them bound."""

@@ -877,6 +877,8 @@ def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
     layout, nodes = table.layout, table.layout.nodes
     if nodes is None or nodes.types is None or layout.columns[nodes.types].role:
         return
+    if len(layout.columns) == 2:  # An id and its type: the file is a list of types
+        return
     number = len(table.profiles[nodes.types].distinct)
     kinds = {cells[nodes.id]: cells[nodes.types] for cells in table.kept}
     apart = set[str]()
