@@ -400,8 +400,11 @@ class Executor:
         kinds, values = self.graph.values.kind, self.graph.values.value
         are_values = (kinds[one] == kinds[other]) & (kinds[one] != ValueKind.NONE)
         keep = are_values & np.asarray(COMPARE[sign](values[one], values[other]))
-        if sign in ("=", "!="):
-            keep |= ~are_values & ((one == other) == (sign == "="))
+        if sign == "=":
+            keep |= ~are_values & (one == other)
+        elif sign == "!=":  # what is none of the others of the same member
+            pairs = place * self.graph.nodes + one
+            keep = ~np.isin(pairs, pairs[one == other]) & (keep | ~are_values)
         return place[keep], one[keep], other[keep]
 
     def _extreme(self, part: Extreme, members: Nodes) -> Nodes:

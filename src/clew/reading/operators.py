@@ -60,7 +60,9 @@ from clew.reading.kinship import (
 )
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
+from clew.reading.own import OwnThings
 from clew.reading.ranker import Ranked, Ranking
+from clew.reading.spelt import content_of, is_called, says, type_spelt
 from clew.reading.times import Times
 from clew.reading.which_way import name_of
 from clew.text.inflection import comparative, is_participle, nouns_of, plural, singular_noun
@@ -95,6 +97,11 @@ _EACH_DOES = re.compile(
     re.I,
 )
 """*How many tickets did each venue sell*: each of what, before what it does."""
+_MANY_OF_EACH = re.compile(
+    r"\W*how\s+many\s+(?P<counted>[\w-]+(?:\s[\w-]+)?)\s+(?:do|does|did|has|have|is|are|was|were|can)\s+(?:each|every)\s+"
+    r"(?P<which>[\w-]+(?:\s+[\w-]+)?)\b(?P<verb>[^?,;]*)(?=\W*$)",
+    re.I,
+)
 _EACH = re.compile(r"(?<=\w)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+){0,2})(?=\W*$)", re.I)
 """*How many players hold each title*."""
 _MORE = re.compile(
@@ -208,6 +215,7 @@ class Operators:
         numbers = (
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
+            OwnThings(self.vocabulary, self.executor, self.text).found,
             self._in_order,
             self._shares,
             self._differences,
@@ -473,6 +481,7 @@ class Operators:
         noun = "" if each is None else singular_noun(each["which"].lower())
         if each is not None and self._is_noun(noun):
             yield Operator(*each.span(), partial(self._grouped, noun=noun, by=False))
+        yield from self._counts_of_each()
         for match in _EACH_DOES.finditer(self.text):
             words = [m.span() for m in re.finditer(r"\S+", match["which"])]
             runs = (
@@ -491,6 +500,27 @@ class Operators:
                         partial(self._grouped, noun=noun, by=False),
                     )
                     break
+
+    def _counts_of_each(self) -> Iterator[Operator]:
+        """*How many services does each team own*: all of a type, by the one step that is said."""
+        match = _MANY_OF_EACH.match(self.text)
+        counted = -1 if match is None else type_spelt(self.vocabulary, match["counted"])
+        if match is None or counted < 0:
+            return
+        words = match["which"].split()
+        near = sorted(self.executor.steps(self.executor.members(OfType(counted))))
+        for length in range(len(words), 0, -1):
+            noun, verb = " ".join(words[:length]), f"{' '.join(words[length:])} {match['verb']}"
+            type_ = type_spelt(self.vocabulary, noun)
+            steps = [s for s in near if is_called(self.vocabulary, s, singular_noun(noun.lower()))]
+            steps = steps or [s for s in near if type_ >= 0 and self.vocabulary.types_reached[s] == type_]
+            if content_of(verb):
+                told = {step: says(self.vocabulary, verb, (step,)) for step in steps}
+                steps = [step for step in steps if told[step] and told[step] == max(told.values())]
+            if len(steps) == 1:
+                by = partial(replace, by=(steps[0],))
+                yield Operator(*match.span(), by, f"How many {plural(self.vocabulary.types[counted])}")
+                return
 
     def _ranked_by(self, noun: str, query: Query) -> Query | None:
         """*The smallest team by budget*: the query, if that is by what it ranks."""

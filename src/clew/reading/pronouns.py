@@ -95,7 +95,9 @@ def _may_stand_for(pronoun: str, word: str, before: str) -> bool:
     if not lexicon.known(word):
         return True
     as_noun, as_verb = lexicon.uses(word, NOUN), lexicon.uses(word, VERB)
-    if not as_noun or (before not in _DETERMINERS and (as_noun <= as_verb or word.endswith("ed"))):
+    if (not as_noun and as_verb) or (
+        before not in _DETERMINERS and (as_noun <= as_verb or word.endswith("ed"))
+    ):
         return False
     is_person = lexicon.classes(word).get("person", 0.0) > 0
     return is_person or pronoun not in _PERSONS

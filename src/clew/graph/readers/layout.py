@@ -52,6 +52,7 @@ _RELATIONS = (
 )  # fmt: skip
 _TYPES = ("type", "typ", "tipo", "тип", "类型")
 """How Gephi calls the column that says whether an edge has a direction."""
+_KINDS, _THINGS = ("type", "entity type", "node type", "kind"), ("entity", "node", "thing", "subject", "head")
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "pk", "uri", "iri", "uuid")
 _DIRECTIONS = {
@@ -93,6 +94,7 @@ def layout_of(
     full_rows = [row for row in rows if len(row) == len(cells)]
     layout = (
         _result_layout(cells, columns)
+        or _type_list(columns, called)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
         or _node_layout(columns, full_rows)
@@ -158,6 +160,24 @@ def _place(cells: Sequence[str], column: str) -> int:
     if place is not None:
         return place
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
+
+
+def _type_list(columns: Sequence[Column], called: str) -> Layout | None:
+    """Two columns that say the types of things: *entity, type*, or a file that is called `types.tsv`."""
+    if not lists_types(columns, called):
+        return None
+    headed = header_words(columns[1].name) in _KINDS
+    shown = columns if headed else (Column(""), Column(""))
+    return Layout(shown, nodes=NodeColumns(0, (), 1, ()), header=headed)
+
+
+def lists_types(columns: Sequence[Column], called: str) -> bool:
+    """Whether a table says nothing but the types of things."""
+    if len(columns) != 2 or any(column.role for column in columns):
+        return False
+    first, second = (header_words(column.name) for column in columns)
+    of_things = first in _THINGS and second in _KINDS
+    return of_things or header_words(called).split()[-1:] in (["types"], ["kinds"])
 
 
 def _mixed_layout(columns: Sequence[Column]) -> Layout | None:

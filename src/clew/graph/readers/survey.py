@@ -45,7 +45,7 @@ from clew.graph.readers.columns import (
     types_of,
 )
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import column_place, layout_of, node_layout_of
+from clew.graph.readers.layout import column_place, layout_of, lists_types, node_layout_of
 
 SAMPLED_ROWS = 200
 """Rows that are looked at to tell what the columns are."""
@@ -877,7 +877,7 @@ def _put_kinds(table: Table, tables: Sequence[Table]) -> None:
     layout, nodes = table.layout, table.layout.nodes
     if nodes is None or nodes.types is None or layout.columns[nodes.types].role:
         return
-    if len(layout.columns) == 2:  # An id and its type: the file is a list of types
+    if lists_types(layout.columns, table.name):
         return
     number = len(table.profiles[nodes.types].distinct)
     kinds = {cells[nodes.id]: cells[nodes.types] for cells in table.kept}
