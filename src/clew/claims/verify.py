@@ -74,6 +74,7 @@ from clew.reading.comparisons import than_words
 from clew.reading.denial import denied_words
 from clew.reading.edge_words import EdgeKeys
 from clew.reading.flags import leads_to_flag, that_decides
+from clew.reading.likeness import NO_LIKENESS
 from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.mutual import both_ways, either_way
 from clew.reading.operators import Operators
@@ -189,7 +190,8 @@ class Checker:
         """Otherwise where what is said to be so *now* or *still* has ended."""
         text = _STILL.sub("now", read.piece.text)
         query = either_way(self.vocabulary, self.executor, Query("yes", statement.said))
-        for operator in Operators(self.vocabulary, self.executor, text, (), self.edge_keys).to_this_day():
+        operators = Operators(self.vocabulary, self.executor, text, (), self.edge_keys, NO_LIKENESS)
+        for operator in operators.to_this_day():
             query = operator.apply(query) or query
         return ("there" if len(self.executor.members(query.part)) else "otherwise"), triples
 

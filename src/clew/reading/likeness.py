@@ -50,6 +50,10 @@ class Likeness:
     exact_types: Float32
 
 
+NO_LIKENESS = Likeness((), *(np.zeros((0, 0), np.float32) for _ in range(4)))
+"""That of a text of whose words nothing is asked."""
+
+
 @dataclass(eq=False)
 class WordMatcher:
     """Compares the words of questions with those of a vocabulary."""

@@ -58,6 +58,7 @@ from clew.reading.kinship import (
     sex_of,
     sex_said,
 )
+from clew.reading.likeness import Likeness
 from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.own import OwnThings
@@ -137,7 +138,8 @@ _UNKNOWN = re.compile(
     re.I,
 )
 _HERE_LONGEST = re.compile(
-    r"\b(?:has|have)\s+(?:been\s+)?(?!been\b)\w+\s+(?P<here>here|with\s+us|for\s+us)\s+(?:the\s+)?(?P<end>longest|shortest)\b",
+    r"(?:\b(?:has|have)|(?<=\bwho)['’]s)\s+(?:been\s+)?(?:(?!been\b|the\b)\w+\s+)?(?P<here>here|with\s+us|for\s+us)"
+    r"\s+(?:the\s+)?(?P<end>longest|shortest)\b",
     re.I,
 )
 _START_HERE = re.compile(
@@ -207,6 +209,7 @@ class Operators:
     text: str
     mentions: Sequence[Mention]
     edge_keys: EdgeKeys
+    likeness: Likeness
 
     def found(self) -> list[Operator]:
         """The operators, in their order; of those that share words the first."""
@@ -215,7 +218,7 @@ class Operators:
         numbers = (
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
-            OwnThings(self.vocabulary, self.executor, self.text).found,
+            OwnThings(self.vocabulary, self.executor, self.text, self.likeness).found,
             self._in_order,
             self._shares,
             self._differences,
@@ -504,14 +507,15 @@ class Operators:
     def _counts_of_each(self) -> Iterator[Operator]:
         """*How many services does each team own*: all of a type, by the one step that is said."""
         match = _MANY_OF_EACH.match(self.text)
-        counted = -1 if match is None else type_spelt(self.vocabulary, match["counted"])
+        spelt = partial(type_spelt, self.likeness)
+        counted = -1 if match is None else spelt(*match.span("counted"))
         if match is None or counted < 0:
             return
         words = match["which"].split()
         near = sorted(self.executor.steps(self.executor.members(OfType(counted))))
         for length in range(len(words), 0, -1):
             noun, verb = " ".join(words[:length]), f"{' '.join(words[length:])} {match['verb']}"
-            type_ = type_spelt(self.vocabulary, noun)
+            type_ = spelt(match.start("which"), match.start("which") + len(noun))
             steps = [s for s in near if is_called(self.vocabulary, s, singular_noun(noun.lower()))]
             steps = steps or [s for s in near if type_ >= 0 and self.vocabulary.types_reached[s] == type_]
             if content_of(verb):
@@ -794,7 +798,8 @@ class Operators:
     def _otherwise(self) -> Iterator[Operator]:
         """*Who has worked here the longest*, *at least one*: what is read as it is said more often."""
         for match in _HERE_LONGEST.finditer(self.text):
-            yield Operator(*match.span(), self._of_workers, f"has been here the {match['end']}")
+            has = "has" if match[0][0].isalpha() else " has"  # *who's*
+            yield Operator(*match.span(), self._of_workers, f"{has} been here the {match['end']}")
         for match in _SOME.finditer(self.text):  # any
             yield Operator(*match.span(), as_it_is, "a")
         for match in _ONE.finditer(self.text):  # *which hut is the oldest one*

@@ -11,6 +11,7 @@ from clew.graph.steps import Step, opposite
 from clew.query.execute import Executor
 from clew.query.tree import Amount, Compared, OfType, Part, Query, Sign, Walk
 from clew.query.vocabulary import DATE, NUMBER, Vocabulary
+from clew.reading.likeness import Likeness
 from clew.reading.operator import Operator
 from clew.reading.spelt import content_of, says, steps_from, type_spelt
 from clew.text.inflection import plural
@@ -41,16 +42,18 @@ class OwnThings:
     vocabulary: Vocabulary
     executor: Executor
     text: str
+    likeness: Likeness
 
     def found(self) -> Iterator[Operator]:
         """*By another than*, *by the same as*, *after its*: read as all of a type, which are compared so."""
         for match in filter(None, (form.match(self.text) for form in _FORMS)):
             words = match.groupdict()
             sign = next((sign for name, sign in _SIGNS.items() if words.get(name)), "!=")
-            told, behind = _BY_ANOTHER.sub("", match["other"]), match["first"].split()[0]
-            for noun in (match["noun"], f"{match['noun']} {behind}"):
-                type_, first = type_spelt(self.vocabulary, noun), match["first"]
-                first = first if noun == match["noun"] else first.removeprefix(behind)
+            told = _BY_ANOTHER.sub("", match["other"])
+            at, behind = match.end("noun"), match["first"].split()[0]
+            for stop in (at, match.start("first") + len(behind)):
+                type_ = type_spelt(self.likeness, match.start("noun"), stop)
+                first = match["first"] if stop == at else match["first"].removeprefix(behind)
                 pair = self._pair(type_, first, told, sign) if type_ >= 0 else None
                 if pair is not None:
                     rows = plural(self.vocabulary.types[type_])

@@ -213,7 +213,9 @@ class QuestionReader:
         text, mentions = linked.text, linked.mentions
         times["link"] = (perf_counter() - began) * 1000
         reading = self._read_text(text, mentions, times)
-        operators = Operators(self.vocabulary, Executor(self.graph), text, mentions, self.edge_keys)
+        operators = Operators(
+            self.vocabulary, Executor(self.graph), text, mentions, self.edge_keys, linked.likeness
+        )
         found = operators.found()
         if found:
             text, mentions, said = operators.rest(found)

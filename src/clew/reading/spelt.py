@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from clew.graph.steps import Step, is_backward, relation_of
 from clew.query.vocabulary import Vocabulary
 from clew.reading.english import FUNCTION, LIGHT
+from clew.reading.likeness import Likeness
 from clew.reading.thesaurus import shipped_thesaurus
 from clew.text.inflection import nouns_of, singular_noun
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import tokens
 
+MEANS = 0.75
+"""How like a label a word is that the thesaurus knows for the same, or more."""
 
-def type_spelt(vocabulary: Vocabulary, noun: str) -> int:
-    """The declared type that a noun is the name of, else the one type that means it; -1 if there is none."""
-    noun = singular_noun(noun.lower())
-    names = list(map(singular_noun, vocabulary.types))
-    if noun in names:
-        return names.index(noun)
-    concepts = shipped_thesaurus().label_concepts(noun)
-    alike = [i for i, name in enumerate(names) if concepts & shipped_thesaurus().label_concepts(name)]
-    return alike[0] if len(alike) == 1 else -1
+
+def type_spelt(likeness: Likeness, start: int, stop: int) -> int:
+    """The one declared type that each word of a question between two places names or means; -1 for none."""
+    words = [w for w, (begin, end, _) in enumerate(likeness.words) if start <= begin and end <= stop]
+    if not words or not likeness.types.shape[1]:
+        return -1
+    scores = likeness.types[words].min(0)
+    found = np.flatnonzero(scores >= max(MEANS, float(scores.max()))).tolist()
+    return found[0] if len(found) == 1 else -1
 
 
 def content_of(text: str) -> list[str]:
