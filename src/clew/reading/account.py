@@ -37,6 +37,7 @@ from clew.query.tree import (
     Related,
     Value,
     Walk,
+    Without,
     steps_of,
 )
 from clew.query.values import ORDINALS
@@ -171,6 +172,7 @@ _HEAD = re.compile(
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _WHOM = re.compile(r"\W*(?:whom?|what|which\s+\w+)\s+(?:do|does|did)\s+.+?\s+(\w+)\W*$", re.I)
 _MOST_BEFORE_NOUN = 2
+_END_OF_CLAUSE = re.compile(r"[,;:.?!]|\s(?:and|but|or)\s")
 _LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
 _FROM = re.compile(r"\bfrom\W*$", re.I)
 _RANKED_NOUN = re.compile(r"\b(top|best|worst|leading|highest|lowest|most|least|\w{3,}est)\s+(\w+)\b", re.I)
@@ -243,6 +245,7 @@ _RESTRICTIONS = (
     (r"\b(?:decades?|centur(?:y|ies)|millenni(?:um|a))\b(?!\s+(?:of|from)\b)", "nothing"),
     (r"\b(?:still|no\s+longer|any\s?more)\b", "lasts"),
     (r"\bboth\b(?=[^?]*\band\b)", "joins"),
+    (r"\b(?:on|in|of|at|for|by|to|with|from)\s+both\s+(?:\w+\s+)?\w+s\b(?![^?]*\band\b)", "every"),
     (r"\b(?:again|twice|thrice|repeatedly|once\s+more)\b", "counts"),
     (r"\b(?:and|or|with|by|for|to|from|at)\s+another\b", "counts"),
     (
@@ -735,6 +738,17 @@ class _Account:
                 for token in self._inside(mention.start, mention.stop):
                     self.placed[token.start] = ("unplaced", "")
 
+        for part in self.query.contents.parts:
+            if isinstance(part, Counted) and part.mention >= 0 and part.among is None:
+                mention = self.mentions[part.mention]
+                behind = next((t for t in self.tokens if t.start == mention.stop + 1), None)
+                named = set() if behind is None else set(self._spelt(behind)[1].tolist())
+                reached = self.vocabulary.types_reached[part.step]
+                if named and reached >= 0 and reached not in named:  # *more than one jury* is no two members
+                    self.placed |= {
+                        t.start: ("unplaced", "") for t in self._inside(mention.start, mention.stop)
+                    }
+
     def _place_years(self) -> None:
         """*Who rented a van in 2019*, where rentals have dates: it is not the year of the van."""
         relations = {relation_of(step) for step in steps_of(self.query)}
@@ -1106,7 +1120,29 @@ class _Account:
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():
                 self._put(token, "unplaced", "")
-            self._restrict(start, stop, "not", number < room)
+            self._restrict(start, stop, "not", number < room and not self._denies_other(stop))
+
+    def _denies_other(self, stop: int) -> bool:
+        """Whether what stands behind a denial is of the query, and not what the query denies.
+
+        *Without it as their main database*, where those are meant whose main database it is.
+        """
+        parts = self.query.contents.parts
+        denied = [p for p in parts if isinstance(p, Without) or (isinstance(p, Counted) and p.number == 0)]
+        if len(denied) != 1 or len(self._denials) != 1:
+            return False
+        one = denied[0]
+        steps = (one.step,) if isinstance(one, Counted) else steps_of(Query("list", one.right))
+        labels = {self.vocabulary.relations[relation_of(step)] for step in steps}
+        said: set[bool] = set()
+        end = _END_OF_CLAUSE.search(self.text, stop)
+        for token in self._inside(stop, end.start() if end else len(self.text)):
+            if self._is_used(token):
+                return False
+            kind, label, near, _ = self._best_label(token)
+            if kind == "relation" and near >= SAYS_IT:
+                said.add(label in labels)
+        return said == {False}
 
     def _place_lacking(self, outside: Sequence[Token]) -> None:
         """Lights *with no main lamp* are no lamps; *step-free* denies nothing of `step free access`.

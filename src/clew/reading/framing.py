@@ -62,6 +62,12 @@ _RECORDED = re.compile(
     re.I,
 )
 """That the graph is asked: *clubs with no manager on record*."""
+_HELD = re.compile(
+    r"\s+(?:on\s+(?:file|record)|(?:on|in)\s+(?:our|the)\s+"
+    r"(?:books|files?|records|register|catalogue|catalog|database|dataset|spreadsheet|archive))\b",
+    re.I,
+)
+"""What says that the graph has it: *which conductor on file*, *the flats on our books*."""
 _IS_THERE = re.compile(
     r"\W*(?:(?:is|are|was|were)\s+there\s+(?:an?|any|some)\s+|(?:has|have|does|did)\s+any(?P<who>body|one)\s+)(?P<what>[^?]+)\?"
     r"\s*(?:(?:and\s+)?(?:if\s+so,?\s+)?(?:which|who|what)(?:\s+ones?)?|(?:name|list)\s+(?:it|them|him|her))\W*",
@@ -85,6 +91,9 @@ def unframed(text: str, is_of_graph: Callable[[str], bool]) -> str:
     text = _ELSE.sub("", _NUMBER_OF.sub("number of", text))
     if there := _IS_THERE.fullmatch(text):
         text = f"{'Who' if there['who'] else 'Which'} {there['what']}?"
+    for held in _HELD.findall(text):
+        if not any(is_of_graph(word.lower()) for word in _WORD.findall(held)):
+            text = text.replace(held, "")
     for part in (_without_opening, _without_lead, _without_list, _without_closing):
         text = part(text, is_of_graph)
     return text

@@ -215,10 +215,12 @@ class Operators:
         """The operators, in their order; of those that share words the first."""
         operators: list[Operator] = []
         times = Times(self.executor, self.text, self.mentions, self.edge_keys)
+        own = OwnThings(self.vocabulary, self.executor, self.text, self.likeness)
         numbers = (
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
-            OwnThings(self.vocabulary, self.executor, self.text, self.likeness).found,
+            own.found,
+            own.neither,
             self._in_order,
             self._shares,
             self._differences,

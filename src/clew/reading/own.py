@@ -1,4 +1,7 @@
-"""Two things of one thing, compared: *a town other than the one they stand in*, *after their due date*."""
+"""What is told of things of one type by its relations alone: two of them compared, or neither.
+
+*A town other than the one they stand in*, *after their due date*, *neither conducted nor assisted*.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import partial
 
 from clew.graph.steps import Step, opposite
 from clew.query.execute import Executor
-from clew.query.tree import Amount, Compared, OfType, Part, Query, Sign, Walk
+from clew.query.tree import Amount, Compared, Counted, OfType, Part, Query, Sign, Walk
 from clew.query.vocabulary import DATE, NUMBER, Vocabulary
 from clew.reading.likeness import Likeness
 from clew.reading.operator import Operator
@@ -31,6 +34,11 @@ _COMPARED = (
 )
 _SUBJECT = r"(?P<noun>[\w-]+)\s+(?P<first>[^,;.?!()]{3,60}?\s)"
 _FORMS = [re.compile(f"{_ASKED}{_SUBJECT}{form}{_TOLD}", re.I) for form in _COMPARED]
+_NEITHER = re.compile(
+    rf"{_ASKED}(?P<noun>[\w-]+)\s+(?P<behind>(?:\w+\s+){{0,3}}?)(?:that|who|which)?\s*(?:(?:has|have|had|is|are|was|were|do|does|did)\s+)?"
+    r"neither\s+(?P<first>[^,;.?!()]{3,40}?)\s+nor\s+(?P<other>[^,;.?!()]{3,60}?)(?=\W*$|[,;.?!()])",
+    re.I,
+)
 _BY_ANOTHER = re.compile(r"\s+by\s+another(?:\s+\w+)?$", re.I)
 _SIGNS: dict[str, Sign] = {"same": "=", "above": ">", "below": "<"}
 
@@ -60,6 +68,26 @@ class OwnThings:
                     asked = f"How many {rows}" if match["many"] else f"List all {rows}"
                     yield Operator(*match.span(), partial(self._compared, type_, *pair, sign), asked)
                     return
+
+    def neither(self) -> Iterator[Operator]:
+        """*Neither conducted nor assisted*: those of a type that have none of two relations."""
+        match = _NEITHER.match(self.text)
+        type_ = -1 if match is None else type_spelt(self.likeness, *match.span("noun"))
+        if match is None or type_ < 0 or content_of(match["behind"]):
+            return
+        near = sorted(self.executor.steps(self.executor.members(OfType(type_))))
+        told = (match["first"], match["other"])
+        said = [[step for step in near if says(self.vocabulary, words, (step,))] for words in told]
+        if all(len(steps) == 1 for steps in said) and said[0] != said[1]:
+            (one,), (other,) = said
+            rows = plural(self.vocabulary.types[type_])
+            asked = f"How many {rows}" if match["many"] else f"List all {rows}"
+            yield Operator(*match.span(), partial(self._of_neither, type_, one, other), asked)
+
+    def _of_neither(self, type_: int, one: Step, other: Step, query: Query) -> Query | None:
+        if query.part != OfType(type_):
+            return None
+        return replace(query, part=Counted(Counted(query.part, one, "=", 0), other, "=", 0))
 
     def _compared(
         self, type_: int, one: Step, way: tuple[Step, ...], sign: Sign, query: Query
