@@ -63,7 +63,7 @@ from clew.reading.mentions import Mention, spans_of
 from clew.reading.operator import Operator, Spans, as_it_is
 from clew.reading.own import OwnThings
 from clew.reading.ranker import Ranked, Ranking
-from clew.reading.spelt import content_of, is_called, says, type_spelt
+from clew.reading.spelt import Spelling
 from clew.reading.times import Times
 from clew.reading.which_way import name_of
 from clew.text.inflection import comparative, is_participle, nouns_of, plural, singular_noun
@@ -101,6 +101,11 @@ _EACH_DOES = re.compile(
 _MANY_OF_EACH = re.compile(
     r"\W*how\s+many\s+(?P<counted>[\w-]+(?:\s[\w-]+)?)\s+(?:do|does|did|has|have|is|are|was|were|can)\s+(?:each|every)\s+"
     r"(?P<which>[\w-]+(?:\s+[\w-]+)?)\b(?P<verb>[^?,;]*)(?=\W*$)",
+    re.I,
+)
+_MANY_AT_EACH = re.compile(
+    r"\W*how\s+many\s+(?P<counted>[\w-]+)\s+(?P<verb>(?:[\w-]+\s+){0,4}?)"
+    r"(?:at|in|on|for|to|by|with|from|under|per)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+)?)(?=\W*$)",
     re.I,
 )
 _EACH = re.compile(r"(?<=\w)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+){0,2})(?=\W*$)", re.I)
@@ -215,7 +220,7 @@ class Operators:
         """The operators, in their order; of those that share words the first."""
         operators: list[Operator] = []
         times = Times(self.executor, self.text, self.mentions, self.edge_keys)
-        own = OwnThings(self.vocabulary, self.executor, self.text, self.likeness)
+        own = OwnThings(self.spelling, self.text)
         numbers = (
             EdgeWords(self.executor, self.text, self.mentions, self.edge_keys).found,
             self._equals,
@@ -506,25 +511,28 @@ class Operators:
                     )
                     break
 
+    @property
+    def spelling(self) -> Spelling:
+        """What the words of the question spell in the schema."""
+        return Spelling(self.vocabulary, self.executor, self.likeness)
+
     def _counts_of_each(self) -> Iterator[Operator]:
         """*How many services does each team own*: all of a type, by the one step that is said."""
-        match = _MANY_OF_EACH.match(self.text)
-        spelt = partial(type_spelt, self.likeness)
-        counted = -1 if match is None else spelt(*match.span("counted"))
+        match = _MANY_OF_EACH.match(self.text) or _MANY_AT_EACH.match(self.text)
+        counted = -1 if match is None else self.spelling.type_at(match.span("counted"))
         if match is None or counted < 0:
             return
-        words = match["which"].split()
-        near = sorted(self.executor.steps(self.executor.members(OfType(counted))))
-        for length in range(len(words), 0, -1):
-            noun, verb = " ".join(words[:length]), f"{' '.join(words[length:])} {match['verb']}"
-            type_ = spelt(match.start("which"), match.start("which") + len(noun))
-            steps = [s for s in near if is_called(self.vocabulary, s, singular_noun(noun.lower()))]
-            steps = steps or [s for s in near if type_ >= 0 and self.vocabulary.types_reached[s] == type_]
-            if content_of(verb):
-                told = {step: says(self.vocabulary, verb, (step,)) for step in steps}
-                steps = [step for step in steps if told[step] and told[step] == max(told.values())]
-            if len(steps) == 1:
-                by = partial(replace, by=(steps[0],))
+        near, words = self.spelling.near(counted), list(re.finditer(r"\S+", match["which"]))
+        for last in reversed(words):
+            stop = match.start("which") + last.end()
+            noun = singular_noun(self.text[match.start("which") : stop].lower())
+            type_ = self.spelling.type_at((match.start("which"), stop))
+            ways = [way for way in near if self.spelling.is_called(way[0], noun)]
+            ways = ways or [w for w in near if type_ >= 0 and self.vocabulary.types_reached[w[0]] == type_]
+            verb = (stop, match.end()) if match.re is _MANY_OF_EACH else match.span("verb")
+            ways = self.spelling.said(verb, ways) if self.spelling.content(verb) else ways
+            if len(ways) == 1:
+                by = partial(replace, by=ways[0])
                 yield Operator(*match.span(), by, f"How many {plural(self.vocabulary.types[counted])}")
                 return
 

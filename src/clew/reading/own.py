@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from clew.graph.steps import Step, opposite
-from clew.query.execute import Executor
 from clew.query.tree import Amount, Compared, Counted, OfType, Part, Query, Sign, Walk
-from clew.query.vocabulary import DATE, NUMBER, Vocabulary
-from clew.reading.likeness import Likeness
+from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.operator import Operator
-from clew.reading.spelt import content_of, says, steps_from, type_spelt
+from clew.reading.spelt import Span, Spelling, Way
 from clew.text.inflection import plural
 
 _ASKED = r"\W*(?:(?P<many>how\s+many)|which|what|list|show(?:\s+me)?|name|find)\s+(?:(?:of|our|the|all)\s+)*"
@@ -47,92 +45,81 @@ _SIGNS: dict[str, Sign] = {"same": "=", "above": ">", "below": "<"}
 class OwnThings:
     """What a question compares of each thing that it asks for with what else that thing has."""
 
-    vocabulary: Vocabulary
-    executor: Executor
+    spelling: Spelling
     text: str
-    likeness: Likeness
 
     def found(self) -> Iterator[Operator]:
         """*By another than*, *by the same as*, *after its*: read as all of a type, which are compared so."""
         for match in filter(None, (form.match(self.text) for form in _FORMS)):
             words = match.groupdict()
             sign = next((sign for name, sign in _SIGNS.items() if words.get(name)), "!=")
-            told = _BY_ANOTHER.sub("", match["other"])
-            at, behind = match.end("noun"), match["first"].split()[0]
-            for stop in (at, match.start("first") + len(behind)):
-                type_ = type_spelt(self.likeness, match.start("noun"), stop)
-                first = match["first"] if stop == at else match["first"].removeprefix(behind)
-                pair = self._pair(type_, first, told, sign) if type_ >= 0 else None
+            told, another = match.span("other"), _BY_ANOTHER.search(match["other"])
+            told = (told[0], told[0] + another.start()) if another else told
+            for stop in (match.end("noun"), match.start("first") + len(match["first"].split()[0])):
+                type_ = self.spelling.type_at((match.start("noun"), stop))
+                pair = self._pair(type_, (stop, match.end("first")), told, sign) if type_ >= 0 else None
                 if pair is not None:
-                    rows = plural(self.vocabulary.types[type_])
-                    asked = f"How many {rows}" if match["many"] else f"List all {rows}"
-                    yield Operator(*match.span(), partial(self._compared, type_, *pair, sign), asked)
+                    yield self._of_all(match, type_, partial(_compared, *pair, sign))
                     return
 
     def neither(self) -> Iterator[Operator]:
         """*Neither conducted nor assisted*: those of a type that have none of two relations."""
         match = _NEITHER.match(self.text)
-        type_ = -1 if match is None else type_spelt(self.likeness, *match.span("noun"))
-        if match is None or type_ < 0 or content_of(match["behind"]):
+        type_ = -1 if match is None else self.spelling.type_at(match.span("noun"))
+        if match is None or type_ < 0 or self.spelling.content(match.span("behind")):
             return
-        near = sorted(self.executor.steps(self.executor.members(OfType(type_))))
-        told = (match["first"], match["other"])
-        said = [[step for step in near if says(self.vocabulary, words, (step,))] for words in told]
-        if all(len(steps) == 1 for steps in said) and said[0] != said[1]:
-            (one,), (other,) = said
-            rows = plural(self.vocabulary.types[type_])
-            asked = f"How many {rows}" if match["many"] else f"List all {rows}"
-            yield Operator(*match.span(), partial(self._of_neither, type_, one, other), asked)
+        near = self.spelling.near(type_)
+        one, other = (self.spelling.said(match.span(name), near) for name in ("first", "other"))
+        if len(one) == len(other) == 1 and one != other:
+            yield self._of_all(match, type_, partial(_of_neither, one[0][0], other[0][0]))
 
-    def _of_neither(self, type_: int, one: Step, other: Step, query: Query) -> Query | None:
-        if query.part != OfType(type_):
-            return None
-        return replace(query, part=Counted(Counted(query.part, one, "=", 0), other, "=", 0))
+    def _of_all(self, match: re.Match[str], type_: int, apply: Callable[[Part], Part]) -> Operator:
+        """What is read as all of a type, or as how many there are, with something put around it."""
+        rows = plural(self.spelling.vocabulary.types[type_])
 
-    def _compared(
-        self, type_: int, one: Step, way: tuple[Step, ...], sign: Sign, query: Query
-    ) -> Query | None:
-        """Those of all of a type of which one thing stands so to another."""
-        if query.part != OfType(type_):
-            return None
-        own: Part = OfType(-1, opposite(way[0]))
-        for further in way[1:]:
-            own = Walk(own, further)
-        return replace(query, part=Compared(query.part, (one,), sign, Amount("own", own)))
+        def around(query: Query) -> Query | None:
+            return replace(query, part=apply(query.part)) if query.part == OfType(type_) else None
 
-    def _pair(self, type_: int, first: str, told: str, sign: Sign) -> tuple[Step, tuple[Step, ...]] | None:
+        return Operator(*match.span(), around, f"{'How many' if match['many'] else 'List all'} {rows}")
+
+    def _pair(self, type_: int, first: Span, told: Span, sign: Sign) -> tuple[Step, Way] | None:
         """The one step that some words tell, and the one way to things like its own that others tell.
 
         Words that say nothing by themselves tell the one other step: *the one they stand in*.
         """
-        members, reached = self.executor.members(OfType(type_)), self.vocabulary.types_reached
-        near = sorted(self.executor.steps(members))
-        ways = [(step,) for step in near]
-        ways += [
-            (s, t)
-            for s in near
-            if reached[s] >= 0
-            for t in steps_from(self.vocabulary, int(reached[s]))
-            if t != opposite(s)
-        ]
-        told_of, first_of = content_of(told), content_of(first)
-        if not told_of and not first_of:
-            return None
-        pairs: list[tuple[int, Step, tuple[Step, ...]]] = []
-        for step in near:
-            firmly = says(self.vocabulary, first, (step,))
-            for way in ways if firmly or not first_of else ():
+        near = self.spelling.near(type_)
+        ways, is_told, is_first = (
+            [*near, *self.spelling.further(near)],
+            *map(self.spelling.content, (told, first)),
+        )
+        pairs: list[tuple[int, Step, Way]] = []
+        for (step,) in near if is_told or is_first else ():
+            firmly = self.spelling.says(first, (step,))
+            for way in ways if firmly or not is_first else ():
                 if way[0] == step or not self._alike(step, way[-1], of_value=sign in "<>"):
                     continue
-                also = says(self.vocabulary, told, way)
-                if also or (not told_of and len(way) == 1):
+                also = self.spelling.says(told, way)
+                if also or (not is_told and len(way) == 1):
                     pairs.append((firmly + also, step, way))
         best = [pair[1:] for pair in pairs if pair[0] == max(pairs)[0]]
         return best[0] if len(best) == 1 else None
 
     def _alike(self, step: Step, other: Step, *, of_value: bool) -> bool:
         """Whether two steps lead to things of one type, or to values that have an order."""
-        reached, kinds = self.vocabulary.types_reached, self.vocabulary.kinds_reached
+        vocabulary = self.spelling.vocabulary
+        reached, kinds = vocabulary.types_reached, vocabulary.kinds_reached
         if of_value:
             return kinds[step] in (NUMBER, DATE) and kinds[step] == kinds[other]
         return reached[step] == reached[other] and kinds[step] == kinds[other]
+
+
+def _compared(one: Step, way: Way, sign: Sign, things: Part) -> Part:
+    """Those of things of which one thing stands so to another."""
+    own: Part = OfType(-1, opposite(way[0]))
+    for further in way[1:]:
+        own = Walk(own, further)
+    return Compared(things, (one,), sign, Amount("own", own))
+
+
+def _of_neither(one: Step, other: Step, things: Part) -> Part:
+    return Counted(Counted(things, one, "=", 0), other, "=", 0)

@@ -1,79 +1,96 @@
-"""What words spell in a schema, by their stems and the thesaurus: types, and ways from one to another."""
+"""What words of a question spell in the schema, or mean there: types, and ways from their things."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.steps import Step, is_backward, relation_of
-from clew.query.vocabulary import Vocabulary
-from clew.reading.english import FUNCTION, LIGHT
-from clew.reading.likeness import Likeness
-from clew.reading.thesaurus import shipped_thesaurus
+from clew.graph.steps import Step, is_backward, opposite, relation_of
+from clew.query.execute import Executor
+from clew.query.tree import OfType
+from clew.query.vocabulary import DATE, Vocabulary
+from clew.reading.english import ANYONE, FUNCTION, LIGHT
+from clew.reading.likeness import SPELT, Likeness
 from clew.text.inflection import nouns_of, singular_noun
 from clew.text.lexicon import Lexicon
-from clew.text.normalise import tokens
 
 MEANS = 0.75
 """How like a label a word is that the thesaurus knows for the same, or more."""
+_TIMES = frozenset("date day time year".split())
+Span = tuple[int, int]
+Way = tuple[Step, ...]
 
 
-def type_spelt(likeness: Likeness, start: int, stop: int) -> int:
-    """The one declared type that each word of a question between two places names or means; -1 for none."""
-    words = [w for w, (begin, end, _) in enumerate(likeness.words) if start <= begin and end <= stop]
-    if not words or not likeness.types.shape[1]:
-        return -1
-    scores = likeness.types[words].min(0)
-    found = np.flatnonzero(scores >= max(MEANS, float(scores.max()))).tolist()
-    return found[0] if len(found) == 1 else -1
+@dataclass(frozen=True, eq=False)
+class Spelling:
+    """The content words of one question beside the types and relations of a graph."""
 
+    vocabulary: Vocabulary
+    executor: Executor
+    likeness: Likeness
 
-def content_of(text: str) -> list[str]:
-    """The words of a text that say something by themselves."""
-    words, lemmas = (token.norm for token in tokens(text)), Lexicon.load().lemmas
-    return [word for word in words if word not in FUNCTION and LIGHT.isdisjoint((word, *lemmas(word)))]
+    def content(self, span: Span) -> list[int]:
+        """The words between two places that say something by themselves, by their numbers."""
+        lemmas, idle = Lexicon.load().lemmas, FUNCTION | ANYONE | LIGHT
+        inside = (
+            (w, word) for w, (a, b, word) in enumerate(self.likeness.words) if span[0] <= a and b <= span[1]
+        )
+        return [w for w, word in inside if idle.isdisjoint((word, *lemmas(word)))]
 
+    def type_at(self, span: Span) -> int:
+        """The one declared type that each word between two places names or means; -1 for none."""
+        words = self.content(span)
+        if not words or not self.likeness.types.shape[1]:
+            return -1
+        scores = self.likeness.types[words].min(0)
+        found = np.flatnonzero(scores >= max(MEANS, float(scores.max()))).tolist()
+        return found[0] if len(found) == 1 else -1
 
-def says(vocabulary: Vocabulary, text: str, way: Sequence[Step]) -> int:
-    """How plainly a text says a way: 2 with its labels and types, 1 where a word of these means a word of it.
+    def says(self, span: Span, way: Sequence[Step]) -> int:
+        """How plainly words say a way: 2 by its labels and types, 1 by what means these.
 
-    0 where a word says none of them, or none says anything by itself.
-    """
-    lexicon, thesaurus = Lexicon.load(), shipped_thesaurus()
-    words, unsaid, is_meant = content_of(text), set(range(len(content_of(text)))), False
-    for step in way:
-        type_ = vocabulary.types_reached[step]
-        spelt = vocabulary.relations[relation_of(step)]
-        spelt = f"{spelt} {vocabulary.types[type_].lower()}" if type_ >= 0 else spelt
-        stems, concepts = set(map(lexicon.stem, spelt.split())), thesaurus.label_concepts(spelt)
-        plainly = {at for at, word in enumerate(words) if not stems.isdisjoint(_stems(word))}
-        said = plainly | {at for at in unsaid if concepts & thesaurus.concepts(words, at)}
-        if not said:
+        0 where a word says nothing of it, a step of it is not said, or no word says anything by itself.
+        """
+        words = self.content(span)
+        if not words:
             return 0
-        unsaid, is_meant = unsaid - said, is_meant or bool((said & unsaid) - plainly)
-    return 0 if unsaid else 1 if is_meant else 2
+        like = np.stack([self._like(step)[words] for step in way])
+        if (like.max(0) < MEANS).any() or (like.max(1) < MEANS).any():
+            return 0
+        return 2 if (like.max(0) >= SPELT).all() else 1
 
+    def _like(self, step: Step) -> np.ndarray:
+        """How like each content word is to the label of a step, or to the type that it leads to."""
+        like, type_ = self.likeness.relations[:, relation_of(step)], self.vocabulary.types_reached[step]
+        if self.vocabulary.kinds_reached[step] == DATE:  # *due date* of `due`
+            return np.maximum(like, [word in _TIMES for _, _, word in self.likeness.words])
+        return like if type_ < 0 else np.maximum(like, self.likeness.types[:, type_])
 
-def _stems(word: str) -> set[str]:
-    """The stems of a word and of who does it: *led*, of `leader`."""
-    lexicon = Lexicon.load()
-    lemmas = (word, *lexicon.lemmas(word))
-    return {
-        lexicon.stem(form)
-        for lemma in lemmas
-        for form in (lemma, f"{lemma.removesuffix('e')}er", f"{lemma}or")
-    }
+    def said(self, span: Span, ways: Sequence[Way]) -> list[Way]:
+        """Those of some ways that the words between two places say the most plainly."""
+        plain = [self.says(span, way) for way in ways]
+        return [way for way, said in zip(ways, plain, strict=True) if said and said == max(plain)]
 
+    def near(self, type_: int) -> list[Way]:
+        """The steps from the things of a type."""
+        return [(step,) for step in sorted(self.executor.steps(self.executor.members(OfType(type_))))]
 
-def steps_from(vocabulary: Vocabulary, type_: int) -> list[Step]:
-    """The steps from the things of a type, by what the ends of relations are declared to be."""
-    return [step for step in range(2 * len(vocabulary.relations)) if vocabulary.end_types[step] == type_]
+    def further(self, ways: Sequence[Way]) -> list[Way]:
+        """What goes on from ways of one step, by what the ends of relations are declared to be."""
+        reached, ends = self.vocabulary.types_reached, self.vocabulary.end_types
+        steps = range(2 * len(self.vocabulary.relations))
+        return [
+            (one, other)
+            for (one,) in ways
+            for other in steps
+            if reached[one] >= 0 and ends[other] == reached[one] and other != opposite(one)
+        ]
 
-
-def is_called(vocabulary: Vocabulary, step: Step, noun: str) -> bool:
-    """Whether a noun is what a step leads to: its type, or its relation from the head."""
-    type_ = vocabulary.types_reached[step]
-    if type_ >= 0 and singular_noun(vocabulary.types[type_]) == noun:
-        return True
-    return not is_backward(step) and noun in nouns_of(vocabulary.relations[relation_of(step)])
+    def is_called(self, step: Step, noun: str) -> bool:
+        """Whether a noun is what a step leads to: its type, or its relation from the head."""
+        type_ = self.vocabulary.types_reached[step]
+        if type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun:
+            return True
+        return not is_backward(step) and noun in nouns_of(self.vocabulary.relations[relation_of(step)])
