@@ -374,16 +374,14 @@ class _Reading:
 
     def _says_opposite(self, row: int, relations: Sequence[int]) -> bool:
         """Whether a verb is the opposite of one that names a relation: *fired* of `employer`."""
-        lexicon, word = Lexicon.load(), self.exploration.likeness.words[row][2]
-        opposites = lexicon.opposites(word)
-        labels = {w for r in relations for w in self.vocabulary.relations[r].split()} if opposites else ()
+        word, labels = (
+            self.exploration.likeness.words[row][2],
+            map(self.vocabulary.relations.__getitem__, relations),
+        )
+        said = {label_word for label in labels for label_word in label.split()}
         if any(singular(word) in denied_words(self.vocabulary.relations[r]) for r in relations):
             return False  # the checker turns it around
-        return any(
-            max(lexicon.nearness(other, label_word) for other in opposites) >= STATED
-            and lexicon.nearness(word, label_word) < STATED
-            for label_word in labels
-        )
+        return Lexicon.load().is_opposite(word, said)
 
     def _is_word_of(self, row: int, relations: Sequence[int]) -> bool:
         """Whether a word is one of the names of relations by its meaning, or names a type."""

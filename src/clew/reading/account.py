@@ -59,12 +59,13 @@ from clew.reading.edge_words import ENDS, EdgeKeys
 from clew.reading.english import ANY_PEOPLE, ANYONE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT
 from clew.reading.kinship import kin_terms, naming, recorded_sex, sex_of, sex_said
 from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
-from clew.reading.mentions import PARTIAL, PLURAL, TYPO, WORDS, Mention, says_which, spans_of
+from clew.reading.mentions import EXACT, PARTIAL, PLURAL, TYPO, WORDS, Mention, says_which, spans_of
 from clew.reading.name_runs import HONORIFICS
 from clew.reading.placing import WordRows, shipped_placing, word_rows
 from clew.reading.pronouns import unresolved_pronouns
 from clew.reading.ranker import GraphRanker
 from clew.reading.signs import MEASURED_IN
+from clew.reading.thesaurus import shipped_thesaurus
 from clew.text.inflection import is_participle, singular
 from clew.text.lexicon import ADJECTIVE, ADVERB, LEAST_KIN, NOUN, VERB, Lexicon
 from clew.text.normalise import POSSESSIVE, Token, normalise, tokens, words_of
@@ -112,6 +113,10 @@ _WHOSE = re.compile(r"\W*(whose)\s+(\w+)\b", re.I)
 _ASKED_THING = re.compile(r"\W*(?:and\s+)?(?:which|what)\s+(\w+)\s+(\w+)\b", re.I)
 _TIME_OF_DAY = re.compile(
     r"\b(?:what|which)\s+time\b(?!\s+of\s+(?:the\s+)?year\b)|\btime\s+of\s+(?:the\s+)?day\b|\b(?:what|which)\s+hours?\b|\bo['’]clock\b",
+    re.I,
+)
+_WHEN_DID = re.compile(
+    r"\W*(?:and\s+|so\s+)?when\s+(?:did|does|do|will)\s+(?:(?:we|they|you|he|she|it|i|one)\s+(?=(?P<verb>\w))|(?:the\s+)?)",
     re.I,
 )
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
@@ -236,7 +241,7 @@ _RESTRICTIONS = (
     (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+the\s+(?:letters?|words?|prefix)\b", "nothing"),
     (r"\b(?:start|begin|end)\w*\s+(?:with|in)\s+(?-i:['\"“‘]?[A-Z](?!\w))", "nothing"),
     (r"\b(?:what|which)\s+(?:percent(?:age)?|share|proportion|fraction|ratio|%)\s+of\b", "nothing"),
-    (r"\b(?:related|connected|linked)(?=\W*$)", "nothing"),
+    (r"\b(?:related|connected|linked)(?=\W*$|\s+to\s+(?:each\s+other|one\s+another)\b)", "nothing"),
     (
         rf"\b(?:last|past|next|previous)\s+(?:\w+\s+)?{_PERIOD}\b|\bago\b|\b(?:yesterday|tomorrow)\b",
         "nothing",
@@ -695,6 +700,11 @@ class _Account:
         """Whether a word has digits, is quoted, or is written as a name within the sentence."""
         if any(c.isdigit() for c in token.norm) or (is_quoted and token.norm not in FUNCTION):
             return True
+        if token.norm in FUNCTION and any(  # *Grade I*
+            m.start == token.start and m.text == token.text and any(c.how == EXACT for c in m.candidates)
+            for m in self.mentions
+        ):
+            return True
         return at > 0 and not self._in_title_case and self._is_new_name(token)
 
     def _is_new_name(self, token: Token) -> bool:
@@ -726,7 +736,7 @@ class _Account:
                 self._place_inside(mention, "unplaced", "")
 
     def _place_counts(self) -> None:
-        """*9 pupils* are that many, and not those of year 9."""
+        """*9 pupils* are that many, and not those of year 9; those of *year 9 pupils* are."""
         for mention in (
             self.mentions[m] for m in self.names.values() if m >= 0 and self.mentions[m].text.isdigit()
         ):
@@ -734,7 +744,8 @@ class _Account:
             is_counted = (
                 behind is not None and singular(behind.norm) != behind.norm and len(self._spelt(behind)[1])
             )
-            if is_counted and not _YEAR.fullmatch(mention.text):
+            is_said = any(t.stop == mention.start - 1 and self._is_label(t) for t in self.tokens)
+            if is_counted and not is_said and not _YEAR.fullmatch(mention.text):
                 for token in self._inside(mention.start, mention.stop):
                     self.placed[token.start] = ("unplaced", "")
 
@@ -1163,11 +1174,13 @@ class _Account:
         return tuple(denial_spans(self.text, self.mentions))
 
     def _is_opposite(self, token: Token, labels: Sequence[str]) -> bool:
-        """Whether a word is one of a label with a prefix that denies it: *dislikes* of `likes`."""
+        """Whether a word denies one of a label: *dislikes* of `likes`, *closed* of `opens to public`."""
         stems = frozenset[str]() if has_denying_word(token.norm) else denied_words(token.norm)
         words = [singular(word) for label in labels for word in label.split()]
         if singular(token.norm) in words:
             return False
+        if Lexicon.load().is_opposite(token.norm, words):
+            return True
         return any(_means(stem, word) for stem in stems for word in words)
 
     def _place_kin(self) -> None:
@@ -1512,9 +1525,20 @@ class _Account:
         """
         words = {word for kind, label, _, _ in self.own if kind == "relation" for word in label.split()}
         is_plain = len(steps_of(self.query)) == 1 and words <= _PLAIN_DATES
-        lexicon = Lexicon.load()
-        is_verb = is_participle(token.norm) or lexicon.mostly_verb(token.norm)
-        return not is_plain and is_verb and token.norm not in _SAYS_LITTLE
+        if is_plain:
+            return False
+        if did := _WHEN_DID.match(self.text):
+            names = [self.mentions[m].stop for m in self.used if self.mentions[m].start == did.end()]
+            is_light = token.norm in _SAYS_LITTLE and any(map(self._is_near, self.tokens))
+            return token.start == (max(names) + 1 if names else did.start("verb")) and not is_light
+        is_verb = is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
+        return is_verb and token.norm not in _SAYS_LITTLE
+
+    def _means_other(self, token: Token, label: str, near: float) -> bool:
+        """Whether the thesaurus knows a word that is near a label, and not as what the label says: *left*."""
+        thesaurus, norms = shipped_thesaurus(), [t.norm for t in self.tokens]
+        own, said = thesaurus.label_concepts(label), thesaurus.concepts(norms, norms.index(token.norm))
+        return near < SPELT and bool(own and said) and own.isdisjoint(said)
 
     @cached_property
     def _are_of_events(self) -> bool:
@@ -1563,7 +1587,7 @@ class _Account:
                 return math.inf
             return LEAST_OF_NAME if is_noun else shipped_placing().least
         if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
-            return LEAST_OF_NAME
+            return math.inf if _WHEN_DID.match(self.text) else LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             is_event = is_event and not any(self._is_near(t) for t in self.tokens)
@@ -1594,6 +1618,7 @@ class _Account:
             if token.start in self.placed or not inside:
                 continue
             kind, label, near, _ = self._best_label(token)
+            near = 0.0 if asks_when(self.text) and self._means_other(token, label, near) else near
             share = min(inside)
             named = self._named_by(token)
             if named and near >= SAYS_IT and (self._some_have(named) or self._has_another(named)):

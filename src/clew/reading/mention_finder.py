@@ -270,7 +270,10 @@ class MentionFinder:
     def _add_exact(self, spans: _Spans) -> None:
         for hit in self.names.spans(spans.question, spans.tokens):
             words = spans.tokens[hit.start : hit.stop]
-            if not may_be_name(words, at_start=hit.start == 0):
+            before = spans.tokens[hit.start - 1].norm if hit.start and len(words) == 1 else ""
+            if not may_be_name(words, at_start=hit.start == 0) and not any(
+                name.exact and self._is_recorded_as(before, name.entity) for name in hit.hits
+            ):
                 continue
             is_word = len(words) == 1 and words[0].norm in FUNCTION  # *It* and *IT* as they are written
             hits = [name for name in hit.hits if name.exact or not is_word]
@@ -281,6 +284,15 @@ class MentionFinder:
         for span, others in (*places, *_short_named(spans.tokens)):
             for name in (hit for other in others for hit in self.names.exact(other)):
                 spans.add(span, Candidate(name.entity, ALIAS, QUALITY[PLURAL]))
+
+    def _is_recorded_as(self, word: str, node: int) -> bool:
+        """Whether a node is the value of a relation that is called by a word: *Grade I* of `listed_grade`."""
+        if singular(word) not in self.typing:
+            return False
+        graph = self.names.graph
+        relations = np.unique(graph.into.relation[slice(*graph.into.span(node))])
+        labels = (words_of_label(graph.relations[relation]) for relation in relations.tolist())
+        return any(singular(word) in label.split() for label in labels)
 
     def _add_codes(self, spans: _Spans) -> None:
         """Codes that are joined otherwise, *HP40* and *HP 40* for HP-40, and names that end in symbols."""

@@ -461,6 +461,7 @@ class Operators:
                 return self._all_like(source)
 
     def _groups(self) -> Iterator[Operator]:
+        yield from self._counts_of_each()
         for match in _GROUP.finditer(self.text):
             before = self.text[: match.start()].split()[-1:]
             said = match[0].strip().lower()
@@ -491,7 +492,6 @@ class Operators:
         noun = "" if each is None else singular_noun(each["which"].lower())
         if each is not None and self._is_noun(noun):
             yield Operator(*each.span(), partial(self._grouped, noun=noun, by=False))
-        yield from self._counts_of_each()
         for match in _EACH_DOES.finditer(self.text):
             words = [m.span() for m in re.finditer(r"\S+", match["which"])]
             runs = (

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from clew.graph.steps import Step, opposite
-from clew.query.tree import Amount, Compared, Counted, OfType, Part, Query, Sign, Walk
+from clew.graph.steps import Step, opposite, relation_of
+from clew.query.tree import Amount, Anchor, Both, Compared, Counted, OfType, Part, Query, Sign, Walk
 from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.operator import Operator
 from clew.reading.spelt import Span, Spelling, Way
@@ -71,7 +71,14 @@ class OwnThings:
         near = self.spelling.near(type_)
         one, other = (self.spelling.said(match.span(name), near) for name in ("first", "other"))
         if len(one) == len(other) == 1 and one != other:
-            yield self._of_all(match, type_, partial(_of_neither, one[0][0], other[0][0]))
+            yield self._of_all(
+                match, type_, lambda part: self._without(self._without(part, one[0]), other[0])
+            )
+
+    def _without(self, things: Part, way: Way) -> Part:
+        """Those of things that have none, or of which it is recorded that they are not so."""
+        no = self.spelling.vocabulary.flags.get(relation_of(way[0]), (-1, -1))[1]
+        return Counted(things, way[0], "=", 0) if no < 0 else Both(things, Walk(Anchor(no), opposite(way[0])))
 
     def _of_all(self, match: re.Match[str], type_: int, apply: Callable[[Part], Part]) -> Operator:
         """What is read as all of a type, or as how many there are, with something put around it."""
@@ -119,7 +126,3 @@ def _compared(one: Step, way: Way, sign: Sign, things: Part) -> Part:
     for further in way[1:]:
         own = Walk(own, further)
     return Compared(things, (one,), sign, Amount("own", own))
-
-
-def _of_neither(one: Step, other: Step, things: Part) -> Part:
-    return Counted(Counted(things, one, "=", 0), other, "=", 0)

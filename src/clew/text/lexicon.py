@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from heapq import heappop, heappush
@@ -104,6 +104,8 @@ TO_HEAD, MODIFIER = 0.6, 0.5
 """Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
 LEAST_TERM = 0.6
 """From this weight of a sense on a word means it by itself: *child* as somebody's child."""
+SAME_VERB = 0.7
+"""How near two verbs are that say the same."""
 LEAST_KIN = 0.8
 """From this nearness on a word means another."""
 LEAST_SIMILARITY = 0.25
@@ -284,6 +286,15 @@ class Lexicon:
         senses = (sense for lemma in self.lemmas(word) for sense in self._senses(lemma))
         others = (other for sense in senses for other, _ in self._opposites.row(sense))
         return frozenset(self._names[self._lemma[other]] for other in others)
+
+    def is_opposite(self, word: str, others: Iterable[str]) -> bool:
+        """Whether a verb is the opposite of one of some words, and is like none: *fired* of `employer`."""
+        opposites = self.opposites(word)
+        return bool(opposites) and any(
+            max(self.nearness(opposite, other) for opposite in opposites) >= SAME_VERB
+            and self.nearness(word, other) < SAME_VERB
+            for other in others
+        )
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
