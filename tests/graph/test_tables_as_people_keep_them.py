@@ -321,3 +321,13 @@ def test_an_update_keeps_what_is_said_of_ends_as_a_build_does(tmp_path: Path):
     found = [each.query(query) for each in (updated, built)]
     assert updated.info().counts["triples"] == built.info().counts["triples"] == 2
     assert len(found[0].rows) == len(found[1].rows) == 2
+
+
+@pytest.mark.parametrize("header", ["entity\ttype\n", ""])
+def test_a_file_of_types_beside_triples(tmp_path: Path, header: str):
+    triples = "Ann\tworks_at\tNord\nBob\tworks_at\tSud\nCid\tworks_at\tNord\nDee\tworks_at\tSud\n"
+    (tmp_path / "triples.tsv").write_text(triples, "utf-8")
+    types = "Ann\tPerson\nBob\tPerson\nCid\tPerson\nDee\tPerson\nNord\tFirm\nSud\tFirm\n"
+    (tmp_path / "types.tsv").write_text(header + types, "utf-8")
+    with Clew.open(tmp_path, cache_dir=tmp_path / "cache") as clew:
+        assert clew.info().types == {"Person": 4, "Firm": 2}

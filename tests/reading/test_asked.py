@@ -51,12 +51,13 @@ def labels(answer) -> list[str]:
     [
         ("Which sailings had no mishap?", ["F102", "F104"]),  # of `sailing_no`, which denies nothing
         ("Which captains have not had a sailing?", ["Una Strand"]),  # by rows of duties
+        ("Which people have neither inspected nor painted a boat?", ["Ivo Marek"]),
     ],
 )
 def test_what_lacks_something_is_answered_with_a_note(
     graphs: dict[str, Clew], question: str, names: list[str]
 ):
-    answer = graphs["ferries"].ask(question)
+    answer = graphs["boatyard" if "boat" in question else "ferries"].ask(question)
     assert labels(answer) == names
     assert "what the graph does not record is taken not to be so" in answer.notes
 
@@ -109,6 +110,19 @@ def test_a_group_has_a_row(graphs: dict[str, Clew], question: str, rows: list[li
     form = graphs["staff"].ask(question).as_json()
     assert form["rows"]["rows"] == rows
     assert [answer["label"] for answer in form["answers"]] == [row[0] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many rentals has each skipper had?", [["Una Strand", 2], ["Ola Berg", 1]]),
+        ("How many boats did each firm repair?", [["Moen Works", 1], ["Vik Boats", 1]]),
+    ],
+)
+def test_what_is_counted_of_each_is_told_by_the_schema(
+    graphs: dict[str, Clew], question: str, rows: list[list[object]]
+):
+    assert graphs["boatyard"].ask(question).as_json()["rows"]["rows"] == rows
 
 
 def test_the_day_of_last_year_is_a_setting_of_every_reading(graphs: dict[str, Clew]):

@@ -119,6 +119,7 @@ _WHEN_DID = re.compile(
     r"\W*(?:and\s+|so\s+)?when\s+(?:did|does|do|will)\s+(?:(?:we|they|you|he|she|it|i|one)\s+(?=(?P<verb>\w))|(?:the\s+)?)",
     re.I,
 )
+_PARTICLE = re.compile(r"\s+(?:in|on|up|over|off|out|down|away|back)\b", re.I)
 _HOW_OLD, _WHEN = re.compile(r"\bhow\s+(old)\b", re.I), re.compile(r"\b(?:years?|when|dates?)\b", re.I)
 _WHAT_YEAR = re.compile(r"\b(?:what|which)\s+(?:year|date)\b", re.I)
 _NTH = rf"(?:{'|'.join(ORDINALS[1:10])}|\d*(?:2nd|3rd|\dth))"
@@ -1179,7 +1180,8 @@ class _Account:
         words = [singular(word) for label in labels for word in label.split()]
         if singular(token.norm) in words:
             return False
-        if Lexicon.load().is_opposite(token.norm, words):
+        plain = [word for label in labels if not denied_words(label) for word in label.split()]
+        if Lexicon.load().is_opposite(token.norm, plain):
             return True
         return any(_means(stem, word) for stem in stems for word in words)
 
@@ -1525,20 +1527,23 @@ class _Account:
         """
         words = {word for kind, label, _, _ in self.own if kind == "relation" for word in label.split()}
         is_plain = len(steps_of(self.query)) == 1 and words <= _PLAIN_DATES
-        if is_plain:
-            return False
-        if did := _WHEN_DID.match(self.text):
-            names = [self.mentions[m].stop for m in self.used if self.mentions[m].start == did.end()]
-            is_light = token.norm in _SAYS_LITTLE and any(map(self._is_near, self.tokens))
-            return token.start == (max(names) + 1 if names else did.start("verb")) and not is_light
-        is_verb = is_participle(token.norm) or Lexicon.load().mostly_verb(token.norm)
-        return is_verb and token.norm not in _SAYS_LITTLE
+        lexicon = Lexicon.load()
+        is_verb = is_participle(token.norm) or lexicon.mostly_verb(token.norm)
+        return not is_plain and is_verb and token.norm not in _SAYS_LITTLE
 
-    def _means_other(self, token: Token, label: str, near: float) -> bool:
-        """Whether the thesaurus knows a word that is near a label, and not as what the label says: *left*."""
+    def _is_other_event(self, token: Token, near: float) -> bool:
+        """Whether the verb of *when did she leave* is known for something else than the labels: *joined*."""
+        did = _WHEN_DID.match(self.text)
+        names = [
+            m.stop + 1 for m in map(self.mentions.__getitem__, self.used) if did and m.start == did.end()
+        ]
+        if did is None or near >= SPELT or token.start != max(names, default=did.start("verb")):
+            return False
         thesaurus, norms = shipped_thesaurus(), [t.norm for t in self.tokens]
-        own, said = thesaurus.label_concepts(label), thesaurus.concepts(norms, norms.index(token.norm))
-        return near < SPELT and bool(own and said) and own.isdisjoint(said)
+        own = frozenset().union(*(thesaurus.label_concepts(label) for _, label, _, _ in self.own))
+        said = thesaurus.concepts(norms, self.tokens.index(token))
+        is_phrase = _PARTICLE.match(self.text, token.stop)  # *take over*, which is no taking
+        return bool(own and said) and own.isdisjoint(said) and token.norm not in LIGHT and not is_phrase
 
     @cached_property
     def _are_of_events(self) -> bool:
@@ -1587,7 +1592,7 @@ class _Account:
                 return math.inf
             return LEAST_OF_NAME if is_noun else shipped_placing().least
         if asks_when(self.text) and near < UNEXPLAINED and self._says_what_happened(token):
-            return math.inf if _WHEN_DID.match(self.text) else LEAST_OF_NAME
+            return LEAST_OF_NAME
         if is_other and self._is_what_is_asked(token):
             is_event = near < UNEXPLAINED and asks_when(self.text) and self._are_of_events
             is_event = is_event and not any(self._is_near(t) for t in self.tokens)
@@ -1618,7 +1623,9 @@ class _Account:
             if token.start in self.placed or not inside:
                 continue
             kind, label, near, _ = self._best_label(token)
-            near = 0.0 if asks_when(self.text) and self._means_other(token, label, near) else near
+            if self._is_other_event(token, near):
+                self._put(token, "unplaced", "")
+                continue
             share = min(inside)
             named = self._named_by(token)
             if named and near >= SAYS_IT and (self._some_have(named) or self._has_another(named)):

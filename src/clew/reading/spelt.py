@@ -41,7 +41,7 @@ class Spelling:
 
     def type_at(self, span: Span) -> int:
         """The one declared type that each word between two places names or means; -1 for none."""
-        words = self.content(span)
+        words = [w for w, (a, b, _) in enumerate(self.likeness.words) if span[0] <= a and b <= span[1]]
         if not words or not self.likeness.types.shape[1]:
             return -1
         scores = self.likeness.types[words].min(0)
