@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from clew.graph.steps import Step, opposite, relation_of
+from clew.graph.steps import Step, opposite
 from clew.graph.values import MONTHS
 from clew.query.execute import Executor
 from clew.query.tree import (
@@ -42,7 +42,7 @@ from clew.query.tree import (
     parts_of,
     with_entity,
 )
-from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
+from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.called import asks_for_names, in_language
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
 from clew.reading.english import FUNCTION, HAVING, LIGHT, PREPOSITIONS, SUPERLATIVE
@@ -58,15 +58,16 @@ from clew.reading.last_set import (
     FollowUp,
     OfSet,
     goes_on_from_set,
+    is_noun,
     sets_meant,
 )
 from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
-from clew.text.inflection import is_person, singular
+from clew.text.inflection import is_person, singular, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
-from clew.text.normalise import Token, tokens
+from clew.text.normalise import tokens
 from clew.types import Abstention
 
 __all__ = ["Around", "FollowUp", "follow_ups", "goes_on"]
@@ -112,7 +113,7 @@ _HAVE = re.compile(
     re.I,
 )
 _ROLE = re.compile(
-    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?\b|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
+    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?$|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(
@@ -152,6 +153,7 @@ _BEST_ALONE = re.compile(r"(?:the\s+)?(\w+est|first|last|best|worst|most|least)(
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _BE = r"(?:is|are|was|were)"
 _THERE = rf"{_BE}\s+there"
+_ARE = re.compile(r"\W*(?:who|what)\s+(?:are|were)\s+", re.I)
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
     r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
@@ -188,7 +190,7 @@ _RESTRICTS = frozenset(
     " other others another".split()
 )
 _IDLE = (FUNCTION | TALK | PREPOSITIONS | {"one", "ones"}) - _RESTRICTS
-_FRAME = FUNCTION | LIGHT
+_FRAME = FUNCTION | LIGHT | frozenset("make makes made give gives gave take takes took".split())
 _MOST_WAYS = 4
 
 
@@ -202,15 +204,20 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
     rest = re.sub(
-        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b)", r"\1 has ", rest, flags=re.I
+        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b|\w+(?:en|wn|one)\s+(?:the|an?|most|more|any)\b)",
+        r"\1 has ",
+        rest,
+        flags=re.I,
     )
     rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
     rest = re.sub(
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
-    if last.query is None and not last.thread.total:
+    is_open = last.query is None and not last.thread.total
+    if is_open or last.is_behind_open:
         is_elliptic = is_led and (not _ASKS.match(rest) or OfSet(last, question).says_more(rest))
-        return _FollowUps(last, question).after_open(rest, is_elliptic=is_elliptic)
+        if is_open or not is_elliptic:
+            return _FollowUps(last, question).after_open(rest, is_elliptic=is_elliptic)
     known = _FollowUps(last, question).known(rest)
     ways = _ways(last, question, known, is_led=is_led)
     if not ways and known != rest:
@@ -273,10 +280,13 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         named = reading.in_turn(rest)
         if named:
             return named
-        if (topic := _TOPIC.fullmatch(rest)) and (node := reading.only_name(topic["topic"])) is not None:
-            if _NO_MORE.fullmatch(topic["asked"]):
+        if topic := _TOPIC.fullmatch(rest):
+            node = reading.only_name(topic["topic"])
+            if node is not None and _NO_MORE.fullmatch(topic["asked"]):
                 return _ways(last, question, topic["topic"], is_led=True)
-            return _ways(last.about(Anchor(node)), question, topic["asked"], is_led=False)
+            part = reading.some_of_set(topic["topic"]) if node is None else Anchor(node)
+            if part is not None:
+                return _ways(last.about(part), question, topic["asked"], is_led=False)
     if WHICH_BEST.fullmatch(rest):
         last = last.before_count()
         of_set, reading = OfSet(last, question), _FollowUps(last, question)
@@ -359,7 +369,11 @@ class _FollowUps:
             )
             if is_clear and (ways := self.referring(rest)):
                 return ways
-        if _POINTS.search(rest) or (goes_on(self.question) and (is_elliptic or self.leans(rest))):
+        if (
+            _POINTS.search(rest)
+            or self._which_at(rest)
+            or (goes_on(self.question) and (is_elliptic or self.leans(rest)))
+        ):
             return Abstention("unplaced", "this goes on from the last question, which was not answered")
         return []
 
@@ -407,6 +421,18 @@ class _FollowUps:
             case _:
                 return None
 
+    def some_of_set(self, text: str) -> Part | None:
+        """What *the shortest*, *the blue ones* are of the last set, before what is asked of them."""
+        if not text.lower().startswith("the "):
+            return None
+        ways = _ways(self.last, self.question, text, is_led=True)
+        queries = (
+            []
+            if isinstance(ways, Abstention)
+            else (w.query or self.last.read(w.text, w.around) for w in ways)
+        )
+        return next((query.part for query in queries if query and query.ask in ("list", "count")), None)
+
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
         rest = _SAME_TIME.sub("", rest)
@@ -419,7 +445,7 @@ class _FollowUps:
         if not mentions:
             words = [t.text for t in tokens(rest) if t.norm not in FUNCTION]
             if not words or not all(w[0].isupper() for w in words):
-                return self.reworded(rest)
+                return self.reworded(rest) or self._described(query, rest)
             near = near_names(graph, self.last.reader.names, [" ".join(words)])
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
@@ -487,15 +513,26 @@ class _FollowUps:
         return [FollowUp(f"{asked[:start]}{said}{asked[stop:]}?", around, is_said=True)]
 
     def _described(self, query: Query, rest: str) -> list[FollowUp]:
-        """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
-        described = self.last.read(f"Who is {rest}?") if re.match("the ", rest, re.I) else None
-        nodes = Executor(self.last.reader.graph).members(described.part).tolist() if described else []
-        if described is None or described.ask != "list" or len(nodes) != 1:
+        """*And the head of Oncology?*, *and the one who runs it?*: in the place of one of its kind."""
+        if not re.match("the ", rest, re.I):
             return []
-        return [
-            FollowUp(self.question, query=_with(query, old, nodes[0]))
-            for old in self.last.alike(nodes[0])[:1]
-        ]
+        told, executor = [self.last.one(node) for node in self.last.told], Executor(self.last.reader.graph)
+        said = re.sub(r"^who is the one (?:who|that|which) ", "who ", f"who is {rest}", flags=re.I)
+        match = _PRONOUN.search(said)
+        texts = (
+            [
+                self._put(said[: match.start()], r, said[match.end() :]).text
+                for r in told
+                if self._may_mean(match, r)
+            ]
+            if match
+            else [said]
+        )
+        for described in filter(None, map(self.last.read, texts)):
+            nodes = executor.members(described.part).tolist() if described.ask == "list" else []
+            if len(nodes) == 1 and (alike := self.last.alike(nodes[0])):
+                return [FollowUp(self.question, query=_with(query, alike[0], nodes[0]))]
+        return []
 
     def reworded(self, rest: str) -> list[FollowUp]:
         """*And with black?*: in the place of the phrase of the last question with the same preposition."""
@@ -601,7 +638,7 @@ class _FollowUps:
                 ]
                 if types:
                     part = Both(part, either(types))
-                elif not self._is_of(token, step):
+                elif not self.last.is_of(token, step):
                     return []
             if len(executor.members(part)):
                 return [FollowUp(self.question, query=Query("list", part))]
@@ -653,19 +690,11 @@ class _FollowUps:
         said = re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", match["of"] or match["name"])
         words = tokens(match["does"] or "")
         other, walks = self.named(said), last_walks(query.part)
-        is_known = match["of"] or (len(walks) == 1 and all(self._is_of(t, walks[0].step) for t in words))
+        is_known = match["of"] or (len(walks) == 1 and all(self.last.is_of(t, walks[0].step) for t in words))
         if not is_known or not isinstance(other, list) or len(other) != 1 or other[0].query is None:
             return []
         pair = (query, other[0].query) if match["of"] else (other[0].query, query)
         return self._compared_with(*pair, more)
-
-    def _is_of(self, token: Token, step: Step) -> bool:
-        """Whether a word is like a relation, or was said in the last question."""
-        said = {t.norm[:4] for t in tokens(self.last.thread.question) if t.norm not in FUNCTION}
-        like = self.last.reader.compare(token.text)
-        return token.norm[:4] in said or bool(
-            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
-        )
 
     def _compared_with(self, query: Query, other: Query, more: str) -> list[FollowUp]:
         """Whether the value of one query stands so to that of another."""
@@ -711,8 +740,9 @@ class _FollowUps:
         match, things = _THE_ONE.search(rest), self.last.things
         if match is None or things is None or len(things.members) < 2:
             return []
-        if match["bare"] and not self._is_alone(match):
-            return []
+        is_amount = re.match(r"(?:most|least|more|less)\s+(?P<noun>.+)", match["best"] or "", re.I)
+        if (match["bare"] and not self._is_alone(match)) or (is_amount and is_noun(is_amount["noun"])):
+            return []  # *who has the most pages of those* asks for some of them
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
         if re.fullmatch(
             rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I
@@ -723,8 +753,11 @@ class _FollowUps:
         being = "" if match["that"] else "are " if match["many"] else "is "
         best = match["best"] or match["bare"]
         said = f"the {best} one" if best else match["said"]
-        for way in OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False):
-            query = self.last.read(way.text, way.around)
+        for way in [
+            *OfTurns(self.last, self.question).most_of_run(f"which is {said}"),
+            *OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False),
+        ]:
+            query = way.query or self.last.read(way.text, way.around)
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
             if query and query.ask == "list" and (len(members) == 1 or (members and match["many"])):
                 one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
@@ -848,21 +881,22 @@ class _FollowUps:
             meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
             meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
+        if all(t.norm in _FRAME for t in tokens(rest)):
+            meant = meant[:1]  # *who has it* may be asked of anything
         if not meant:
             detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
             return Abstention("unplaced", detail)
         before_it, behind = rest[: match.start()], rest[match.end() :]
         places = ("in ", "at ") if match["place"] else ("",)
         owns = self._owns(match, behind)
-        ways = [
-            self._put(
-                (before_it if r.is_set or not match["many"] else _of_one(before_it)) + place,
-                r,
-                owns + self._rest_of(r, behind),
-            )
-            for r in meant
-            for place in places
-        ]
+        ways = list[FollowUp]()
+        for r in meant:
+            before, after = before_it, owns + self._rest_of(r, behind)
+            if r.is_set and _ARE.fullmatch(before_it) and re.fullmatch(r"'s [\w\s-]+", after):
+                before, after = _of_one(before_it), singular_noun(after)  # *who are their managers*
+            elif match["many"] and not r.is_set:
+                before = _of_one(before_it)
+            ways += [self._put(before + place, r, after) for place in places]
         others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
         is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
         return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
@@ -889,11 +923,11 @@ class _FollowUps:
 
     def _of_last(self, rest: str) -> list[FollowUp]:
         """*Who is the director?* of what was asked of, *in which rooms?* they are."""
-        which, words = _WHICH.fullmatch(rest), self.last.reader.vocabulary.words
+        which = _WHICH.fullmatch(rest)
         referents, things = self.last.referents, self.last.things
         if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
             return OfTurns(self.last, self.question).which_of(which["noun"].lower())
-        if which and all(singular(w) in words or w in words for w in which["noun"].lower().split()):
+        if which and self._is_known(which["noun"]):
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
@@ -917,6 +951,16 @@ class _FollowUps:
             return [self._put(f"{rest} is ", r, "") for r in referents]
         return self.than_last(rest)
 
+    def _is_known(self, noun: str) -> bool:
+        """Whether words are all of the graph: *aircraft*, not *aircraft did he fly*."""
+        words = self.last.reader.vocabulary.words
+        return all(singular(word) in words or word in words for word in noun.lower().split())
+
+    def _which_at(self, rest: str) -> bool:
+        """Whether a question is but *in which aircraft*, which is asked of something said before."""
+        which = _WHICH.fullmatch(rest)
+        return which is not None and bool(which["at"]) and self._is_known(which["noun"])
+
     def of_topic(self, rest: str) -> list[FollowUp]:
         """*And the deputy?*: what else the thing has that was asked of; *and the owners?* of a set."""
         match, query = _ROLE.fullmatch(rest), self.last.query
@@ -934,7 +978,20 @@ class _FollowUps:
             of = self.last.referents[0]
         else:
             return []
-        return [replace(self._put(f"What {'are' if is_many else 'is'} the {role} of ", of, ""), rank=-1)]
+        asked, label = self.last.thread.question, re.escape(self.last.reader.graph.label(of.node))
+        said = re.search(
+            rf"\bthe\s+(?:\w+\s+){{1,2}}?(?=(?:of|at|in|for|to)\s+(?:the\s+)?{label}\b)", asked, re.I
+        )
+        who = "Who" if is_person(singular_noun(role).split()[-1]) else "What"
+        role, is_other = role.removeprefix("other "), role.startswith("other ")
+        way = self._put(f"{who} {'is' if singular(role) == role else 'are'} the {role} of ", of, "")
+
+        def others(query: Query) -> Query | None:
+            found = way.around(query) if way.around else None
+            return found and (self.last.without_told(found) or found)
+
+        ways = [replace(way, around=others if is_other else way.around, rank=-1)]
+        return [*ways, *(self._in_place(*said.span(), f"{rest} ") if said and not is_many else [])]
 
     def than_last(self, rest: str) -> list[FollowUp]:
         """*Are there any older blocks?* after a question of one: older than that."""

@@ -221,7 +221,7 @@ def _which_are(question: str) -> re.Match[str] | None:
         is_of = be["of"] and not any(token.norm in FUNCTION for token in tokens(be["owner"] or ""))
         is_ones = words[len(phrase) : len(phrase) + 1] in (["one"], ["ones"])
         is_object = bool(words) and words[-1] in PREPOSITIONS
-        if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
+        if is_object or (is_of and not is_ones and any(map(is_noun, phrase))):
             return None
     return _WHICH_ARE.match(question) or _which_does(question)
 
@@ -235,17 +235,18 @@ def _which_does(question: str) -> re.Match[str] | None:
     if match is None:
         return None
     verb, then = (word and word.lower() for word in match.groups())
-    is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not _is_noun(verb))
+    is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not is_noun(verb))
     is_verb = is_verb or then in _BEFORE_OBJECT
     is_alone = (
         verb not in FUNCTION
         and singular(verb) == verb
-        and (not then or then in FUNCTION or not _is_noun(then))
+        and then not in BEING | DOING | HAVING
+        and (not then or then in FUNCTION or not is_noun(then))
     )
     return match if is_verb and is_alone else None
 
 
-def _is_noun(word: str) -> bool:
+def is_noun(word: str) -> bool:
     """Whether a word behind *the* is a noun, or unknown: not *oldest*, *older*, *two*."""
     lexicon = Lexicon.load()
     is_adjective = lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
@@ -306,7 +307,7 @@ def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
         known = set(map(singular_of, tokens(text))) - FUNCTION
         run = list(takewhile(lambda t, known=known: singular_of(t) in known, said))
         stop = match.start("said") + (run[-1].stop if run else 0)
-        ones = re.match(r"\s+ones\b", rest[stop:], re.I)
+        ones = re.match(rf"\s+(?:ones|{_NUMBERS})\b", rest[stop:], re.I)
         if len(members) > 1 and run and (ones or singular_of(run[-1]) != run[-1].norm):
             found = [(meant, stop + (ones.end() if ones else 0))]
             break

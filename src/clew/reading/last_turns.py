@@ -65,6 +65,7 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
+_PASSED = FUNCTION | LIGHT | {"first", "last"}
 _ANY_MORE = frozenset("more less fewer higher lower larger smaller bigger greater".split())
 """Words that compare numbers of any kind."""
 _WHEN = re.compile(
@@ -110,14 +111,14 @@ class OfTurns:
         if best := WHICH_IS_MORE.fullmatch(rest) or WHICH_IS_MORE.fullmatch(
             re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
         ):
-            return self._most_of_run(best[0])
+            return self.most_of_run(best[0])
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):
             return self._difference((match["unit"] or match["of"] or match["in"] or "").lower())
         return []
 
-    def _most_of_run(self, rest: str) -> list[FollowUp]:
+    def most_of_run(self, rest: str) -> list[FollowUp]:
         """*Which is older?* of dates of founding, *which is more?* of numbers: by what was asked."""
         topics = [topic for _, topic in self.last.run if isinstance(topic, Anchor)]
         words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
@@ -129,6 +130,12 @@ class OfTurns:
             or not isinstance(part.source, Anchor)
         ):
             return []
+        known = _PASSED.union(
+            words, *(label.split() for label in labels_of(self.last.reader, topics[0].node))
+        )
+        other_words = (t for t in tokens(rest) if t.norm not in known and singular(t.norm) not in known)
+        if not all(self.last.is_of(token, part.step) for token in other_words):
+            return []  # *who leads the older one*
         more, is_counted = words[0], self.last.query is not None and self.last.query.ask == "count"
         is_time = self.last.reader.vocabulary.is_of_time(opposite(part.step)) and not is_counted
         if more not in (EARLIER | LATER if is_time else _ANY_MORE):

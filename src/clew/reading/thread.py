@@ -11,7 +11,7 @@ from itertools import takewhile
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.graph.steps import End, opposite, step_of
+from clew.graph.steps import End, Step, opposite, relation_of, step_of
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
@@ -32,12 +32,13 @@ from clew.query.tree import (
     mapped,
     parts_of,
 )
-from clew.query.vocabulary import DATE, LEAF, NUMBER
+from clew.query.vocabulary import DATE, LEAF, NUMBER, UNEXPLAINED
 from clew.reading.certainty import Around
 from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
+from clew.text.normalise import Token, tokens
 from clew.types import Answer, Thread
 
 _NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?([\w\s-]+)", re.I)
@@ -217,6 +218,12 @@ class LastAnswer:
     """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
     focus: Things | None = None
 
+    @cached_property
+    def is_behind_open(self) -> bool:
+        """Whether a question that went on from `query` was left open: *it* may be what that asked for."""
+        is_open = self.query is not None and not self.thread.total
+        return is_open and bool(len(Executor(self.reader.graph).members(self.query.part)))
+
     def read(self, text: str, around: Around | None = None) -> Query | None:
         """The query of a text, without the places of it; None where it is not sure."""
         return unmentioned(self.read_surely(text, around))
@@ -299,6 +306,14 @@ class LastAnswer:
             found = [(query, pair[0]), *(found or [(after, pair[1])])]
             after = query
         return found
+
+    def is_of(self, token: Token, step: Step) -> bool:
+        """Whether a word is like a relation, or was said in the last question."""
+        said = {t.norm[:4] for t in tokens(self.thread.question) if t.norm not in FUNCTION}
+        like = self.reader.compare(token.text)
+        return token.norm[:4] in said or bool(
+            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
+        )
 
     def about(self, part: Part) -> LastAnswer:
         """With another set in focus: that of a turn before, or one thing."""
@@ -430,7 +445,11 @@ class LastAnswer:
         told = [node for node in self.told if node in members]
         for node in told:
             query = replace(query, part=Without(query.part, Anchor(node)))
-        return query if told else None
+        match query.part:
+            case Walk(Walk(_, step), back) if back == opposite(step):
+                return query  # the way back leaves out where it came from
+            case _:
+                return query if told else None
 
     def one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
