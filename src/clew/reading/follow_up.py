@@ -65,7 +65,7 @@ from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
 from clew.reading.thread import LastAnswer, Referent, either
-from clew.text.inflection import is_person, singular, singular_noun
+from clew.text.inflection import is_participle, is_person, singular, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
 from clew.text.normalise import tokens
 from clew.types import Abstention
@@ -122,6 +122,8 @@ _THE = re.compile(
 )
 _TOPIC = re.compile(rf"(?P<topic>[^,]+),\s*(?P<asked>(?:who|wh[aei]\w+|how|{AUX})\b.+)", re.I)
 """*What about Dune, when did that come out*: what is asked, and of what."""
+_DOES_ALONE = re.compile(rf"(?:who|what|how\s+(?:many|much))(?:\s+{AUX})?\s+(?P<verb>\w+)", re.I)
+"""*Who conducted?*, *how many came?*, with nothing behind the verb."""
 _NO_MORE = re.compile(rf"(?:who|wh[aei]\w+|how(?:\s+\w+)?)\s+{AUX}\s+(?:s?he|it|they|that|those)", re.I)
 """*And Ann, who has she?*: a question of which nothing but the name is new."""
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
@@ -875,8 +877,9 @@ class _FollowUps:
         is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
         if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
             meant = [r for r in meant if r == answer and not r.is_value] or meant
-        if match["many"] and any(r.is_set for r in meant):
-            meant = [r for r in meant if r.is_set]
+        are_sets = bool(match["many"]) and any(r.is_set for r in meant)
+        if are_sets:  # else what is one of many people: *which awards do they decide* of a jury
+            meant = [r for r in meant if r.is_set or self.last.is_group(r)]
         if match["place"]:
             meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
@@ -896,7 +899,8 @@ class _FollowUps:
                 before, after = _of_one(before_it), singular_noun(after)  # *who are their managers*
             elif match["many"] and not r.is_set:
                 before = _of_one(before_it)
-            ways += [self._put(before + place, r, after) for place in places]
+            rank = int(are_sets and not r.is_set)
+            ways += [replace(self._put(before + place, r, after), rank=rank) for place in places]
         others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
         is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
         return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
@@ -949,7 +953,15 @@ class _FollowUps:
             ]
         if _HOW.fullmatch(rest):
             return [self._put(f"{rest} is ", r, "") for r in referents]
+        if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower()):
+            told = [r for r in referents if not r.is_set and not r.is_value]
+            ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]
+            return [replace(w, rank=int(r.node in self.last.answers), is_whole=True) for w, r in ways]
         return self.than_last(rest)
+
+    def _is_verb(self, word: str) -> bool:
+        nouns = self.last.reader.vocabulary.nouns
+        return is_participle(word) or (Lexicon.load().mostly_verb(word) and singular(word) not in nouns)
 
     def _is_known(self, noun: str) -> bool:
         """Whether words are all of the graph: *aircraft*, not *aircraft did he fly*."""

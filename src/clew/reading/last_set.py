@@ -31,6 +31,7 @@ from clew.query.tree import (
     Walk,
     Without,
     last_walks,
+    mapped,
     parts_of,
     steps_of,
 )
@@ -62,7 +63,7 @@ SORT = re.compile(
     rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)(?:\s*,)?\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
-    rf"|{BEST_FIRST})",
+    rf"|(?:(?:who|which|what)\s+are\s+{THEM}\W+)?(?:{BEST_FIRST}|(?P<best>(?:\w+est|most|least))\s+(?P<key>\w+(?:\s+\w+)?)\s+first))",
     re.I,
 )
 _WAY = re.compile(
@@ -408,7 +409,14 @@ class OfSet:
 
     def of_all(self, rest: str) -> list[FollowUp]:
         """*How many are they?*, *which ones?*, *their names*."""
-        match, whole = ALL.fullmatch(rest), self.whole
+        match, whole, met = ALL.fullmatch(rest), self.whole, self.last.met
+        if (
+            match
+            and re.search(r"\bit\s+called$", rest, re.I)
+            and self.last.things
+            and self.last.things.are_people
+        ):
+            return [FollowUp(self.question, query=Query("list", r.part)) for r in met[:1]]
         if match is None or whole is None or not self._called(match["noun"]):
             return []
         if (
@@ -464,13 +472,13 @@ class OfSet:
         match, things = SORT.fullmatch(rest), self.last.things
         if match is None or things is None or not things.members or not self._called(match["noun"]):
             return []
-        part = things.part  # another order takes the place of the last
-        whole = part.source if isinstance(part, Extreme) and part.number == 0 else part
-        said = match["of"] or match["by"] or ""
+        # Another order takes the place of the last.
+        whole = mapped(things.part, lambda p: p.source if isinstance(p, Extreme) and p.number == 0 else p)
+        said = match["of"] or match["by"] or match["key"] or ""
         way = _WAY.search(f" {said}")
         key, node = f" {said}"[: way.start()] if way else said, things.members[0]
         key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
-        best = match["from"] or match["first"] or (way and (way["from"] or way["first"]))
+        best = match["from"] or match["first"] or match["best"] or (way and (way["from"] or way["first"]))
         name = self.last.reader.graph.label(node)
         found: list[FollowUp] = []
 
@@ -506,6 +514,8 @@ class OfSet:
             found.append(
                 FollowUp(f"Which {singular(self.noun)} is the {best}?", by_best, rank=2 if key else 0)
             )
+        if best and not key and (many := re.fullmatch(r"(?:most|least|fewest)\s+(\w+)", best, re.I)):
+            found.append(FollowUp(f"How many {many[1]} does {name} have?", by_key, (name,), rank=3))
         if match["up"] and not key:
             found += [
                 FollowUp(self.question, query=query)

@@ -17,6 +17,7 @@ from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
 from clew.query.tree import (
     Anchor,
+    Both,
     Compared,
     Counted,
     Either,
@@ -38,6 +39,7 @@ from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
+from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 from clew.types import Answer, Thread
 
@@ -420,7 +422,8 @@ class LastAnswer:
         if self.named_in_open is not None:
             return [self.named_in_open]
         named = entities_of(self.query) if self.query else ()
-        return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+        found += [self.one(n) for n in named if all(r.is_set or r.node != n for r in found)]
+        return [*found, *(r for r in self.met if all(r.node != other.node for other in found))]
 
     @cached_property
     def named_in_open(self) -> Referent | None:
@@ -460,6 +463,24 @@ class LastAnswer:
             is_one = False
         begin, end = self.reader.graph.out.span(node)
         return Referent(Anchor(node), node, is_one, sex=sex, is_value=not types and begin == end)
+
+    def is_group(self, referent: Referent) -> bool:
+        """Whether one thing is many people: a jury, a company."""
+        nouns = (label.split()[-1] for label in labels_of(self.reader, referent.node))
+        return not referent.is_value and any(Lexicon.load().classes(n).get("group", 0.0) > 0.5 for n in nouns)
+
+    @cached_property
+    def met(self) -> list[Referent]:
+        """The one thing on the way to the answer that the last question calls *a* or *an*: *who has a dog?*."""
+        query, found = self.query, list[Referent]()
+        if query is None or query.ask != "list" or not re.search(r"\ban?\s", self.thread.question):
+            return []
+        for part in parts_of(query.part):
+            if isinstance(part, Walk) and not isinstance(part.source, Anchor):
+                way = Both(part.source, Walk(query.part, opposite(part.step)))
+                nodes = Executor(self.reader.graph).members(way).tolist()
+                found += map(self.one, nodes if len(nodes) == 1 else ())
+        return found
 
     def _sex(self, node: int) -> str:
         """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""
