@@ -143,6 +143,7 @@ _BOTH = re.compile(
     re.I,
 )
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
+_ONE_OF = re.compile(rf"{AUX}\s+(?P<name>.+)\s+(?:(?:one|part|some)\s+of|among)\s+{THEM}", re.I)
 _THE_ONE = re.compile(
     rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
     rf"|(?:of|among)\s+{THEM})\b|(?P<bare>\w{{3,}}(?:er|est))(?=$|\s+(?P<then>[\w-]+))"
@@ -319,6 +320,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.compared(rest)
         or reading.by_member(rest)
         or reading.without(rest)
+        or reading.one_of_set(rest)
         or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
         or [*(reading.of_topic(rest) if is_led else []), *of_set.narrowed(rest, replaces=is_led)]
         or reading.referring(rest)
@@ -599,6 +601,14 @@ class _FollowUps:
         part = Without(things.part, one) if out else Both(things.part, one)
         return [FollowUp(self.question, query=Query("list", part))]
 
+    def one_of_set(self, rest: str) -> list[FollowUp]:
+        """*Is Night Ferry one of them?*: whether the last set has it."""
+        match, things = _ONE_OF.fullmatch(rest), self.last.things
+        node = self.only_name(match["name"]) if match else None
+        if node is None or things is None:
+            return []
+        return [FollowUp(self.question, query=Query("yes", Both(things.part, Anchor(node))))]
+
     def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
         """*And after?* of what was asked for before a date."""
 
@@ -790,6 +800,14 @@ class _FollowUps:
                 return [FollowUp(self.question, query=Query("list", replace(best, number=number, nth=True)))]
             if not self.last.run and number <= len(self.last.answers) == self.last.thread.total:
                 return [FollowUp(self.question, query=Query("list", Anchor(self.last.answers[number - 1])))]
+        if query and nth and len(named := entities_of(query)) == 1:
+            before = (Executor(self.last.reader.graph).listed(q.part).tolist() for q in self.last.earlier[:2])
+            number = _PLACES.index(nth[1].lower())
+            new = next(
+                (nodes[number] for nodes in before if named[0] in nodes[:number] and len(nodes) > number), -1
+            )
+            if new >= 0:  # asked of the first of a list
+                return [FollowUp(self.question, query=_with(query, named[0], new))]
         match = _IN_TURN.search(rest)
         if match is None:
             return []
@@ -884,7 +902,7 @@ class _FollowUps:
             meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
             meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
-        if all(t.norm in _FRAME for t in tokens(rest)):
+        if re.match("who|what|which", rest, re.I) and all(t.norm in _FRAME for t in tokens(rest)):
             meant = meant[:1]  # *who has it* may be asked of anything
         if not meant:
             detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
@@ -913,7 +931,8 @@ class _FollowUps:
                 for r in self.last.referents
                 if self._may_mean(match, r) and not r.is_set and r.node != used.node
             ]
-            if meant and not match["many"]:
+            is_own = self._may_mean(match, used) and self._owns(match, behind[match.end() :])
+            if meant and not match["many"] and not is_own:  # *does that have its own*
                 at = "in " if match["place"] else ""
                 owns = self._owns(match, behind[match.end() :])
                 label = self.last.reader.graph.label(meant[0].node)
@@ -952,7 +971,9 @@ class _FollowUps:
                 FollowUp(f"{rest}?", alone, rank=2),
             ]
         if _HOW.fullmatch(rest):
-            return [self._put(f"{rest} is ", r, "") for r in referents]
+            when = re.match(r"\W*when\b", self.last.thread.question, re.I)
+            swapped = self._in_place(0, when.end(), rest) if when and rest.lower() == "where" else []
+            return [*swapped, *(replace(self._put(f"{rest} is ", r, ""), rank=1) for r in referents)]
         if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower()):
             told = [r for r in referents if not r.is_set and not r.is_value]
             ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]

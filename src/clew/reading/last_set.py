@@ -30,10 +30,12 @@ from clew.query.tree import (
     Related,
     Walk,
     Without,
+    entities_of,
     last_walks,
     mapped,
     parts_of,
     steps_of,
+    with_entity,
 )
 from clew.query.values import NUMBER_WORDS
 from clew.query.words import say
@@ -431,6 +433,11 @@ class OfSet:
             return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
         if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
             return []  # a sum
+        named, query = entities_of(self.last.query) if self.last.query else (), self.last.query
+        if query and rest.lower() == "it" and len(named) == 1 and not isinstance(whole, Anchor):
+            if self.last.focus and len(self.last.focus.members) == 1 and isinstance(query.part, Walk):
+                part = with_entity(query.part, named[0], self.last.focus.members[0])
+                return [FollowUp(self.question, query=replace(query, part=part))]
         found = Query("count" if match["count"] else "list", whole)
         return [] if found == self.last.query and match["count"] else [FollowUp(self.question, query=found)]
 
