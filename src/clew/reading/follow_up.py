@@ -153,9 +153,13 @@ _THE_ONE = re.compile(
 )
 """One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
 _BEST_ALONE = re.compile(r"(?:the\s+)?(\w+est|first|last|best|worst|most|least)(?:\s+ones?)?", re.I)
+_ANY_OF_TYPE = re.compile(r"(?:are\s+there\s+)?any\s+(?:other\s+)?(?P<noun>\w+(?:\s+\w+)?)", re.I)
+_NOUN_ASKED = re.compile(r"\b(?:which|what|how many|any)\s+(\w+)", re.I)
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _BE = r"(?:is|are|was|were)"
 _THERE = rf"{_BE}\s+there"
+_ADJUNCT = re.compile(r"when|where|(?:by|with|for|from|to|at|in|on)\s+(?:whom?|what|which\s+\w+)", re.I)
+"""*By whom?*, *where?*: in the place of the *when* that the last question begins with."""
 _ARE = re.compile(r"\W*(?:who|what)\s+(?:are|were)\s+", re.I)
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
@@ -308,6 +312,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_set.in_order(rest)
         or reading.next_value(rest)
         or (reading.how_many(rest) if is_led else [])
+        or reading.other_type(rest)
         or (reading.named(rest) if is_bare else [])
         or of_set.best_group(rest)
         or of_set.by_group(rest)
@@ -559,6 +564,20 @@ class _FollowUps:
         ways = self._in_place(said.start(), said.end(), f"how many {counted[1]}")
         return [replace(way, is_whole=True) for way in ways]
 
+    def other_type(self, rest: str) -> list[FollowUp]:
+        """*Any coaches?*: what the last question asks of things of another type."""
+        asked = self.last.thread.question
+        match, said = (
+            _ANY_OF_TYPE.fullmatch(rest),
+            re.search(r"\b(?:which|what|how many|any)\s+(\w+)", asked, re.I),
+        )
+        types, noun = self.last.reader.vocabulary.types, match["noun"].lower() if match else ""
+        if match is None or said is None or singular_noun(noun) not in types:
+            return []
+        if singular(said[1].lower()) == singular_noun(noun) or self.last.query is None:
+            return []
+        return self._in_place(*said.span(1), noun)
+
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?*, *and on the 11th?*: the last question of another date."""
         match, query = _NEXT.fullmatch(rest), self.last.query
@@ -607,7 +626,7 @@ class _FollowUps:
         node = self.only_name(match["name"]) if match else None
         if node is None or things is None:
             return []
-        return [FollowUp(self.question, query=Query("yes", Both(things.part, Anchor(node))))]
+        return [FollowUp(self.question, query=Query("every", Anchor(node), things.part))]
 
     def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
         """*And after?* of what was asked for before a date."""
@@ -886,24 +905,7 @@ class _FollowUps:
             return []  # it stands for what is asked for: *which clubs have their own bus*
         if any(m.stop <= match.start() for m in names) and not _is_compared(rest, match):
             return []  # it stands for a name before it
-        meant = [r for r in self.last.referents if self._may_mean(match, r)]
-        answer = self._answered()
-        if answer and (match["thing"] or match["many"]):
-            # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
-            told = [r for r in meant if not r.is_value]
-            meant = told or [answer]
-        is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
-        if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
-            meant = [r for r in meant if r == answer and not r.is_value] or meant
-        are_sets = bool(match["many"]) and any(r.is_set for r in meant)
-        if are_sets:  # else what is one of many people: *which awards do they decide* of a jury
-            meant = [r for r in meant if r.is_set or self.last.is_group(r)]
-        if match["place"]:
-            meant.sort(key=lambda r: r.is_person is True)
-        if match["person"]:
-            meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
-        if re.match("who|what|which", rest, re.I) and all(t.norm in _FRAME for t in tokens(rest)):
-            meant = meant[:1]  # *who has it* may be asked of anything
+        meant = self._meant(match, rest)
         if not meant:
             detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
             return Abstention("unplaced", detail)
@@ -917,11 +919,35 @@ class _FollowUps:
                 before, after = _of_one(before_it), singular_noun(after)  # *who are their managers*
             elif match["many"] and not r.is_set:
                 before = _of_one(before_it)
-            rank = int(are_sets and not r.is_set)
+            rank = int(meant[0].is_set and not r.is_set and bool(match["many"]))
             ways += [replace(self._put(before + place, r, after), rank=rank) for place in places]
         others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
         is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
         return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
+
+    def _meant(self, match: re.Match[str], rest: str) -> list[Referent]:
+        """What a pronoun of a question may stand for, the likeliest first."""
+        meant = [r for r in self.last.referents if self._may_mean(match, r)]
+        answer = self._answered()
+        if answer and (match["thing"] or match["many"]):
+            # A client may be a company; what asked for it, *Private*, is nothing of which more is asked.
+            told = [r for r in meant if not r.is_value]
+            meant = told or [answer]
+        is_who = answer and (answer.is_person or re.match(r"\W*who", self.last.thread.question, re.I))
+        if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
+            meant = [r for r in meant if r == answer and not r.is_value] or meant
+        if match["many"] and any(r.is_set for r in meant):
+            # Behind the set what is one of many people: *which awards do they decide* of a jury.
+            meant = sorted(
+                (r for r in meant if r.is_set or self.last.is_group(r)), key=lambda r: not r.is_set
+            )
+        if match["place"]:
+            meant.sort(key=lambda r: r.is_person is True)
+        if match["person"]:
+            meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
+        if re.match("who|what|which", rest, re.I) and all(t.norm in _FRAME for t in tokens(rest)):
+            return meant[:1]  # *who has it* may be asked of anything
+        return meant
 
     def _rest_of(self, used: Referent, behind: str) -> str:
         """What stands behind a pronoun, with names for others in it: *is he older than her*."""
@@ -950,13 +976,18 @@ class _FollowUps:
         referents, things = self.last.referents, self.last.things
         if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
             return OfTurns(self.last, self.question).which_of(which["noun"].lower())
+        when, asks = _ADJUNCT.match(self.last.thread.question), re.sub(r"^(wh\w+) (\w+)$", r"\2 \1", rest)
+        swapped = self._in_place(0, when.end(), asks) if when and _ADJUNCT.fullmatch(asks) else []
         if which and self._is_known(which["noun"]):
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
             # *On which machine?* is no question by itself.
             meant = [r for r in referents if not r.is_value] or referents
-            return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in meant[:1]]
+            ways = [
+                replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"], rank=1) for r in meant[:1]
+            ]
+            return [*swapped, *ways]
         is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
         if (the := _THE.fullmatch(rest)) and not is_ranked:
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
@@ -971,14 +1002,12 @@ class _FollowUps:
                 FollowUp(f"{rest}?", alone, rank=2),
             ]
         if _HOW.fullmatch(rest):
-            when = re.match(r"\W*when\b", self.last.thread.question, re.I)
-            swapped = self._in_place(0, when.end(), rest) if when and rest.lower() == "where" else []
             return [*swapped, *(replace(self._put(f"{rest} is ", r, ""), rank=1) for r in referents)]
         if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower()):
             told = [r for r in referents if not r.is_set and not r.is_value]
             ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]
             return [replace(w, rank=int(r.node in self.last.answers), is_whole=True) for w, r in ways]
-        return self.than_last(rest)
+        return swapped or self.than_last(rest)
 
     def _is_verb(self, word: str) -> bool:
         nouns = self.last.reader.vocabulary.nouns

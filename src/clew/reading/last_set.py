@@ -38,6 +38,7 @@ from clew.query.tree import (
     with_entity,
 )
 from clew.query.values import NUMBER_WORDS
+from clew.query.vocabulary import NUMBER
 from clew.query.words import say
 from clew.reading.certainty import Around
 from clew.reading.comparisons import BEST_FIRST, EARLIER, FEWER, LATER, MOST, is_comparative
@@ -430,16 +431,30 @@ class OfSet:
             value: Part = best
             for step in best.steps:
                 value = Walk(value, step)
-            return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
+            each = best.steps[:1] if best.counted and len(self.last.answers) > 1 else ()  # as many each
+            by = tuple(opposite(step) for step in each)
+            return [FollowUp(self.question, query=Query("count" if best.counted else "list", value, by=by))]
         if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
             return []  # a sum
-        named, query = entities_of(self.last.query) if self.last.query else (), self.last.query
-        if query and rest.lower() == "it" and len(named) == 1 and not isinstance(whole, Anchor):
-            if self.last.focus and len(self.last.focus.members) == 1 and isinstance(query.part, Walk):
-                part = with_entity(query.part, named[0], self.last.focus.members[0])
-                return [FollowUp(self.question, query=replace(query, part=part))]
+        if rest.lower() == "it" and (asked := self._asked_of_other(whole)):
+            return [FollowUp(self.question, query=asked)]
         found = Query("count" if match["count"] else "list", whole)
         return [] if found == self.last.query and match["count"] else [FollowUp(self.question, query=found)]
+
+    def _asked_of_other(self, whole: Part) -> Query | None:
+        """What the last question asks of one thing, of *the other one*."""
+        query, other = self.last.query, self.last.focus
+        named = entities_of(query) if query else ()
+        is_other = other is not None and len(other.members) == 1 and not isinstance(whole, Anchor)
+        if (
+            query is None
+            or other is None
+            or not is_other
+            or len(named) != 1
+            or not isinstance(query.part, Walk)
+        ):
+            return None
+        return replace(query, part=with_entity(query.part, named[0], other.members[0]))
 
     def of_same(self, rest: str) -> list[FollowUp]:
         """*Do they play for the same team?*: whether what is read of one of them is that of the others."""
@@ -481,21 +496,15 @@ class OfSet:
             return []
         # Another order takes the place of the last.
         whole = mapped(things.part, lambda p: p.source if isinstance(p, Extreme) and p.number == 0 else p)
-        said = match["of"] or match["by"] or match["key"] or ""
-        way = _WAY.search(f" {said}")
-        key, node = f" {said}"[: way.start()] if way else said, things.members[0]
-        key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
-        best = match["from"] or match["first"] or match["best"] or (way and (way["from"] or way["first"]))
+        key, best, is_down = _order_of(match)
+        node = things.members[0]
         name = self.last.reader.graph.label(node)
-        found: list[FollowUp] = []
 
         def sorted_by(steps: tuple[Step, ...], is_counted: bool) -> Query | None:
             if best and _comparative(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
                 largest = None if self._is_of_time(steps) else True
             else:
-                largest = self._is_downwards(
-                    best, bool(match["down"] or (way and way["down"])), steps[-1], is_counted
-                )
+                largest = self._is_downwards(best, is_down, steps[-1], is_counted)
             return None if largest is None else Query("list", Extreme(whole, steps, is_counted, largest, 0))
 
         def by_key(query: Query) -> Query | None:
@@ -514,9 +523,8 @@ class OfSet:
                 return None
             return Query("list", replace(ranked, source=whole, number=0, nth=False, among=None))
 
-        if key:
-            found.append(FollowUp(f"What is the {key} of {name}?", by_key, (name,)))
-            found.append(FollowUp(f"When was {name} {_as_participle(key)}?", by_key, (name,), rank=1))
+        texts = [f"What is the {key} of {name}?", f"When was {name} {_as_participle(key)}?"] if key else []
+        found = [FollowUp(text, by_key, (name,), rank=rank) for rank, text in enumerate(texts)]
         if best:
             found.append(
                 FollowUp(f"Which {singular(self.noun)} is the {best}?", by_best, rank=2 if key else 0)
@@ -524,11 +532,8 @@ class OfSet:
         if best and not key and (many := re.fullmatch(r"(?:most|least|fewest)\s+(\w+)", best, re.I)):
             found.append(FollowUp(f"How many {many[1]} does {name} have?", by_key, (name,), rank=3))
         if match["up"] and not key:
-            found += [
-                FollowUp(self.question, query=query)
-                for steps in self._only_time()
-                if (query := Query("list", Extreme(whole, steps, False, False, 0)))
-            ]
+            orders = (Extreme(whole, steps, False, False, 0) for steps in self._only_time())
+            found += [FollowUp(self.question, query=Query("list", order)) for order in orders]
         return found
 
     def _only_time(self) -> list[tuple[Step, ...]]:
@@ -572,8 +577,24 @@ class OfSet:
 
     def best_group(self, rest: str) -> list[FollowUp] | Abstention:
         """*Which has the most?* of what was counted by group."""
-        query, best = self.last.query, _GROUP_BEST.fullmatch(rest)
-        if query is None or not query.by or query.ask == "list" or best is None:
+        query, best, kinds = (
+            self.last.query,
+            _GROUP_BEST.fullmatch(rest),
+            self.last.reader.vocabulary.kinds_reached,
+        )
+        if query is None or best is None:
+            return []
+        largest = _comparative(best["word"].lower()) not in FEWER
+        match query:
+            case Query("sum" | "average" | "list", Walk(source, step)) if kinds[step] == NUMBER and (
+                not isinstance(source, Anchor) and (not query.by or query.ask == "list")
+            ):
+                return [
+                    FollowUp(self.question, query=Query("list", Extreme(source, (step,), False, largest)))
+                ]
+            case _:
+                pass
+        if not query.by or query.ask == "list":
             return []
         if query.period or query.ask != "count":
             return Abstention("unplaced", f'I cannot tell which group "{rest}" asks for: none was counted')
@@ -581,7 +602,6 @@ class OfSet:
         for step in query.by:
             groups = Walk(groups, step)
         back = tuple(opposite(step) for step in query.by[::-1])
-        largest = _comparative(best["word"].lower()) not in FEWER
         found = Extreme(groups, back, counted=True, largest=largest, among=query.part)
         return [FollowUp(self.question, query=Query("list", found))]
 
@@ -835,6 +855,16 @@ class _How:
 
 
 _MORE = frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller", "heavier", "wider"))
+
+
+def _order_of(match: re.Match[str]) -> tuple[str, str | None, bool]:
+    """What a set is to be sorted by, what of it comes first, and whether downwards."""
+    said = f" {match['of'] or match['by'] or match['key'] or ''}"
+    way = _WAY.search(said)
+    key = said[: way.start()] if way else said
+    key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
+    best = match["from"] or match["first"] or match["best"] or (way and (way["from"] or way["first"]))
+    return key, best, bool(match["down"] or (way and way["down"]))
 
 
 def _of_two(rest: str) -> str:

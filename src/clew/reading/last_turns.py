@@ -107,7 +107,8 @@ class OfTurns:
         if (match := _SAME_VALUE.fullmatch(rest)) and (
             is_amount or (is_number and query.ask == "list" and self.last.thread.total > 1)
         ):
-            return [FollowUp(self.question, query=replace(query, ask=_AMOUNTS[match["amount"].lower()]))]
+            found = replace(query, ask=_AMOUNTS[match["amount"].lower()], by=())
+            return [FollowUp(self.question, query=found)]
         if best := WHICH_IS_MORE.fullmatch(rest) or WHICH_IS_MORE.fullmatch(
             re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
         ):
@@ -260,14 +261,17 @@ class OfTurns:
         for key in dict.fromkeys(keys):
             if len(executor.on_edges(query.part, key).places):
                 labelled.append((key, Query("list", query.part, key=key)))
+        is_of_edge = bool(labelled)
         if not labelled and len(walks) == 1:
-            head = query.part if is_backward(walks[0].step) else walks[0].source
+            head, tail = (query.part, walks[0].source)[:: 1 if is_backward(walks[0].step) else -1]
             labelled = self._dates_of(executor, head, walks[0].step)
+            labelled += self._dates_of(executor, tail, walks[0].step) if bound else []
         is_end = bound in ("until", "till")
         want, unwanted = (_END, _BEGIN) if is_end else (_BEGIN, _END) if bound else (_NO_WORDS, _NO_WORDS)
         best = [dated for label, dated in labelled if want & set(label.split())]
         rest = [dated for label, dated in labelled if not unwanted & set(label.split())]
-        return best if len(best) == 1 else rest
+        # *Since when is she the coach* is not when the club was founded.
+        return best if len(best) == 1 or (bound and not is_of_edge) else rest
 
     def _dates_of(self, executor: Executor, head: Part, step: Step) -> list[tuple[str, Query]]:
         """The dates of a record with their labels: only those that share a word with a step, if there are."""

@@ -223,8 +223,9 @@ class LastAnswer:
     @cached_property
     def is_behind_open(self) -> bool:
         """Whether a question that went on from `query` was left open: *it* may be what that asked for."""
-        is_open = self.query is not None and not self.thread.total
-        return is_open and bool(len(Executor(self.reader.graph).members(self.query.part)))
+        if self.query is None or self.thread.total:
+            return False
+        return len(Executor(self.reader.graph).members(self.query.part)) > 0
 
     def read(self, text: str, around: Around | None = None) -> Query | None:
         """The query of a text, without the places of it; None where it is not sure."""
@@ -471,7 +472,7 @@ class LastAnswer:
 
     @cached_property
     def met(self) -> list[Referent]:
-        """The one thing on the way to the answer that the last question calls *a* or *an*: *who has a dog?*."""
+        """The one thing on the way to the answer that is called *a* or *an*: *who has a dog?*."""
         query, found = self.query, list[Referent]()
         if query is None or query.ask != "list" or not re.search(r"\ban?\s", self.thread.question):
             return []
