@@ -64,7 +64,7 @@ from clew.reading.last_set import (
 from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
-from clew.reading.thread import LastAnswer, Referent, either
+from clew.reading.thread import LastAnswer, Referent, either, unordered
 from clew.text.inflection import is_participle, is_person, singular, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
 from clew.text.normalise import tokens
@@ -384,7 +384,8 @@ class _FollowUps:
             or (goes_on(self.question) and (is_elliptic or self.leans(rest)))
         ):
             return Abstention("unplaced", "this goes on from the last question, which was not answered")
-        return []
+        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
+        return [self._alone(rest)] if _THE.fullmatch(rest) and not is_ranked else []
 
     # names
 
@@ -564,7 +565,7 @@ class _FollowUps:
         ways = self._in_place(said.start(), said.end(), f"how many {counted[1]}")
         return [replace(way, is_whole=True) for way in ways]
 
-    def other_type(self, rest: str) -> list[FollowUp]:
+    def other_type(self, rest: str) -> list[FollowUp] | Abstention:
         """*Any coaches?*: what the last question asks of things of another type."""
         asked = self.last.thread.question
         match, said = (
@@ -572,10 +573,10 @@ class _FollowUps:
             re.search(r"\b(?:which|what|how many|any)\s+(\w+)", asked, re.I),
         )
         types, noun = self.last.reader.vocabulary.types, match["noun"].lower() if match else ""
-        if match is None or said is None or singular_noun(noun) not in types:
+        if match is None or singular_noun(noun) not in types:
             return []
-        if singular(said[1].lower()) == singular_noun(noun) or self.last.query is None:
-            return []
+        if said is None or singular(said[1].lower()) == singular_noun(noun):
+            return Abstention("unplaced", f'I cannot tell what is asked of "{noun}" after the last question')
         return self._in_place(*said.span(1), noun)
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
@@ -626,7 +627,7 @@ class _FollowUps:
         node = self.only_name(match["name"]) if match else None
         if node is None or things is None:
             return []
-        return [FollowUp(self.question, query=Query("every", Anchor(node), things.part))]
+        return [FollowUp(self.question, query=Query("every", Anchor(node), unordered(things.part)))]
 
     def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
         """*And after?* of what was asked for before a date."""
@@ -645,6 +646,8 @@ class _FollowUps:
     def others(self, rest: str) -> list[FollowUp]:
         """*What else did he found?*: what a relation of the last turns leads back to but what was told."""
         is_said, vocabulary = bool(_ELSE.fullmatch(rest)), self.last.reader.vocabulary
+        is_bare = rest.lower() in ("who else", "what else")  # but not after *who*: are there more answers?
+        is_said = is_said and not (is_bare and self.last.thread.question.lower().startswith(rest[:3].lower()))
         pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
         executor, told = Executor(self.last.reader.graph), list[tuple[Referent, int, Step]]()
         for query in filter(None, (self.last.query, *self.last.earlier)) if is_said else ():
@@ -657,10 +660,14 @@ class _FollowUps:
         if pronoun and pronoun["person"]:
             told.sort(key=lambda each: each[0].is_person is not True)
         for referent, source, step in told:
-            if pronoun is None or referent.is_value or not self._may_mean(pronoun, referent):
+            if referent.is_value or not (self._may_mean(pronoun, referent) if pronoun else is_bare):
+                continue
+            if is_bare and (self.last.one(source).is_person is False) == rest.lower().startswith("who"):
                 continue
             part: Part = Without(Walk(referent.part, vocabulary.back_over(step)), Anchor(source))
-            text = _OTHER.sub("", f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}")
+            text = _OTHER.sub(
+                "", rest if pronoun is None else f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}"
+            )
             for token in (t for t in tokens(text) if t.norm.isalnum() and t.norm not in _FRAME):
                 types = [
                     OfType(t)
@@ -991,16 +998,7 @@ class _FollowUps:
         is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
         if (the := _THE.fullmatch(rest)) and not is_ranked:
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
-            executor = Executor(self.last.reader.graph)
-
-            def alone(query: Query) -> Query | None:
-                is_one = query.ask != "list" or len(executor.members(query.part)) == 1
-                return query if is_one else None  # *who was the master?* asks for one of many
-
-            return [
-                *(replace(way, rank=int(r.is_set)) for way, r in ways),
-                FollowUp(f"{rest}?", alone, rank=2),
-            ]
+            return [*(replace(way, rank=int(r.is_set)) for way, r in ways), self._alone(rest)]
         if _HOW.fullmatch(rest):
             return [*swapped, *(replace(self._put(f"{rest} is ", r, ""), rank=1) for r in referents)]
         if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower()):
@@ -1008,6 +1006,15 @@ class _FollowUps:
             ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]
             return [replace(w, rank=int(r.node in self.last.answers), is_whole=True) for w, r in ways]
         return swapped or self.than_last(rest)
+
+    def _alone(self, rest: str) -> FollowUp:
+        """*Who was the master?* as a whole question, which asks for one of many."""
+        executor = Executor(self.last.reader.graph)
+
+        def alone(query: Query) -> Query | None:
+            return query if query.ask != "list" or len(executor.members(query.part)) == 1 else None
+
+        return FollowUp(f"{rest}?", alone, rank=2)
 
     def _is_verb(self, word: str) -> bool:
         nouns = self.last.reader.vocabulary.nouns

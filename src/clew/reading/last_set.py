@@ -32,7 +32,6 @@ from clew.query.tree import (
     Without,
     entities_of,
     last_walks,
-    mapped,
     parts_of,
     steps_of,
     with_entity,
@@ -43,7 +42,7 @@ from clew.query.words import say
 from clew.reading.certainty import Around
 from clew.reading.comparisons import BEST_FIRST, EARLIER, FEWER, LATER, MOST, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
-from clew.reading.thread import LastAnswer
+from clew.reading.thread import LastAnswer, unordered
 from clew.text.inflection import singular, singular_noun, singular_of
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
@@ -149,7 +148,7 @@ _ALSO = re.compile(
     re.I,
 )
 """Words that go on with what else is so of a set, behind *and*: *and have a pool?*."""
-_GROUP_BEST = re.compile(
+GROUP_BEST = re.compile(
     r"(?:(?:which|what|who)(?:\s+ones?|\s+of\s+(?:them|those|these)|\s+\w+)?\s+(?:has|have|had|got|is|was|are|were)\s+)?(?:the\s+)?"
     r"(?P<word>most|fewest|least|highest|lowest|largest|smallest|biggest)(?:\s+ones?)?",
     re.I,
@@ -495,13 +494,13 @@ class OfSet:
         if match is None or things is None or not things.members or not self._called(match["noun"]):
             return []
         # Another order takes the place of the last.
-        whole = mapped(things.part, lambda p: p.source if isinstance(p, Extreme) and p.number == 0 else p)
+        whole = unordered(things.part)
         key, best, is_down = _order_of(match)
         node = things.members[0]
         name = self.last.reader.graph.label(node)
 
         def sorted_by(steps: tuple[Step, ...], is_counted: bool) -> Query | None:
-            if best and _comparative(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
+            if best and comparative_of(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
                 largest = None if self._is_of_time(steps) else True
             else:
                 largest = self._is_downwards(best, is_down, steps[-1], is_counted)
@@ -550,7 +549,7 @@ class OfSet:
         """Whether the largest comes first: *descending*, *oldest first*, *latest first*."""
         if best is None:
             return is_down
-        more = _comparative(best.lower().split()[0])
+        more = comparative_of(best.lower().split()[0])
         if (
             self.last.reader.vocabulary.is_of_time(opposite(step))
             and not is_counted
@@ -579,12 +578,12 @@ class OfSet:
         """*Which has the most?* of what was counted by group."""
         query, best, kinds = (
             self.last.query,
-            _GROUP_BEST.fullmatch(rest),
+            GROUP_BEST.fullmatch(rest),
             self.last.reader.vocabulary.kinds_reached,
         )
         if query is None or best is None:
             return []
-        largest = _comparative(best["word"].lower()) not in FEWER
+        largest = comparative_of(best["word"].lower()) not in FEWER
         match query:
             case Query("sum" | "average" | "list", Walk(source, step)) if kinds[step] == NUMBER and (
                 not isinstance(source, Anchor) and (not query.by or query.ask == "list")
@@ -612,7 +611,7 @@ class OfSet:
             return []
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
-            largest = _comparative(most["word"].lower()) not in FEWER
+            largest = comparative_of(most["word"].lower()) not in FEWER
             return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
         texts, how = self._texts(rest, noun, replaces=replaces)
         texts = [_BEST_ONE.sub("", text) for text in texts]
@@ -914,7 +913,7 @@ def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
     if by := re.fullmatch(rf"(?P<best>{MOST})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
-        way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
+        way = "lowest" if comparative_of(by["best"].lower().split()[0]) in FEWER else "highest"
         return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
         rf"(?:top|bottom|first|last)\s+(?:{_NUMBERS})\b", best, re.I
@@ -923,8 +922,9 @@ def _the_best(best: str, noun: str) -> str:
     return f"Which {noun} is the {best}"
 
 
-def _comparative(superlative: str) -> str:
-    """*Oldest* → *older*."""
+def comparative_of(superlative: str) -> str:
+    """*Oldest* → *older*, *the most* → *more*."""
+    superlative = superlative.lower().removeprefix("the ")
     return {"most": "more", "least": "less", "best": "better", "worst": "worse"}.get(
         superlative, superlative.removesuffix("st") + "r"
     )

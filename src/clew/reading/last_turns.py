@@ -33,7 +33,7 @@ from clew.query.tree import (
 from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANYONE, FUNCTION, LIGHT
-from clew.reading.last_set import AUX, THEM, WHICH_IS_MORE, FollowUp
+from clew.reading.last_set import AUX, GROUP_BEST, THEM, WHICH_BEST, WHICH_IS_MORE, FollowUp, comparative_of
 from clew.reading.thread import LastAnswer, changes, either, labels_of
 from clew.text.inflection import singular
 from clew.text.normalise import tokens
@@ -113,6 +113,9 @@ class OfTurns:
             re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
         ):
             return self.most_of_run(best[0])
+        best = GROUP_BEST.fullmatch(rest) or WHICH_BEST.fullmatch(rest)
+        if best and (of_run := self.most_of_run(f"which is {comparative_of(best[1])}")):
+            return of_run
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):

@@ -142,6 +142,11 @@ def either(parts: Iterable[Part]) -> Part:
     return reduce(Either, parts)
 
 
+def unordered(part: Part) -> Part:
+    """A set without the order that was asked for."""
+    return mapped(part, lambda p: p.source if isinstance(p, Extreme) and p.number == 0 else p)
+
+
 def labels_of(reader: QuestionReader, node: int) -> list[str]:
     """The types of a node, then the relations that lead to it, in words."""
     vocabulary, into = reader.vocabulary, reader.graph.into
