@@ -122,7 +122,9 @@ _THE = re.compile(
 )
 _TOPIC = re.compile(rf"(?P<topic>[^,]+),\s*(?P<asked>(?:who|wh[aei]\w+|how|{AUX})\b.+)", re.I)
 """*What about Dune, when did that come out*: what is asked, and of what."""
-_DOES_ALONE = re.compile(rf"(?:who|what|how\s+(?:many|much))(?:\s+{AUX})?\s+(?P<verb>\w+)", re.I)
+_DOES_ALONE = re.compile(
+    rf"(?:(?P<who>who|what)|(?:who|what|how\s+(?:many|much))(?:\s+{AUX})?)\s+(?P<verb>\w+)", re.I
+)
 """*Who conducted?*, *how many came?*, with nothing behind the verb."""
 _NO_MORE = re.compile(rf"(?:who|wh[aei]\w+|how(?:\s+\w+)?)\s+{AUX}\s+(?:s?he|it|they|that|those)", re.I)
 """*And Ann, who has she?*: a question of which nothing but the name is new."""
@@ -381,6 +383,7 @@ class _FollowUps:
         if (
             _POINTS.search(rest)
             or self._which_at(rest)
+            or _ANY_OF_TYPE.fullmatch(rest)
             or (goes_on(self.question) and (is_elliptic or self.leans(rest)))
         ):
             return Abstention("unplaced", "this goes on from the last question, which was not answered")
@@ -1001,7 +1004,7 @@ class _FollowUps:
             return [*(replace(way, rank=int(r.is_set)) for way, r in ways), self._alone(rest)]
         if _HOW.fullmatch(rest):
             return [*swapped, *(replace(self._put(f"{rest} is ", r, ""), rank=1) for r in referents)]
-        if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower()):
+        if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower(), bool(does["who"])):
             told = [r for r in referents if not r.is_set and not r.is_value]
             ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]
             return [replace(w, rank=int(r.node in self.last.answers), is_whole=True) for w, r in ways]
@@ -1016,8 +1019,10 @@ class _FollowUps:
 
         return FollowUp(f"{rest}?", alone, rank=2)
 
-    def _is_verb(self, word: str) -> bool:
+    def _is_verb(self, word: str, is_behind_who: bool) -> bool:
         nouns = self.last.reader.vocabulary.nouns
+        if is_behind_who:
+            return word not in FUNCTION
         return is_participle(word) or (Lexicon.load().mostly_verb(word) and singular(word) not in nouns)
 
     def _is_known(self, noun: str) -> bool:
