@@ -387,8 +387,7 @@ class _FollowUps:
             or (goes_on(self.question) and (is_elliptic or self.leans(rest)))
         ):
             return Abstention("unplaced", "this goes on from the last question, which was not answered")
-        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
-        return [self._alone(rest)] if _THE.fullmatch(rest) and not is_ranked else []
+        return [self._alone(rest)] if _THE.fullmatch(rest) and not _is_ranked(rest) else []
 
     # names
 
@@ -439,11 +438,9 @@ class _FollowUps:
         if not text.lower().startswith("the "):
             return None
         ways = _ways(self.last, self.question, text, is_led=True)
-        queries = (
-            []
-            if isinstance(ways, Abstention)
-            else (w.query or self.last.read(w.text, w.around) for w in ways)
-        )
+        if isinstance(ways, Abstention):
+            return None
+        queries = (way.query or self.last.read(way.text, way.around) for way in ways)
         return next((query.part for query in queries if query and query.ask in ("list", "count")), None)
 
     def named(self, rest: str) -> list[FollowUp] | Abstention:
@@ -531,16 +528,10 @@ class _FollowUps:
             return []
         told, executor = [self.last.one(node) for node in self.last.told], Executor(self.last.reader.graph)
         said = re.sub(r"^who is the one (?:who|that|which) ", "who ", f"who is {rest}", flags=re.I)
-        match = _PRONOUN.search(said)
-        texts = (
-            [
-                self._put(said[: match.start()], r, said[match.end() :]).text
-                for r in told
-                if self._may_mean(match, r)
-            ]
-            if match
-            else [said]
-        )
+        texts = [said]
+        if match := _PRONOUN.search(said):
+            meant = (r for r in told if self._may_mean(match, r))
+            texts = [self._put(said[: match.start()], r, said[match.end() :]).text for r in meant]
         for described in filter(None, map(self.last.read, texts)):
             nodes = executor.members(described.part).tolist() if described.ask == "list" else []
             if len(nodes) == 1 and (alike := self.last.alike(nodes[0])):
@@ -570,11 +561,7 @@ class _FollowUps:
 
     def other_type(self, rest: str) -> list[FollowUp] | Abstention:
         """*Any coaches?*: what the last question asks of things of another type."""
-        asked = self.last.thread.question
-        match, said = (
-            _ANY_OF_TYPE.fullmatch(rest),
-            re.search(r"\b(?:which|what|how many|any)\s+(\w+)", asked, re.I),
-        )
+        match, said = _ANY_OF_TYPE.fullmatch(rest), _NOUN_ASKED.search(self.last.thread.question)
         types, noun = self.last.reader.vocabulary.types, match["noun"].lower() if match else ""
         if match is None or singular_noun(noun) not in types:
             return []
@@ -668,9 +655,8 @@ class _FollowUps:
             if is_bare and (self.last.one(source).is_person is False) == rest.lower().startswith("who"):
                 continue
             part: Part = Without(Walk(referent.part, vocabulary.back_over(step)), Anchor(source))
-            text = _OTHER.sub(
-                "", rest if pronoun is None else f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}"
-            )
+            start, stop = pronoun.span() if pronoun else (0, 0)
+            text = _OTHER.sub("", f"{rest[:start]}{rest[stop:]}")
             for token in (t for t in tokens(text) if t.norm.isalnum() and t.norm not in _FRAME):
                 types = [
                     OfType(t)
@@ -948,9 +934,8 @@ class _FollowUps:
             meant = [r for r in meant if r == answer and not r.is_value] or meant
         if match["many"] and any(r.is_set for r in meant):
             # Behind the set what is one of many people: *which awards do they decide* of a jury.
-            meant = sorted(
-                (r for r in meant if r.is_set or self.last.is_group(r)), key=lambda r: not r.is_set
-            )
+            meant = [r for r in meant if r.is_set or self.last.is_group(r)]
+            meant.sort(key=lambda r: not r.is_set)
         if match["place"]:
             meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
@@ -998,8 +983,7 @@ class _FollowUps:
                 replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"], rank=1) for r in meant[:1]
             ]
             return [*swapped, *ways]
-        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
-        if (the := _THE.fullmatch(rest)) and not is_ranked:
+        if (the := _THE.fullmatch(rest)) and not _is_ranked(rest):
             ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
             return [*(replace(way, rank=int(r.is_set)) for way, r in ways), self._alone(rest)]
         if _HOW.fullmatch(rest):
@@ -1022,7 +1006,7 @@ class _FollowUps:
     def _is_verb(self, word: str, is_behind_who: bool) -> bool:
         nouns = self.last.reader.vocabulary.nouns
         if is_behind_who:
-            return word not in FUNCTION
+            return word not in FUNCTION and word != "else"
         return is_participle(word) or (Lexicon.load().mostly_verb(word) and singular(word) not in nouns)
 
     def _is_known(self, noun: str) -> bool:
@@ -1158,6 +1142,10 @@ def _it(that: re.Match[str]) -> str:
 _COMPARING = (
     LATER | EARLIER | FEWER | frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller"))
 )
+
+
+def _is_ranked(rest: str) -> bool:
+    return bool(SUPERLATIVE.search(rest)) or any(is_comparative(t.norm) for t in tokens(rest))
 
 
 def _of_one(before: str) -> str:
