@@ -433,7 +433,7 @@ class Thread(_Fields):
 
     `query` is in Clew's notation, None where it has none; `ids` are those of the first 20 of `total` answers.
     `earlier` are the queries of four turns before, the last one first. A question that was not answered has
-    a `total` of 0, and a query only where nothing fulfils it.
+    a `total` of 0, and a query only where nothing fulfils it; *And Krakow?* leaves that of the turn before.
     """
 
     question: str
@@ -450,8 +450,10 @@ class Thread(_Fields):
 
     def behind(self, thread: Thread | None) -> Thread:
         """The thread of this turn behind another one."""
-        if thread is None or thread is self:
+        if thread is None:
             return self
+        if (thread.question, thread.query) == (self.question, self.query):
+            return replace(self, earlier=thread.earlier)
         queries = thread.earlier if thread.query is None else (thread.query, *thread.earlier)
         return replace(self, earlier=queries[:4])
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from clew.graph.steps import Step, opposite, relation_of
+from clew.graph.steps import Step, opposite
 from clew.graph.values import MONTHS
 from clew.query.execute import Executor
 from clew.query.tree import (
@@ -42,7 +42,7 @@ from clew.query.tree import (
     parts_of,
     with_entity,
 )
-from clew.query.vocabulary import DATE, NUMBER, UNEXPLAINED
+from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.called import asks_for_names, in_language
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative, sign_beside
 from clew.reading.english import FUNCTION, HAVING, LIGHT, PREPOSITIONS, SUPERLATIVE
@@ -58,15 +58,16 @@ from clew.reading.last_set import (
     FollowUp,
     OfSet,
     goes_on_from_set,
+    is_noun,
     sets_meant,
 )
 from clew.reading.last_turns import OfTurns, goes_on_from_turns
 from clew.reading.left_open import near_names
 from clew.reading.mentions import PARTIAL, PLURAL, Mention
-from clew.reading.thread import LastAnswer, Referent, either
-from clew.text.inflection import is_person, singular
+from clew.reading.thread import LastAnswer, Referent, either, unordered
+from clew.text.inflection import is_participle, is_person, singular, singular_noun
 from clew.text.lexicon import NOUN, Lexicon
-from clew.text.normalise import Token, tokens
+from clew.text.normalise import tokens
 from clew.types import Abstention
 
 __all__ = ["Around", "FollowUp", "follow_ups", "goes_on"]
@@ -112,7 +113,7 @@ _HAVE = re.compile(
     re.I,
 )
 _ROLE = re.compile(
-    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?\b|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
+    r"(?:the|its|their)\s+(?P<role>(?!same\b|others?$|rest\b|ones?\b|two\b)[a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were)\s+there\s+\w|\bthere\s+(?:is|are|was|were)\b", re.I)
 _THE = re.compile(
@@ -121,6 +122,10 @@ _THE = re.compile(
 )
 _TOPIC = re.compile(rf"(?P<topic>[^,]+),\s*(?P<asked>(?:who|wh[aei]\w+|how|{AUX})\b.+)", re.I)
 """*What about Dune, when did that come out*: what is asked, and of what."""
+_DOES_ALONE = re.compile(
+    rf"(?:(?P<who>who|what)|(?:who|what|how\s+(?:many|much))(?:\s+{AUX})?)\s+(?P<verb>\w+)", re.I
+)
+"""*Who conducted?*, *how many came?*, with nothing behind the verb."""
 _NO_MORE = re.compile(rf"(?:who|wh[aei]\w+|how(?:\s+\w+)?)\s+{AUX}\s+(?:s?he|it|they|that|those)", re.I)
 """*And Ann, who has she?*: a question of which nothing but the name is new."""
 _OTHER = re.compile(r"\s*\b(?:others?|else)\b", re.I)
@@ -140,6 +145,7 @@ _BOTH = re.compile(
     re.I,
 )
 _EACH = re.compile(rf"\b(?:each|every\s+one)(?:\s+of\s+{THEM}|\s+ones?)?(?=$|,)", re.I)
+_ONE_OF = re.compile(rf"{AUX}\s+(?P<name>.+)\s+(?:(?:one|part|some)\s+of|among)\s+{THEM}", re.I)
 _THE_ONE = re.compile(
     rf"(?<=\w\s)the\s+(?:(?P<best>(?:(?:most|least|more|less)\s+)?[\w-]+)\s+(?:ones?(?:\s+(?:of|among)\s+{THEM})?"
     rf"|(?:of|among)\s+{THEM})\b|(?P<bare>\w{{3,}}(?:er|est))(?=$|\s+(?P<then>[\w-]+))"
@@ -149,9 +155,14 @@ _THE_ONE = re.compile(
 )
 """One of a set in a question of something else: *the coach of the older one*, *the one in Oslo*."""
 _BEST_ALONE = re.compile(r"(?:the\s+)?(\w+est|first|last|best|worst|most|least)(?:\s+ones?)?", re.I)
+_ANY_OF_TYPE = re.compile(r"(?:are\s+there\s+)?any\s+(?:other\s+)?(?P<noun>\w+(?:\s+\w+)?)", re.I)
+_NOUN_ASKED = re.compile(r"\b(?:which|what|how many|any)\s+(\w+)", re.I)
 _HOW_MANY = re.compile(r"how\s+many\s+((?!of\b|are\b|is\b|does\b|do\b|did\b)\w+)", re.I)
 _BE = r"(?:is|are|was|were)"
 _THERE = rf"{_BE}\s+there"
+_ADJUNCT = re.compile(r"when|where|(?:by|with|for|from|to|at|in|on)\s+(?:whom?|what|which\s+\w+)", re.I)
+"""*By whom?*, *where?*: in the place of the *when* that the last question begins with."""
+_ARE = re.compile(r"\W*(?:who|what)\s+(?:are|were)\s+", re.I)
 _HOW = re.compile(r"how\s+(?!many\b|much\b|come\b|so\b)\w+|where", re.I)
 _OTHER_SIDE = re.compile(
     r"(?P<side>before|after|above|below|over|under|more|less|fewer|earlier|later)(?:\s+(?:than\s+)?(?:that|then))?",
@@ -188,7 +199,7 @@ _RESTRICTS = frozenset(
     " other others another".split()
 )
 _IDLE = (FUNCTION | TALK | PREPOSITIONS | {"one", "ones"}) - _RESTRICTS
-_FRAME = FUNCTION | LIGHT
+_FRAME = FUNCTION | LIGHT | frozenset("make makes made give gives gave take takes took".split())
 _MOST_WAYS = 4
 
 
@@ -202,15 +213,20 @@ def follow_ups(last: LastAnswer, question: str) -> list[FollowUp] | Abstention:
     is_led = bool(lead)
     rest = question[lead.end() :] if lead else question
     rest = re.sub(
-        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b)", r"\1 has ", rest, flags=re.I
+        r"\b(who|what|which|where|when|how)['’]s\s+(?=been\b|got\b|had\b|\w+(?:en|wn|one)\s+(?:the|an?|most|more|any)\b)",
+        r"\1 has ",
+        rest,
+        flags=re.I,
     )
     rest = re.sub(r"\b(who|what|which|where|when|how)['’]s\b", r"\1 is", rest, flags=re.I)
     rest = re.sub(
         r",?\s+(?:too|then|again|as well|also|instead|though|exactly)$", "", _POLITE.sub("", rest), flags=re.I
     )
-    if last.query is None and not last.thread.total:
+    is_open = last.query is None and not last.thread.total
+    if is_open or last.is_behind_open:
         is_elliptic = is_led and (not _ASKS.match(rest) or OfSet(last, question).says_more(rest))
-        return _FollowUps(last, question).after_open(rest, is_elliptic=is_elliptic)
+        if is_open or not is_elliptic:
+            return _FollowUps(last, question).after_open(rest, is_elliptic=is_elliptic)
     known = _FollowUps(last, question).known(rest)
     ways = _ways(last, question, known, is_led=is_led)
     if not ways and known != rest:
@@ -273,10 +289,13 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         named = reading.in_turn(rest)
         if named:
             return named
-        if (topic := _TOPIC.fullmatch(rest)) and (node := reading.only_name(topic["topic"])) is not None:
-            if _NO_MORE.fullmatch(topic["asked"]):
+        if topic := _TOPIC.fullmatch(rest):
+            node = reading.only_name(topic["topic"])
+            if node is not None and _NO_MORE.fullmatch(topic["asked"]):
                 return _ways(last, question, topic["topic"], is_led=True)
-            return _ways(last.about(Anchor(node)), question, topic["asked"], is_led=False)
+            part = reading.some_of_set(topic["topic"]) if node is None else Anchor(node)
+            if part is not None:
+                return _ways(last.about(part), question, topic["asked"], is_led=False)
     if WHICH_BEST.fullmatch(rest):
         last = last.before_count()
         of_set, reading = OfSet(last, question), _FollowUps(last, question)
@@ -295,6 +314,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or of_set.in_order(rest)
         or reading.next_value(rest)
         or (reading.how_many(rest) if is_led else [])
+        or reading.other_type(rest)
         or (reading.named(rest) if is_bare else [])
         or of_set.best_group(rest)
         or of_set.by_group(rest)
@@ -307,6 +327,7 @@ def _ways(last: LastAnswer, question: str, rest: str, *, is_led: bool) -> list[F
         or reading.compared(rest)
         or reading.by_member(rest)
         or reading.without(rest)
+        or reading.one_of_set(rest)
         or (reading.of_one(rest) if _ASKS.match(rest) and not is_part else [])
         or [*(reading.of_topic(rest) if is_led else []), *of_set.narrowed(rest, replaces=is_led)]
         or reading.referring(rest)
@@ -359,9 +380,14 @@ class _FollowUps:
             )
             if is_clear and (ways := self.referring(rest)):
                 return ways
-        if _POINTS.search(rest) or (goes_on(self.question) and (is_elliptic or self.leans(rest))):
+        if (
+            _POINTS.search(rest)
+            or self._which_at(rest)
+            or _ANY_OF_TYPE.fullmatch(rest)
+            or (goes_on(self.question) and (is_elliptic or self.leans(rest)))
+        ):
             return Abstention("unplaced", "this goes on from the last question, which was not answered")
-        return []
+        return [self._alone(rest)] if _THE.fullmatch(rest) and not _is_ranked(rest) else []
 
     # names
 
@@ -407,6 +433,16 @@ class _FollowUps:
             case _:
                 return None
 
+    def some_of_set(self, text: str) -> Part | None:
+        """What *the shortest*, *the blue ones* are of the last set, before what is asked of them."""
+        if not text.lower().startswith("the "):
+            return None
+        ways = _ways(self.last, self.question, text, is_led=True)
+        if isinstance(ways, Abstention):
+            return None
+        queries = (way.query or self.last.read(way.text, way.around) for way in ways)
+        return next((query.part for query in queries if query and query.ask in ("list", "count")), None)
+
     def named(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the Cologne Depot?*: the last question with a name or a value for one of its kind."""
         rest = _SAME_TIME.sub("", rest)
@@ -419,7 +455,7 @@ class _FollowUps:
         if not mentions:
             words = [t.text for t in tokens(rest) if t.norm not in FUNCTION]
             if not words or not all(w[0].isupper() for w in words):
-                return self.reworded(rest)
+                return self.reworded(rest) or self._described(query, rest)
             near = near_names(graph, self.last.reader.names, [" ".join(words)])
             return Abstention(
                 "no_entity", f'I cannot place "{" ".join(words)}": no name in this graph is like it', near
@@ -487,15 +523,20 @@ class _FollowUps:
         return [FollowUp(f"{asked[:start]}{said}{asked[stop:]}?", around, is_said=True)]
 
     def _described(self, query: Query, rest: str) -> list[FollowUp]:
-        """*And the head of Oncology?*: in the place of one of its kind that the last question names."""
-        described = self.last.read(f"Who is {rest}?") if re.match("the ", rest, re.I) else None
-        nodes = Executor(self.last.reader.graph).members(described.part).tolist() if described else []
-        if described is None or described.ask != "list" or len(nodes) != 1:
+        """*And the head of Oncology?*, *and the one who runs it?*: in the place of one of its kind."""
+        if not re.match("the ", rest, re.I):
             return []
-        return [
-            FollowUp(self.question, query=_with(query, old, nodes[0]))
-            for old in self.last.alike(nodes[0])[:1]
-        ]
+        told, executor = [self.last.one(node) for node in self.last.told], Executor(self.last.reader.graph)
+        said = re.sub(r"^who is the one (?:who|that|which) ", "who ", f"who is {rest}", flags=re.I)
+        texts = [said]
+        if match := _PRONOUN.search(said):
+            meant = (r for r in told if self._may_mean(match, r))
+            texts = [self._put(said[: match.start()], r, said[match.end() :]).text for r in meant]
+        for described in filter(None, map(self.last.read, texts)):
+            nodes = executor.members(described.part).tolist() if described.ask == "list" else []
+            if len(nodes) == 1 and (alike := self.last.alike(nodes[0])):
+                return [FollowUp(self.question, query=_with(query, alike[0], nodes[0]))]
+        return []
 
     def reworded(self, rest: str) -> list[FollowUp]:
         """*And with black?*: in the place of the phrase of the last question with the same preposition."""
@@ -517,6 +558,16 @@ class _FollowUps:
             return []
         ways = self._in_place(said.start(), said.end(), f"how many {counted[1]}")
         return [replace(way, is_whole=True) for way in ways]
+
+    def other_type(self, rest: str) -> list[FollowUp] | Abstention:
+        """*Any coaches?*: what the last question asks of things of another type."""
+        match, said = _ANY_OF_TYPE.fullmatch(rest), _NOUN_ASKED.search(self.last.thread.question)
+        types, noun = self.last.reader.vocabulary.types, match["noun"].lower() if match else ""
+        if match is None or singular_noun(noun) not in types:
+            return []
+        if said is None or singular(said[1].lower()) == singular_noun(noun):
+            return Abstention("unplaced", f'I cannot tell what is asked of "{noun}" after the last question')
+        return self._in_place(*said.span(1), noun)
 
     def next_value(self, rest: str) -> list[FollowUp] | Abstention:
         """*And the year after?*, *and on the 11th?*: the last question of another date."""
@@ -560,6 +611,14 @@ class _FollowUps:
         part = Without(things.part, one) if out else Both(things.part, one)
         return [FollowUp(self.question, query=Query("list", part))]
 
+    def one_of_set(self, rest: str) -> list[FollowUp]:
+        """*Is Night Ferry one of them?*: whether the last set has it."""
+        match, things = _ONE_OF.fullmatch(rest), self.last.things
+        node = self.only_name(match["name"]) if match else None
+        if node is None or things is None:
+            return []
+        return [FollowUp(self.question, query=Query("every", Anchor(node), unordered(things.part)))]
+
     def _on_side(self, query: Query, sign: Sign) -> list[FollowUp]:
         """*And after?* of what was asked for before a date."""
 
@@ -577,6 +636,8 @@ class _FollowUps:
     def others(self, rest: str) -> list[FollowUp]:
         """*What else did he found?*: what a relation of the last turns leads back to but what was told."""
         is_said, vocabulary = bool(_ELSE.fullmatch(rest)), self.last.reader.vocabulary
+        is_bare = rest.lower() in ("who else", "what else")  # but not after *who*: are there more answers?
+        is_said = is_said and not (is_bare and self.last.thread.question.lower().startswith(rest[:3].lower()))
         pronoun = next((m for m in _PRONOUN.finditer(rest) if not m["that"]), None)
         executor, told = Executor(self.last.reader.graph), list[tuple[Referent, int, Step]]()
         for query in filter(None, (self.last.query, *self.last.earlier)) if is_said else ():
@@ -589,10 +650,13 @@ class _FollowUps:
         if pronoun and pronoun["person"]:
             told.sort(key=lambda each: each[0].is_person is not True)
         for referent, source, step in told:
-            if pronoun is None or referent.is_value or not self._may_mean(pronoun, referent):
+            if referent.is_value or not (self._may_mean(pronoun, referent) if pronoun else is_bare):
+                continue
+            if is_bare and (self.last.one(source).is_person is False) == rest.lower().startswith("who"):
                 continue
             part: Part = Without(Walk(referent.part, vocabulary.back_over(step)), Anchor(source))
-            text = _OTHER.sub("", f"{rest[: pronoun.start()]}{rest[pronoun.end() :]}")
+            start, stop = pronoun.span() if pronoun else (0, 0)
+            text = _OTHER.sub("", f"{rest[:start]}{rest[stop:]}")
             for token in (t for t in tokens(text) if t.norm.isalnum() and t.norm not in _FRAME):
                 types = [
                     OfType(t)
@@ -601,7 +665,7 @@ class _FollowUps:
                 ]
                 if types:
                     part = Both(part, either(types))
-                elif not self._is_of(token, step):
+                elif not self.last.is_of(token, step):
                     return []
             if len(executor.members(part)):
                 return [FollowUp(self.question, query=Query("list", part))]
@@ -653,19 +717,11 @@ class _FollowUps:
         said = re.sub(r"^(?:that|the one|those)\s+(?=of|in|at|for)|['’]s$", "", match["of"] or match["name"])
         words = tokens(match["does"] or "")
         other, walks = self.named(said), last_walks(query.part)
-        is_known = match["of"] or (len(walks) == 1 and all(self._is_of(t, walks[0].step) for t in words))
+        is_known = match["of"] or (len(walks) == 1 and all(self.last.is_of(t, walks[0].step) for t in words))
         if not is_known or not isinstance(other, list) or len(other) != 1 or other[0].query is None:
             return []
         pair = (query, other[0].query) if match["of"] else (other[0].query, query)
         return self._compared_with(*pair, more)
-
-    def _is_of(self, token: Token, step: Step) -> bool:
-        """Whether a word is like a relation, or was said in the last question."""
-        said = {t.norm[:4] for t in tokens(self.last.thread.question) if t.norm not in FUNCTION}
-        like = self.last.reader.compare(token.text)
-        return token.norm[:4] in said or bool(
-            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
-        )
 
     def _compared_with(self, query: Query, other: Query, more: str) -> list[FollowUp]:
         """Whether the value of one query stands so to that of another."""
@@ -711,8 +767,9 @@ class _FollowUps:
         match, things = _THE_ONE.search(rest), self.last.things
         if match is None or things is None or len(things.members) < 2:
             return []
-        if match["bare"] and not self._is_alone(match):
-            return []
+        is_amount = re.match(r"(?:most|least|more|less)\s+(?P<noun>.+)", match["best"] or "", re.I)
+        if (match["bare"] and not self._is_alone(match)) or (is_amount and is_noun(is_amount["noun"])):
+            return []  # *who has the most pages of those* asks for some of them
         before_it, behind = rest[: match.start()], f"{match['owns'] or ''}{rest[match.end() :]}"
         if re.fullmatch(
             rf"(?:which|what|who)(?:\s+ones?|\s+of\s+{THEM}(?:\s+\w+)?)?\s+{_BE}\s+", before_it, re.I
@@ -723,8 +780,11 @@ class _FollowUps:
         being = "" if match["that"] else "are " if match["many"] else "is "
         best = match["best"] or match["bare"]
         said = f"the {best} one" if best else match["said"]
-        for way in OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False):
-            query = self.last.read(way.text, way.around)
+        for way in [
+            *OfTurns(self.last, self.question).most_of_run(f"which is {said}"),
+            *OfSet(self.last, self.question).narrowed(f"which of them {being}{said}", replaces=False),
+        ]:
+            query = way.query or self.last.read(way.text, way.around)
             members = Executor(self.last.reader.graph).members(query.part).tolist() if query else []
             if query and query.ask == "list" and (len(members) == 1 or (members and match["many"])):
                 one = replace(self.last.one(members[0]), part=query.part, is_set=len(members) > 1)
@@ -755,6 +815,14 @@ class _FollowUps:
                 return [FollowUp(self.question, query=Query("list", replace(best, number=number, nth=True)))]
             if not self.last.run and number <= len(self.last.answers) == self.last.thread.total:
                 return [FollowUp(self.question, query=Query("list", Anchor(self.last.answers[number - 1])))]
+        if query and nth and len(named := entities_of(query)) == 1:
+            before = (Executor(self.last.reader.graph).listed(q.part).tolist() for q in self.last.earlier[:2])
+            number = _PLACES.index(nth[1].lower())
+            new = next(
+                (nodes[number] for nodes in before if named[0] in nodes[:number] and len(nodes) > number), -1
+            )
+            if new >= 0:  # asked of the first of a list
+                return [FollowUp(self.question, query=_with(query, named[0], new))]
         match = _IN_TURN.search(rest)
         if match is None:
             return []
@@ -833,6 +901,28 @@ class _FollowUps:
             return []  # it stands for what is asked for: *which clubs have their own bus*
         if any(m.stop <= match.start() for m in names) and not _is_compared(rest, match):
             return []  # it stands for a name before it
+        meant = self._meant(match, rest)
+        if not meant:
+            detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
+            return Abstention("unplaced", detail)
+        before_it, behind = rest[: match.start()], rest[match.end() :]
+        places = ("in ", "at ") if match["place"] else ("",)
+        owns = self._owns(match, behind)
+        ways = list[FollowUp]()
+        for r in meant:
+            before, after = before_it, owns + self._rest_of(r, behind)
+            if r.is_set and _ARE.fullmatch(before_it) and re.fullmatch(r"'s [\w\s-]+", after):
+                before, after = _of_one(before_it), singular_noun(after)  # *who are their managers*
+            elif match["many"] and not r.is_set:
+                before = _of_one(before_it)
+            rank = int(meant[0].is_set and not r.is_set and bool(match["many"]))
+            ways += [replace(self._put(before + place, r, after), rank=rank) for place in places]
+        others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
+        is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
+        return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
+
+    def _meant(self, match: re.Match[str], rest: str) -> list[Referent]:
+        """What a pronoun of a question may stand for, the likeliest first."""
         meant = [r for r in self.last.referents if self._may_mean(match, r)]
         answer = self._answered()
         if answer and (match["thing"] or match["many"]):
@@ -843,29 +933,16 @@ class _FollowUps:
         if match["person"] and answer in meant and (is_who or not any(r.is_person for r in meant)):
             meant = [r for r in meant if r == answer and not r.is_value] or meant
         if match["many"] and any(r.is_set for r in meant):
-            meant = [r for r in meant if r.is_set]
+            # Behind the set what is one of many people: *which awards do they decide* of a jury.
+            meant = [r for r in meant if r.is_set or self.last.is_group(r)]
+            meant.sort(key=lambda r: not r.is_set)
         if match["place"]:
             meant.sort(key=lambda r: r.is_person is True)
         if match["person"]:
             meant.sort(key=lambda r: (not r.sex, r.is_person is not True))
-        if not meant:
-            detail = f'I cannot tell what "{match[0]}" stands for in the last question and its answer'
-            return Abstention("unplaced", detail)
-        before_it, behind = rest[: match.start()], rest[match.end() :]
-        places = ("in ", "at ") if match["place"] else ("",)
-        owns = self._owns(match, behind)
-        ways = [
-            self._put(
-                (before_it if r.is_set or not match["many"] else _of_one(before_it)) + place,
-                r,
-                owns + self._rest_of(r, behind),
-            )
-            for r in meant
-            for place in places
-        ]
-        others = [m for m in _PRONOUN.finditer(behind) if m["person"] and self._is_reference(behind, m)]
-        is_whole = bool(match["place"]) and not behind and bool(re.search(rf"\b{_BE}\s+$", before_it, re.I))
-        return [replace(way, is_whole=is_whole) for way in ways[: 1 if others else _MOST_WAYS]]
+        if re.match("who|what|which", rest, re.I) and all(t.norm in _FRAME for t in tokens(rest)):
+            return meant[:1]  # *who has it* may be asked of anything
+        return meant
 
     def _rest_of(self, used: Referent, behind: str) -> str:
         """What stands behind a pronoun, with names for others in it: *is he older than her*."""
@@ -875,7 +952,8 @@ class _FollowUps:
                 for r in self.last.referents
                 if self._may_mean(match, r) and not r.is_set and r.node != used.node
             ]
-            if meant and not match["many"]:
+            is_own = self._may_mean(match, used) and self._owns(match, behind[match.end() :])
+            if meant and not match["many"] and not is_own:  # *does that have its own*
                 at = "in " if match["place"] else ""
                 owns = self._owns(match, behind[match.end() :])
                 label = self.last.reader.graph.label(meant[0].node)
@@ -889,33 +967,57 @@ class _FollowUps:
 
     def _of_last(self, rest: str) -> list[FollowUp]:
         """*Who is the director?* of what was asked of, *in which rooms?* they are."""
-        which, words = _WHICH.fullmatch(rest), self.last.reader.vocabulary.words
+        which = _WHICH.fullmatch(rest)
         referents, things = self.last.referents, self.last.things
         if which and which["at"] and self.last.query is not None and self.last.query.ask == "yes":
             return OfTurns(self.last, self.question).which_of(which["noun"].lower())
-        if which and all(singular(w) in words or w in words for w in which["noun"].lower().split()):
+        when, asks = _ADJUNCT.match(self.last.thread.question), re.sub(r"^(wh\w+) (\w+)$", r"\2 \1", rest)
+        swapped = self._in_place(0, when.end(), asks) if when and _ADJUNCT.fullmatch(asks) else []
+        if which and self._is_known(which["noun"]):
             is_set = things and things.type >= 0 and singular(which["noun"].lower()) == singular(things.noun)
             if is_set and things:
                 return [FollowUp(self.question, query=Query("list", things.part))]
             # *On which machine?* is no question by itself.
             meant = [r for r in referents if not r.is_value] or referents
-            return [replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"]) for r in meant[:1]]
-        is_ranked = SUPERLATIVE.search(rest) or any(is_comparative(t.norm) for t in tokens(rest))
-        if (the := _THE.fullmatch(rest)) and not is_ranked:
-            ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
-            executor = Executor(self.last.reader.graph)
-
-            def alone(query: Query) -> Query | None:
-                is_one = query.ask != "list" or len(executor.members(query.part)) == 1
-                return query if is_one else None  # *who was the master?* asks for one of many
-
-            return [
-                *(replace(way, rank=int(r.is_set)) for way, r in ways),
-                FollowUp(f"{rest}?", alone, rank=2),
+            ways = [
+                replace(self._put(f"{rest} is ", r, ""), is_whole=not which["at"], rank=1) for r in meant[:1]
             ]
+            return [*swapped, *ways]
+        if (the := _THE.fullmatch(rest)) and not _is_ranked(rest):
+            ways = [(self._put(f"{the['the']} of ", r, the["unit"] or ""), r) for r in referents]
+            return [*(replace(way, rank=int(r.is_set)) for way, r in ways), self._alone(rest)]
         if _HOW.fullmatch(rest):
-            return [self._put(f"{rest} is ", r, "") for r in referents]
-        return self.than_last(rest)
+            return [*swapped, *(replace(self._put(f"{rest} is ", r, ""), rank=1) for r in referents)]
+        if (does := _DOES_ALONE.fullmatch(rest)) and self._is_verb(does["verb"].lower(), bool(does["who"])):
+            told = [r for r in referents if not r.is_set and not r.is_value]
+            ways = [(self._put(f"{rest} {at}", r, ""), r) for r in told for at in ("", "to ", "in ")]
+            return [replace(w, rank=int(r.node in self.last.answers), is_whole=True) for w, r in ways]
+        return swapped or self.than_last(rest)
+
+    def _alone(self, rest: str) -> FollowUp:
+        """*Who was the master?* as a whole question, which asks for one of many."""
+        executor = Executor(self.last.reader.graph)
+
+        def alone(query: Query) -> Query | None:
+            return query if query.ask != "list" or len(executor.members(query.part)) == 1 else None
+
+        return FollowUp(f"{rest}?", alone, rank=2)
+
+    def _is_verb(self, word: str, is_behind_who: bool) -> bool:
+        nouns = self.last.reader.vocabulary.nouns
+        if is_behind_who:
+            return word not in FUNCTION and word != "else"
+        return is_participle(word) or (Lexicon.load().mostly_verb(word) and singular(word) not in nouns)
+
+    def _is_known(self, noun: str) -> bool:
+        """Whether words are all of the graph: *aircraft*, not *aircraft did he fly*."""
+        words = self.last.reader.vocabulary.words
+        return all(singular(word) in words or word in words for word in noun.lower().split())
+
+    def _which_at(self, rest: str) -> bool:
+        """Whether a question is but *in which aircraft*, which is asked of something said before."""
+        which = _WHICH.fullmatch(rest)
+        return which is not None and bool(which["at"]) and self._is_known(which["noun"])
 
     def of_topic(self, rest: str) -> list[FollowUp]:
         """*And the deputy?*: what else the thing has that was asked of; *and the owners?* of a set."""
@@ -934,7 +1036,20 @@ class _FollowUps:
             of = self.last.referents[0]
         else:
             return []
-        return [replace(self._put(f"What {'are' if is_many else 'is'} the {role} of ", of, ""), rank=-1)]
+        asked, label = self.last.thread.question, re.escape(self.last.reader.graph.label(of.node))
+        said = re.search(
+            rf"\bthe\s+(?:\w+\s+){{1,2}}?(?=(?:of|at|in|for|to)\s+(?:the\s+)?{label}\b)", asked, re.I
+        )
+        who = "Who" if is_person(singular_noun(role).split()[-1]) else "What"
+        role, is_other = role.removeprefix("other "), role.startswith("other ")
+        way = self._put(f"{who} {'is' if singular(role) == role else 'are'} the {role} of ", of, "")
+
+        def others(query: Query) -> Query | None:
+            found = way.around(query) if way.around else None
+            return found and (self.last.without_told(found) or found)
+
+        ways = [replace(way, around=others if is_other else way.around, rank=-1)]
+        return [*ways, *(self._in_place(*said.span(), f"{rest} ") if said and not is_many else [])]
 
     def than_last(self, rest: str) -> list[FollowUp]:
         """*Are there any older blocks?* after a question of one: older than that."""
@@ -1027,6 +1142,10 @@ def _it(that: re.Match[str]) -> str:
 _COMPARING = (
     LATER | EARLIER | FEWER | frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller"))
 )
+
+
+def _is_ranked(rest: str) -> bool:
+    return bool(SUPERLATIVE.search(rest)) or any(is_comparative(t.norm) for t in tokens(rest))
 
 
 def _of_one(before: str) -> str:

@@ -30,16 +30,19 @@ from clew.query.tree import (
     Related,
     Walk,
     Without,
+    entities_of,
     last_walks,
     parts_of,
     steps_of,
+    with_entity,
 )
 from clew.query.values import NUMBER_WORDS
+from clew.query.vocabulary import NUMBER
 from clew.query.words import say
 from clew.reading.certainty import Around
 from clew.reading.comparisons import BEST_FIRST, EARLIER, FEWER, LATER, MOST, is_comparative
 from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, HAVING, PREPOSITIONS
-from clew.reading.thread import LastAnswer
+from clew.reading.thread import LastAnswer, unordered
 from clew.text.inflection import singular, singular_noun, singular_of
 from clew.text.lexicon import ADJECTIVE, NOUN, Lexicon
 from clew.text.normalise import tokens
@@ -62,7 +65,7 @@ SORT = re.compile(
     rf"(?:(?:sort|order|rank|arrange|list|show|put|give|line)(?:\s+(?:me|up))*\s+)?(?:(?:(?:those|these)\s+\w+|the\s+(?P<noun>(?!rest|other)\w+)|{THEM}|it|all)(?:\s*,)?\s+)?(?:please\s+)?"
     r"(?:(?:in|into)\s+(?:the\s+|an?\s+)?(?:(?P<up>ascending|chronological)\s+|(?P<down>descending|reverse)\s+)?order"
     r"(?:\s+(?:of|by)\s+(?P<of>.+))?|(?<!^)(?:by|according\s+to)\s+(?P<by>.+)"
-    rf"|{BEST_FIRST})",
+    rf"|(?:(?:who|which|what)\s+are\s+{THEM}\W+)?(?:{BEST_FIRST}|(?P<best>(?:\w+est|most|least))\s+(?P<key>\w+(?:\s+\w+)?)\s+first))",
     re.I,
 )
 _WAY = re.compile(
@@ -145,7 +148,7 @@ _ALSO = re.compile(
     re.I,
 )
 """Words that go on with what else is so of a set, behind *and*: *and have a pool?*."""
-_GROUP_BEST = re.compile(
+GROUP_BEST = re.compile(
     r"(?:(?:which|what|who)(?:\s+ones?|\s+of\s+(?:them|those|these)|\s+\w+)?\s+(?:has|have|had|got|is|was|are|were)\s+)?(?:the\s+)?"
     r"(?P<word>most|fewest|least|highest|lowest|largest|smallest|biggest)(?:\s+ones?)?",
     re.I,
@@ -221,7 +224,7 @@ def _which_are(question: str) -> re.Match[str] | None:
         is_of = be["of"] and not any(token.norm in FUNCTION for token in tokens(be["owner"] or ""))
         is_ones = words[len(phrase) : len(phrase) + 1] in (["one"], ["ones"])
         is_object = bool(words) and words[-1] in PREPOSITIONS
-        if is_object or (is_of and not is_ones and any(map(_is_noun, phrase))):
+        if is_object or (is_of and not is_ones and any(map(is_noun, phrase))):
             return None
     return _WHICH_ARE.match(question) or _which_does(question)
 
@@ -235,17 +238,18 @@ def _which_does(question: str) -> re.Match[str] | None:
     if match is None:
         return None
     verb, then = (word and word.lower() for word in match.groups())
-    is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not _is_noun(verb))
+    is_verb = lexicon.mostly_verb(verb) or (verb.endswith("ed") and not is_noun(verb))
     is_verb = is_verb or then in _BEFORE_OBJECT
     is_alone = (
         verb not in FUNCTION
         and singular(verb) == verb
-        and (not then or then in FUNCTION or not _is_noun(then))
+        and then not in BEING | DOING | HAVING
+        and (not then or then in FUNCTION or not is_noun(then))
     )
     return match if is_verb and is_alone else None
 
 
-def _is_noun(word: str) -> bool:
+def is_noun(word: str) -> bool:
     """Whether a word behind *the* is a noun, or unknown: not *oldest*, *older*, *two*."""
     lexicon = Lexicon.load()
     is_adjective = lexicon.uses(word, ADJECTIVE) > lexicon.uses(word, NOUN)
@@ -306,7 +310,7 @@ def _said_before(last: LastAnswer, rest: str) -> tuple[LastAnswer, str] | None:
         known = set(map(singular_of, tokens(text))) - FUNCTION
         run = list(takewhile(lambda t, known=known: singular_of(t) in known, said))
         stop = match.start("said") + (run[-1].stop if run else 0)
-        ones = re.match(r"\s+ones\b", rest[stop:], re.I)
+        ones = re.match(rf"\s+(?:ones|{_NUMBERS})\b", rest[stop:], re.I)
         if len(members) > 1 and run and (ones or singular_of(run[-1]) != run[-1].norm):
             found = [(meant, stop + (ones.end() if ones else 0))]
             break
@@ -407,7 +411,14 @@ class OfSet:
 
     def of_all(self, rest: str) -> list[FollowUp]:
         """*How many are they?*, *which ones?*, *their names*."""
-        match, whole = ALL.fullmatch(rest), self.whole
+        match, whole, met = ALL.fullmatch(rest), self.whole, self.last.met
+        if (
+            match
+            and re.search(r"\bit\s+called$", rest, re.I)
+            and self.last.things
+            and self.last.things.are_people
+        ):
+            return [FollowUp(self.question, query=Query("list", r.part)) for r in met[:1]]
         if match is None or whole is None or not self._called(match["noun"]):
             return []
         if (
@@ -419,11 +430,30 @@ class OfSet:
             value: Part = best
             for step in best.steps:
                 value = Walk(value, step)
-            return [FollowUp(self.question, query=Query("count" if best.counted else "list", value))]
+            each = best.steps[:1] if best.counted and len(self.last.answers) > 1 else ()  # as many each
+            by = tuple(opposite(step) for step in each)
+            return [FollowUp(self.question, query=Query("count" if best.counted else "list", value, by=by))]
         if re.search(r"\b(?:total|all)$", rest, re.I) and len(self.last.run) > 1:
             return []  # a sum
+        if rest.lower() == "it" and (asked := self._asked_of_other(whole)):
+            return [FollowUp(self.question, query=asked)]
         found = Query("count" if match["count"] else "list", whole)
         return [] if found == self.last.query and match["count"] else [FollowUp(self.question, query=found)]
+
+    def _asked_of_other(self, whole: Part) -> Query | None:
+        """What the last question asks of one thing, of *the other one*."""
+        query, other = self.last.query, self.last.focus
+        named = entities_of(query) if query else ()
+        is_other = other is not None and len(other.members) == 1 and not isinstance(whole, Anchor)
+        if (
+            query is None
+            or other is None
+            or not is_other
+            or len(named) != 1
+            or not isinstance(query.part, Walk)
+        ):
+            return None
+        return replace(query, part=with_entity(query.part, named[0], other.members[0]))
 
     def of_same(self, rest: str) -> list[FollowUp]:
         """*Do they play for the same team?*: whether what is read of one of them is that of the others."""
@@ -463,23 +493,17 @@ class OfSet:
         match, things = SORT.fullmatch(rest), self.last.things
         if match is None or things is None or not things.members or not self._called(match["noun"]):
             return []
-        part = things.part  # another order takes the place of the last
-        whole = part.source if isinstance(part, Extreme) and part.number == 0 else part
-        said = match["of"] or match["by"] or ""
-        way = _WAY.search(f" {said}")
-        key, node = f" {said}"[: way.start()] if way else said, things.members[0]
-        key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
-        best = match["from"] or match["first"] or (way and (way["from"] or way["first"]))
+        # Another order takes the place of the last.
+        whole = unordered(things.part)
+        key, best, is_down = _order_of(match)
+        node = things.members[0]
         name = self.last.reader.graph.label(node)
-        found: list[FollowUp] = []
 
         def sorted_by(steps: tuple[Step, ...], is_counted: bool) -> Query | None:
-            if best and _comparative(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
+            if best and comparative_of(best.lower().split()[0]) not in LATER | EARLIER | FEWER | _MORE:
                 largest = None if self._is_of_time(steps) else True
             else:
-                largest = self._is_downwards(
-                    best, bool(match["down"] or (way and way["down"])), steps[-1], is_counted
-                )
+                largest = self._is_downwards(best, is_down, steps[-1], is_counted)
             return None if largest is None else Query("list", Extreme(whole, steps, is_counted, largest, 0))
 
         def by_key(query: Query) -> Query | None:
@@ -498,19 +522,17 @@ class OfSet:
                 return None
             return Query("list", replace(ranked, source=whole, number=0, nth=False, among=None))
 
-        if key:
-            found.append(FollowUp(f"What is the {key} of {name}?", by_key, (name,)))
-            found.append(FollowUp(f"When was {name} {_as_participle(key)}?", by_key, (name,), rank=1))
+        texts = [f"What is the {key} of {name}?", f"When was {name} {_as_participle(key)}?"] if key else []
+        found = [FollowUp(text, by_key, (name,), rank=rank) for rank, text in enumerate(texts)]
         if best:
             found.append(
                 FollowUp(f"Which {singular(self.noun)} is the {best}?", by_best, rank=2 if key else 0)
             )
+        if best and not key and (many := re.fullmatch(r"(?:most|least|fewest)\s+(\w+)", best, re.I)):
+            found.append(FollowUp(f"How many {many[1]} does {name} have?", by_key, (name,), rank=3))
         if match["up"] and not key:
-            found += [
-                FollowUp(self.question, query=query)
-                for steps in self._only_time()
-                if (query := Query("list", Extreme(whole, steps, False, False, 0)))
-            ]
+            orders = (Extreme(whole, steps, False, False, 0) for steps in self._only_time())
+            found += [FollowUp(self.question, query=Query("list", order)) for order in orders]
         return found
 
     def _only_time(self) -> list[tuple[Step, ...]]:
@@ -527,7 +549,7 @@ class OfSet:
         """Whether the largest comes first: *descending*, *oldest first*, *latest first*."""
         if best is None:
             return is_down
-        more = _comparative(best.lower().split()[0])
+        more = comparative_of(best.lower().split()[0])
         if (
             self.last.reader.vocabulary.is_of_time(opposite(step))
             and not is_counted
@@ -554,8 +576,24 @@ class OfSet:
 
     def best_group(self, rest: str) -> list[FollowUp] | Abstention:
         """*Which has the most?* of what was counted by group."""
-        query, best = self.last.query, _GROUP_BEST.fullmatch(rest)
-        if query is None or not query.by or query.ask == "list" or best is None:
+        query, best, kinds = (
+            self.last.query,
+            GROUP_BEST.fullmatch(rest),
+            self.last.reader.vocabulary.kinds_reached,
+        )
+        if query is None or best is None:
+            return []
+        largest = comparative_of(best["word"].lower()) not in FEWER
+        match query:
+            case Query("sum" | "average" | "list", Walk(source, step)) if kinds[step] == NUMBER and (
+                not isinstance(source, Anchor) and (not query.by or query.ask == "list")
+            ):
+                return [
+                    FollowUp(self.question, query=Query("list", Extreme(source, (step,), False, largest)))
+                ]
+            case _:
+                pass
+        if not query.by or query.ask == "list":
             return []
         if query.period or query.ask != "count":
             return Abstention("unplaced", f'I cannot tell which group "{rest}" asks for: none was counted')
@@ -563,7 +601,6 @@ class OfSet:
         for step in query.by:
             groups = Walk(groups, step)
         back = tuple(opposite(step) for step in query.by[::-1])
-        largest = _comparative(best["word"].lower()) not in FEWER
         found = Extreme(groups, back, counted=True, largest=largest, among=query.part)
         return [FollowUp(self.question, query=Query("list", found))]
 
@@ -574,7 +611,7 @@ class OfSet:
             return []
         most = _MOST.fullmatch(rest)
         if most and query is not None and isinstance(query.part, Extreme) and self.last.focus is None:
-            largest = _comparative(most["word"].lower()) not in FEWER
+            largest = comparative_of(most["word"].lower()) not in FEWER
             return [FollowUp(self.question, query=replace(query, part=replace(query.part, largest=largest)))]
         texts, how = self._texts(rest, noun, replaces=replaces)
         texts = [_BEST_ONE.sub("", text) for text in texts]
@@ -819,6 +856,16 @@ class _How:
 _MORE = frozenset(("more", "higher", "larger", "bigger", "greater", "longer", "taller", "heavier", "wider"))
 
 
+def _order_of(match: re.Match[str]) -> tuple[str, str | None, bool]:
+    """What a set is to be sorted by, what of it comes first, and whether downwards."""
+    said = f" {match['of'] or match['by'] or match['key'] or ''}"
+    way = _WAY.search(said)
+    key = said[: way.start()] if way else said
+    key = re.sub(rf"^\s*(?:the(?:ir)?|its|his|her)\s+|\s+of\s+{THEM}$", "", key, flags=re.I).strip()
+    best = match["from"] or match["first"] or match["best"] or (way and (way["from"] or way["first"]))
+    return key, best, bool(match["down"] or (way and way["down"]))
+
+
 def _of_two(rest: str) -> str:
     """*The younger of the two* is the youngest of them; so are *is newer* and *has the earlier date*."""
     words = rest.split()
@@ -866,7 +913,7 @@ def _the_best(best: str, noun: str) -> str:
     """*The two oldest* as a question: *which are the two oldest players*."""
     best = re.sub(r"^the\s+|\s+ones?$", "", best, flags=re.I)
     if by := re.fullmatch(rf"(?P<best>{MOST})\s+(?:by|in\s+terms\s+of)\s+(?P<key>.+)", best, re.I):
-        way = "lowest" if _comparative(by["best"].lower().split()[0]) in FEWER else "highest"
+        way = "lowest" if comparative_of(by["best"].lower().split()[0]) in FEWER else "highest"
         return f"Which {noun} has the {way} {by['key']}"
     if re.match(rf"(?:{_NUMBERS})\b", best, re.I) or re.match(
         rf"(?:top|bottom|first|last)\s+(?:{_NUMBERS})\b", best, re.I
@@ -875,8 +922,9 @@ def _the_best(best: str, noun: str) -> str:
     return f"Which {noun} is the {best}"
 
 
-def _comparative(superlative: str) -> str:
-    """*Oldest* → *older*."""
+def comparative_of(superlative: str) -> str:
+    """*Oldest* → *older*, *the most* → *more*."""
+    superlative = superlative.lower().removeprefix("the ")
     return {"most": "more", "least": "less", "best": "better", "worst": "worse"}.get(
         superlative, superlative.removesuffix("st") + "r"
     )

@@ -33,7 +33,7 @@ from clew.query.tree import (
 from clew.query.vocabulary import NUMBER
 from clew.reading.comparisons import EARLIER, FEWER, LATER, is_comparative
 from clew.reading.english import ANYONE, FUNCTION, LIGHT
-from clew.reading.last_set import AUX, THEM, WHICH_IS_MORE, FollowUp
+from clew.reading.last_set import AUX, GROUP_BEST, THEM, WHICH_BEST, WHICH_IS_MORE, FollowUp, comparative_of
 from clew.reading.thread import LastAnswer, changes, either, labels_of
 from clew.text.inflection import singular
 from clew.text.normalise import tokens
@@ -65,6 +65,7 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _BOTH_OF = re.compile(r"\b(?:both|each)(?:\s+of\s+(?:them|these|those))?\b(?:\s+\w+)?", re.I)
+_PASSED = FUNCTION | LIGHT | {"first", "last"}
 _ANY_MORE = frozenset("more less fewer higher lower larger smaller bigger greater".split())
 """Words that compare numbers of any kind."""
 _WHEN = re.compile(
@@ -106,18 +107,22 @@ class OfTurns:
         if (match := _SAME_VALUE.fullmatch(rest)) and (
             is_amount or (is_number and query.ask == "list" and self.last.thread.total > 1)
         ):
-            return [FollowUp(self.question, query=replace(query, ask=_AMOUNTS[match["amount"].lower()]))]
+            found = replace(query, ask=_AMOUNTS[match["amount"].lower()], by=())
+            return [FollowUp(self.question, query=found)]
         if best := WHICH_IS_MORE.fullmatch(rest) or WHICH_IS_MORE.fullmatch(
             re.sub(rf"\s+(?:of|from)\s+{THEM}", "", rest)
         ):
-            return self._most_of_run(best[0])
+            return self.most_of_run(best[0])
+        best = GROUP_BEST.fullmatch(rest) or WHICH_BEST.fullmatch(rest)
+        if best and (of_run := self.most_of_run(f"which is {comparative_of(best[1])}")):
+            return of_run
         if _TOGETHER.fullmatch(rest):
             return self._together(rest)
         if match := _DIFFERENCE.fullmatch(rest):
             return self._difference((match["unit"] or match["of"] or match["in"] or "").lower())
         return []
 
-    def _most_of_run(self, rest: str) -> list[FollowUp]:
+    def most_of_run(self, rest: str) -> list[FollowUp]:
         """*Which is older?* of dates of founding, *which is more?* of numbers: by what was asked."""
         topics = [topic for _, topic in self.last.run if isinstance(topic, Anchor)]
         words = [t.norm for t in tokens(rest) if is_comparative(t.norm)]
@@ -129,6 +134,12 @@ class OfTurns:
             or not isinstance(part.source, Anchor)
         ):
             return []
+        known = _PASSED.union(
+            words, *(label.split() for label in labels_of(self.last.reader, topics[0].node))
+        )
+        other_words = (t for t in tokens(rest) if t.norm not in known and singular(t.norm) not in known)
+        if not all(self.last.is_of(token, part.step) for token in other_words):
+            return []  # *who leads the older one*
         more, is_counted = words[0], self.last.query is not None and self.last.query.ask == "count"
         is_time = self.last.reader.vocabulary.is_of_time(opposite(part.step)) and not is_counted
         if more not in (EARLIER | LATER if is_time else _ANY_MORE):
@@ -253,14 +264,17 @@ class OfTurns:
         for key in dict.fromkeys(keys):
             if len(executor.on_edges(query.part, key).places):
                 labelled.append((key, Query("list", query.part, key=key)))
+        is_of_edge = bool(labelled)
         if not labelled and len(walks) == 1:
-            head = query.part if is_backward(walks[0].step) else walks[0].source
+            head, tail = (query.part, walks[0].source)[:: 1 if is_backward(walks[0].step) else -1]
             labelled = self._dates_of(executor, head, walks[0].step)
+            labelled += self._dates_of(executor, tail, walks[0].step) if bound else []
         is_end = bound in ("until", "till")
         want, unwanted = (_END, _BEGIN) if is_end else (_BEGIN, _END) if bound else (_NO_WORDS, _NO_WORDS)
         best = [dated for label, dated in labelled if want & set(label.split())]
         rest = [dated for label, dated in labelled if not unwanted & set(label.split())]
-        return best if len(best) == 1 else rest
+        # *Since when is she the coach* is not when the club was founded.
+        return best if len(best) == 1 or (bound and not is_of_edge) else rest
 
     def _dates_of(self, executor: Executor, head: Part, step: Step) -> list[tuple[str, Query]]:
         """The dates of a record with their labels: only those that share a word with a step, if there are."""

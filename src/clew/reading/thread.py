@@ -11,12 +11,13 @@ from itertools import takewhile
 import numpy as np
 
 from clew.graph.graph import ValueKind
-from clew.graph.steps import End, opposite, step_of
+from clew.graph.steps import End, Step, opposite, relation_of, step_of
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, difference
 from clew.query.notation import NotationError, read_query, write_query
 from clew.query.tree import (
     Anchor,
+    Both,
     Compared,
     Counted,
     Either,
@@ -32,12 +33,14 @@ from clew.query.tree import (
     mapped,
     parts_of,
 )
-from clew.query.vocabulary import DATE, LEAF, NUMBER
+from clew.query.vocabulary import DATE, LEAF, NUMBER, UNEXPLAINED
 from clew.reading.certainty import Around
 from clew.reading.english import ANY_PEOPLE, FUNCTION
 from clew.reading.kinship import recorded_sex, sex_of
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import is_person, person_share, plural, singular
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, tokens
 from clew.types import Answer, Thread
 
 _NOUN = re.compile(r"\b(?:which|what|list|show|all)\s+(?:all\s+)?(?:the\s+)?([\w\s-]+)", re.I)
@@ -139,6 +142,11 @@ def either(parts: Iterable[Part]) -> Part:
     return reduce(Either, parts)
 
 
+def unordered(part: Part) -> Part:
+    """A set without the order that was asked for."""
+    return mapped(part, lambda p: p.source if isinstance(p, Extreme) and p.number == 0 else p)
+
+
 def labels_of(reader: QuestionReader, node: int) -> list[str]:
     """The types of a node, then the relations that lead to it, in words."""
     vocabulary, into = reader.vocabulary, reader.graph.into
@@ -216,6 +224,13 @@ class LastAnswer:
     read_surely: Callable[[str, Around | None], Query | None]
     """Reads a text as a whole question, with what is put around its query; None where that is not sure."""
     focus: Things | None = None
+
+    @cached_property
+    def is_behind_open(self) -> bool:
+        """Whether a question that went on from `query` was left open: *it* may be what that asked for."""
+        if self.query is None or self.thread.total:
+            return False
+        return len(Executor(self.reader.graph).members(self.query.part)) > 0
 
     def read(self, text: str, around: Around | None = None) -> Query | None:
         """The query of a text, without the places of it; None where it is not sure."""
@@ -299,6 +314,14 @@ class LastAnswer:
             found = [(query, pair[0]), *(found or [(after, pair[1])])]
             after = query
         return found
+
+    def is_of(self, token: Token, step: Step) -> bool:
+        """Whether a word is like a relation, or was said in the last question."""
+        said = {t.norm[:4] for t in tokens(self.thread.question) if t.norm not in FUNCTION}
+        like = self.reader.compare(token.text)
+        return token.norm[:4] in said or bool(
+            len(like.words) and like.relations[0, relation_of(step)] >= UNEXPLAINED
+        )
 
     def about(self, part: Part) -> LastAnswer:
         """With another set in focus: that of a turn before, or one thing."""
@@ -405,7 +428,8 @@ class LastAnswer:
         if self.named_in_open is not None:
             return [self.named_in_open]
         named = entities_of(self.query) if self.query else ()
-        return [*found, *(self.one(n) for n in named if all(r.is_set or r.node != n for r in found))]
+        found += [self.one(n) for n in named if all(r.is_set or r.node != n for r in found)]
+        return [*found, *(r for r in self.met if all(r.node != other.node for other in found))]
 
     @cached_property
     def named_in_open(self) -> Referent | None:
@@ -430,7 +454,11 @@ class LastAnswer:
         told = [node for node in self.told if node in members]
         for node in told:
             query = replace(query, part=Without(query.part, Anchor(node)))
-        return query if told else None
+        match query.part:
+            case Walk(Walk(_, step), back) if back == opposite(step):
+                return query  # the way back leaves out where it came from
+            case _:
+                return query if told else None
 
     def one(self, node: int) -> Referent:
         """One thing; whether it is a person its types say, or else the relations that lead to it."""
@@ -441,6 +469,24 @@ class LastAnswer:
             is_one = False
         begin, end = self.reader.graph.out.span(node)
         return Referent(Anchor(node), node, is_one, sex=sex, is_value=not types and begin == end)
+
+    def is_group(self, referent: Referent) -> bool:
+        """Whether one thing is many people: a jury, a company."""
+        nouns = (label.split()[-1] for label in labels_of(self.reader, referent.node))
+        return not referent.is_value and any(Lexicon.load().classes(n).get("group", 0.0) > 0.5 for n in nouns)
+
+    @cached_property
+    def met(self) -> list[Referent]:
+        """The one thing on the way to the answer that is called *a* or *an*: *who has a dog?*."""
+        query, found = self.query, list[Referent]()
+        if query is None or query.ask != "list" or not re.search(r"\ban?\s", self.thread.question):
+            return []
+        for part in parts_of(query.part):
+            if isinstance(part, Walk) and not isinstance(part.source, Anchor):
+                way = Both(part.source, Walk(query.part, opposite(part.step)))
+                nodes = Executor(self.reader.graph).members(way).tolist()
+                found += map(self.one, nodes if len(nodes) == 1 else ())
+        return found
 
     def _sex(self, node: int) -> str:
         """The sex of a person: as recorded, or as the name of what leads to it says, *mother*."""

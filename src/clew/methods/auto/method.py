@@ -171,7 +171,8 @@ def answer_follow_up(
             after = answer.thread
             if answer.abstained and not (after and after.query) and is_elliptic(question):
                 is_open = thread.query is None and not thread.total
-                after = replace(thread, question=f"{thread.question} {question}") if is_open else thread
+                said = f"{thread.question} {question}" if is_open else thread.question
+                after = replace(thread, question=said, ids=(), total=0)
             return replace(answer, thread=after, timings_ms={**answer.timings_ms, "total": total})
     if answer is None and (isinstance(plain, BuiltInReader) or not goes_on(question)):
         return answerer.answer(question, id=id, entities=entities)

@@ -126,7 +126,7 @@ export function askView({ graph, server, query, go, failed }) {
       if (turns.length > 1) result.lastElementChild.scrollIntoView({ block: "start" });
       if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       next.value = "";
-      asksOn.hidden = !(answer.thread?.total || answer.thread?.earlier?.length) || turns.length === MOST_ASKED;
+      asksOn.hidden = !(answer.thread?.total || answer.thread?.query || answer.thread?.earlier?.length) || turns.length === MOST_ASKED;
       performance.mark("clew-answered");
       say(answer.abstained ? `No answer: ${answer.abstained.detail}` : told(answer, 200));
     });
