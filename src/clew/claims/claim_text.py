@@ -23,6 +23,10 @@ from clew.text.lexicon import Lexicon
 # claims' own: a number holds for values that round to it as it is written (211 for 210.922).
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_JUST = re.compile(
+    r"\b(?:only|just|exactly|precisely|at (?:least|most)|(?:more|less|fewer) than) (?:a single )?$",
+    re.IGNORECASE,
+)
 _TIMED = re.compile(
     r"\b(?:in|during|since|before|after|until|throughout)(?: the)?(?: years?)? $", re.IGNORECASE
 )
@@ -61,8 +65,12 @@ class ClaimedValue:
 
 def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
-    # *One of them*, *once*: no number is claimed.
-    written = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
+    # *One of them*, *once*: no number is claimed, unless it is said that it is one: *only one*.
+    written = [
+        w
+        for w in written_in(text)
+        if not (w.spelt and w.number == 1) or _JUST.search(text, 0, w.start) is not None
+    ]
     found: list[ClaimedValue] = []
     for value, following in zip(written, [*written[1:], None], strict=False):
         if found and value.start < found[-1].stop:
@@ -124,6 +132,7 @@ _NEGATION = re.compile(
 )
 NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
 """What stands for one end of a relation, and says that there is none."""
+NOBODY_DOES = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
 _POSITIVE = {
     "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",
     "nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something",
@@ -255,6 +264,23 @@ class ClaimText:
     frame: int
     denied: bool
     items: tuple[Item, ...] = ()
+
+    def without(self, start: int, stop: int) -> ClaimText:
+        """The claim without the words at [start, stop), and what it names there."""
+        moved = (
+            i if i.stop <= start else replace(i, start=i.start - stop + start, stop=i.stop - stop + start)
+            for i in self.items
+            if i.stop <= start or stop <= i.start
+        )
+        return replace(self, text=self.text[:start] + self.text[stop:], items=tuple(moved))
+
+    def part(self, start: int, stop: int) -> ClaimText:
+        """The words at [start, stop), without the space around them, as a claim with what it names there."""
+        text = self.text[start:stop]
+        start += len(text) - len(text.lstrip(" ,"))
+        within = [i for i in self.items if start <= i.start and i.stop <= stop]
+        moved = tuple(replace(i, start=i.start - start, stop=i.stop - start) for i in within)
+        return ClaimText(text.strip(" ,"), 0, denied=False, items=moved)
 
     def negated(self, start: int, stop: int, position: int) -> bool:
         """Whether a negation outside of names stands at [start, stop) that no *but* parts from `position`."""

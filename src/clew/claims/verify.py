@@ -38,13 +38,13 @@ from clew.claims.claim_text import (
 )
 from clew.claims.quantified import KindReading, Quantified, kind_of, quantified, read_kind
 from clew.graph import OWL, RDFS
-from clew.graph.graph import triple_text
+from clew.graph.graph import ValueKind, triple_text
 from clew.graph.naming import names_of
 from clew.graph.steps import Step as RelationStep
 from clew.graph.steps import is_backward, opposite, relation_of, step_of, way_back
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
+from clew.query.execute import Executor, Nodes, OverBudget, against, difference, intersection, stands
 from clew.query.prove import prove
 from clew.query.tree import (
     Anchor,
@@ -261,9 +261,28 @@ class Checker:
         if not (proof := self._proved(query.part)):
             return "unknown", ()
         labels = {self.vocabulary.measured(relation_of(w.step)) for w in last_walks(query.part)}
-        values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
+        members = self.executor.members(query.part)
+        kinds = self.executor.graph.values.kind[members]
+        if query.ask == "list" and (kinds == ValueKind.NONE).any():
+            return "unknown", ()
+        are_dates = bool((kinds == ValueKind.DATE).all())
+        values = [v for label in labels for v in number.in_unit_of(label, -1) if v.date == are_dates]
+        if query.ask != "list":
+            numbers = np.array([n for n in [self.executor.number(query)] if n is not None])
+            is_so = any(against(numbers, number.sign, v, are_dates).any() for v in values)
+            return ("unknown" if not len(numbers) else "there" if is_so else "otherwise"), proof
         is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
-        return ("there" if is_so else "otherwise"), proof
+        return ("there" if is_so else "otherwise" if len(members) == 1 else "unknown"), proof
+
+    def check_both(self, query: Query, other: Query, sign: Sign) -> tuple[Finding, tuple[int, ...]]:
+        """How what one question asks for stands to what another does: values, numbers, or how many."""
+        if query.ask in ("list", "count"):
+            return self.check_amount(replace(query, ask="difference", other=other.part), sign, 0)
+        amounts = [self.executor.number(each) for each in (query, other)]
+        if None in amounts:
+            return "unknown", ()
+        is_so = bool(stands(np.array(amounts[:1], np.float64), sign, float(amounts[1] or 0))[0])
+        return ("there" if is_so else "otherwise"), (*self._proved(query.part), *self._proved(other.part))
 
     def _recorded_instead(self, part: Part, member: int) -> tuple[int, ...]:
         """What is recorded of a thing that is not in a set, or of what the set starts from, in its place."""
@@ -800,7 +819,10 @@ class Verify:
             if not_happened(claim.text, [(i.start, i.stop) for i in claim.items], labels):
                 return None
             try:
-                finding, triples = checker.check_asked(read.query, asked.number)
+                if read.than is not None:
+                    finding, triples = checker.check_both(read.query, read.than, asked.sign)
+                else:
+                    finding, triples = checker.check_asked(read.query, asked.number)
             except OverBudget:
                 checker.over_budget.append(read.query)
                 return None
