@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, says_ways
-from clew.claims.claim_text import NOBODY_DOES, ClaimedValue, ClaimText, Item, negations
+from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, recorded_currencies, says_ways
+from clew.claims.claim_text import NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
 from clew.claims.clauses import MOST_VERBS, asking, base_of, inversions, inverted, said_of_both, verbs_of
+from clew.graph.steps import relation_of
 from clew.graph.values import currencies_beside
 from clew.query.execute import Executor
 from clew.query.tree import (
@@ -27,6 +28,7 @@ from clew.query.tree import (
     Sign,
     Value,
     Walk,
+    last_walks,
     mentions_of,
     steps_of,
 )
@@ -88,7 +90,7 @@ _ALL_THERE = re.compile(
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
-_THE = re.compile(r"^the\b", re.IGNORECASE)
+_THE, _THE_LAST = re.compile(r"^the\b", re.IGNORECASE), re.compile(r"\s+(?:the\s+)?$", re.IGNORECASE)
 _COMPARATIVE = re.compile(r"\b(?:more|less|fewer|[a-z]+er)\b", re.IGNORECASE)
 _ANY_OTHER = re.compile(
     r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:(?P<who>(?:any|every)(?:one|body)\s+else)"
@@ -109,6 +111,8 @@ class Asked:
     is_of_being: bool = False
     """Whether it asks by *is* or *has* and no verb behind it."""
     is_of_value: bool = False
+    currencies: str = ""
+    """The codes of what its number may be in."""
     than: str = ""
     """The question for what the answer is compared with."""
     sign: Sign = "="
@@ -153,6 +157,8 @@ def _read(reader: QuestionReader, asked: Asked, question: str) -> AskedReading |
     query, account = likeliest.query, likeliest.account
     if query is None or account is None or query.ask not in asks or query.by or query.key:
         return None
+    if asked.currencies and not _is_in(reader, query, asked.currencies):
+        return None
     parts = query.contents.parts
     is_whole = is_number or query.other is not None or any(map(_is_of_whole, parts))
     # Each word of what pieces do not say at all must be surely said; else it is enough to tell otherwise.
@@ -164,7 +170,7 @@ def _read(reader: QuestionReader, asked: Asked, question: str) -> AskedReading |
     if ambiguous(reader.graph, reader.vocabulary, reading, query):
         return None
     compares = not asked.answer and any(isinstance(p, Compared | Extreme) for p in parts)
-    if is_of_one and (compares or asked.is_of_value):
+    if is_of_one and (compares or asked.is_of_value or asked.than):
         return None  # by what it is compared, of what unit and column it is must be said
     used = [reading.mentions[m] for m in mentions_of(query)]
     by_part = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
@@ -176,6 +182,13 @@ def _read(reader: QuestionReader, asked: Asked, question: str) -> AskedReading |
         query = _of_answer(reader, query, asked.answer)
         return None if query is None else AskedReading(query, True, refutes)
     return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
+
+
+def _is_in(reader: QuestionReader, query: Query, codes: str) -> bool:
+    """Whether what is asked for is recorded in one of some currencies."""
+    values = Executor(reader.graph).members(query.part)[:1].tolist()
+    labels = (reader.vocabulary.relations[relation_of(walk.step)] for walk in last_walks(query.part))
+    return any(recorded_currencies(reader.graph, label, values) & set(codes.split()) for label in labels)
 
 
 def _of_answer(reader: QuestionReader, query: Query, answer: Item) -> Query | None:
@@ -263,14 +276,14 @@ def says_each(reader: QuestionReader, likeliest: LikelyReading, *, spelt: bool =
     relation, type_, heard = (
         known.rows[:, OF_WORD.index(name)] for name in ("like_relation", "like_type", "heard_share")
     )
-    operators = {w.begin for w in account.words if w.as_ == "operator"}
+    # What is near no label and is one all the same is so by a rule: *joined* of a date called `hired`.
+    places = ("operator",) if spelt else ("operator", "relation", "type")
+    by_rule = {w.begin for w in account.words if w.as_ in places}
     says_relation = relation >= UNEXPLAINED
     for at, (place, share) in enumerate(zip(known.places, account.shares.tolist(), strict=True)):
         start, _, word = like.words[place]
         is_idle = (
-            start in operators
-            or word in LIGHT - GOING
-            or (word in english.ANY_PEOPLE and says_relation.any())
+            start in by_rule or word in LIGHT - GOING or (word in english.ANY_PEOPLE and says_relation.any())
         )
         if is_idle or max(relation[at], type_[at]) >= (SPELT if spelt else UNEXPLAINED):
             continue
@@ -289,6 +302,8 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     if (nobody := NOBODY_DOES.match(text, begin)) is not None:
         none = ClaimedValue(nobody.start(), nobody.end(), (Value(0.0),), "=")
         yield Asked(f"How many people {text[nobody.end() :]}?", none)
+    if (above := _above_all(claim, text, begin)) is not None:
+        yield from _of_ranked(above, 0, [above.text], words)
     if negations(text[begin:]):
         return
     whole, text = text, without_whole(claim.items, text, words)
@@ -296,15 +311,32 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
     yield from _of_two(claim, text, begin)
     yield from _of_dates(claim, text, begin)
     verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
+    yield from _of_numbers(claim, text, begin, words)
+    for start, stop in verbs:
+        after = _WORD.match(text, stop + 1)
+        is_of_being = text[start:stop].lower() in BEING | HAVING and not (
+            after and is_participle(after[0]) and not any(i.start == after.start() for i in claim.items)
+        )
+        is_of_being = is_of_being or base_of(text[start:stop].lower()) in HOLDS
+        said = inverted(text[begin:start], text[start:stop], text[stop:])
+        is_of_value = any(i.value for i in claim.items)
+        yield Asked(f"{said}?", is_of_being=is_of_being, is_of_value=is_of_value)
+
+
+def _of_numbers(claim: ClaimText, text: str, begin: int, words: Container[str]) -> Iterator[Asked]:
+    """The questions how many there are or what that is which a claim says is so many or so much."""
+    verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
+        if item.value is None or item.value.timed:
+            continue
+        if currencies_beside(text, item.start, item.stop)[0]:
+            yield from _of_money(text, begin, item, verbs)
+            continue
+        for start, stop in verbs if item.stop == len(text) else ():
+            if text[start:stop].lower() in BEING and SO_MANY.fullmatch(text, stop + 1, item.start):
+                yield Asked(asking(f"What {text[start:stop]}", text[begin:start].strip()), item.value)
         noun = _NOUN.match(text, item.stop)
-        if (
-            item.value is None
-            or currencies_beside(text, item.start, item.stop)[0]
-            or item.value.timed
-            or item.value.count is None
-            or not noun
-        ):
+        if noun is None or item.value.count is None:
             continue
         if _COMPARED.fullmatch(text, begin, item.start):
             yield Asked(f"How many {text[noun.end() :]}?", item.value)
@@ -318,15 +350,17 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
                 continue
             said = inverted(text[begin:start], text[start:stop], f"{between} ")
             yield Asked(asking(f"How many {text[noun.end() :]}", said), item.value)
-    for start, stop in verbs:
-        after = _WORD.match(text, stop + 1)
-        is_of_being = text[start:stop].lower() in BEING | HAVING and not (
-            after and is_participle(after[0]) and not any(i.start == after.start() for i in claim.items)
-        )
-        is_of_being = is_of_being or base_of(text[start:stop].lower()) in HOLDS
-        said = inverted(text[begin:start], text[start:stop], text[stop:])
-        is_of_value = any(i.value for i in claim.items)
-        yield Asked(f"{said}?", is_of_being=is_of_being, is_of_value=is_of_value)
+
+
+def _of_money(text: str, begin: int, item: Item, verbs: Sequence[tuple[int, int]]) -> Iterator[Asked]:
+    """The questions how much that is which a claim says is so much money, by its sign."""
+    codes, sign = currencies_beside(text, item.start, item.stop)
+    first, last = min(sign[0], item.start), max(sign[1], item.stop)
+    for start, stop in verbs if not text[slice(*sign)].isalpha() else ():
+        if stop <= first:
+            behind = f"{_COMPARED.sub('', text[stop:first])}{text[last:]}"
+            said = inverted(text[begin:start], text[start:stop], behind)
+            yield Asked(asking("How much", said), item.value, currencies=codes)
 
 
 def _of_dates(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
@@ -346,6 +380,9 @@ def _of_two(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
         than = _THAN.search(text, hit.end()) if hit["than"] else _SPACE.match(text, hit.end())
         if than is None or any(i.start <= hit.start() < i.stop for i in claim.items):
             continue
+        behind = (i for i in claim.items if i.value and i.start >= than.end())
+        if any(not text[than.end() : i.start].strip("$£€ ") for i in behind):
+            continue  # with a value
         word = hit[0].lower().split()[-1]
         noun = _COUNTED.match(text, hit.end(), than.start()) if word in COUNTING else None
         noun_end = noun.end() if noun else hit.end()
@@ -353,6 +390,8 @@ def _of_two(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
             continue
         asks = "When" if word in TIMED else f"How many{noun[0]}" if noun else "How much"
         one = claim.part(begin, than.start()).without(hit.start() - begin, noun_end - begin)
+        if not one.text.strip():
+            continue
         one = one.part(0, len(one.text))
         is_first, other = hit.start() == begin, claim.part(than.end(), len(text))
         for said, of_other in said_of_both(one, other, of_subject=is_first):
@@ -381,6 +420,25 @@ def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str], words: Contai
                     which := _which(claim, text, start, stop, kind)
                 ):
                     yield Asked(which, answer=item)
+
+
+def _above_all(claim: ClaimText, text: str, begin: int) -> ClaimText | None:
+    """*No boat is longer than Gull* as *Gull is longer than any other boat*; None if that is not said."""
+    none = NONE_OF.match(text, begin) or NOBODY_DOES.match(text, begin)
+    last = next((i for i in claim.items if not i.value and i.stop == len(text)), None)
+    if none is None or last is None:
+        return None
+    for start, _ in verbs_of(claim.items, text, none.end() - 1)[:MOST_VERBS]:
+        kind, said = text[none.end() : start].strip(), _THE_LAST.sub("", text[start : last.start])
+        than = f" any other {kind}" if kind else " anyone else"
+        if said.endswith(" than") and any(h["than"] for h in than_words(text, start)):
+            return ClaimText(
+                f"{last.text} {said}{than}",
+                0,
+                denied=False,
+                items=(replace(last, start=0, stop=len(last.text)),),
+            )
+    return None
 
 
 def _ranks(claim: ClaimText, text: str, start: int, stop: int) -> bool:

@@ -132,6 +132,11 @@ _NEGATION = re.compile(
 )
 NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
 """What stands for one end of a relation, and says that there is none."""
+NONE_OF = re.compile(
+    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
+    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
+    re.IGNORECASE,
+)
 NOBODY_DOES = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
 _POSITIVE = {
     "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",

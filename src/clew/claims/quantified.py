@@ -22,7 +22,16 @@ from clew.claims.asked import (
     with_bounds,
     without_whole,
 )
-from clew.claims.claim_text import EXCEPTED, NOBODY, NOBODY_DOES, ClaimText, Item, negations, positive
+from clew.claims.claim_text import (
+    EXCEPTED,
+    NOBODY,
+    NOBODY_DOES,
+    NONE_OF,
+    ClaimText,
+    Item,
+    negations,
+    positive,
+)
 from clew.claims.clauses import base_of, verbs_of
 from clew.query.execute import Executor, difference
 from clew.query.tree import Anchor, Either, OfType, Part, Sign
@@ -41,12 +50,16 @@ LEAST_SURE_SPELT = 0.55
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
-_NONE = re.compile(
-    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
-    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
-    re.IGNORECASE,
-)
 _ONE = re.compile(r"one\s+(?!of\b)(?=[a-z])", re.IGNORECASE)
+_HALVES: tuple[tuple[re.Pattern[str], Sign], ...] = (
+    (re.compile(rf"(?:most|(?:more\s+than|over)\s+half|the\s+majority){_OF_THEM}", re.IGNORECASE), ">"),
+    (
+        re.compile(rf"(?:(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority){_OF_THEM}", re.IGNORECASE),
+        "<",
+    ),
+    (re.compile(rf"(?:exactly\s+)?half{_OF_THEM}", re.IGNORECASE), "="),
+)
+"""How many of a kind stand to half of it."""
 _NOUN = re.compile(_OF_THEM)
 _OR_OTHER = re.compile(r"(?:(?<=\bor)|(?<=\band))\s+(?:any\s+)?other(?=\s+[a-z])", re.IGNORECASE)
 """*Huts or other shelters* are shelters."""
@@ -75,6 +88,8 @@ class Quantified:
     """The name that so many of the kind have."""
     total: int | None = None
     """How many of the kind there are: *three of the four lighthouses*."""
+    of_half: bool = False
+    """Whether the sign is how those that are so stand to half of all: *most hotels*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +111,10 @@ def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
     nobody = NOBODY_DOES.match(text, begin)
     if nobody is not None and not EXCEPTED.match(text, begin):
         return Quantified(nobody.end(), (("", f"Who {text[nobody.end() :]}?"),), 1, ">=", denied=True)
-    if NOBODY.match(text, begin) and not _NONE.match(text, begin):
+    if NOBODY.match(text, begin) and not NONE_OF.match(text, begin):
         return None
-    claim, total = _without_total(claim)
-    text = claim.text.rstrip(" .!?\"'")
-    for item in claim.items[:1]:
-        number = item.value.count if item.value and not item.value.timed and not item.candidates else None
-        noun = _NOUN.match(text, item.stop)
-        if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
-            ways = _ways(claim, text, noun.end())
-            return Quantified(noun.end(), ways, number, item.value.sign, total=total)
-    one = _ONE.match(text, begin)
-    if one is not None:
-        return Quantified(one.end(), _ways(claim, text, one.end()), 1, ">=")
-    none = None if EXCEPTED.match(text, begin) else _NONE.match(text, begin)
-    if none is not None:
-        return Quantified(none.end(), _ways(claim, text, none.end()), 1, ">=", denied=True)
+    if (counted := _counted(claim, begin)) is not None:
+        return counted
     for hit in _ALL.finditer(text, begin):
         if not any(i.start < hit.end() and hit.start() < i.stop for i in claim.items):
             if hit.start() == begin:
@@ -122,6 +125,28 @@ def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
                 ways = _ways(claim, text, hit.end())
                 return Quantified(hit.end(), ways, denied=bool(hit["not"]), total=total)
             return _of_object(claim, text, begin, hit)
+    return None
+
+
+def _counted(claim: ClaimText, begin: int) -> Quantified | None:
+    """A claim that so many, or so great a part, or none of a kind is something."""
+    claim, total = _without_total(claim)
+    text = claim.text.rstrip(" .!?\"'")
+    for item in claim.items[:1]:
+        number = item.value.count if item.value and not item.value.timed and not item.candidates else None
+        noun = _NOUN.match(text, item.stop)
+        if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
+            ways = _ways(claim, text, noun.end())
+            return Quantified(noun.end(), ways, number, item.value.sign, total=total)
+    for pattern, sign in _HALVES:
+        if (half := pattern.match(text, begin)) is not None:
+            return Quantified(half.end(), _ways(claim, text, half.end()), sign=sign, of_half=True)
+    one = _ONE.match(text, begin)
+    if one is not None:
+        return Quantified(one.end(), _ways(claim, text, one.end()), 1, ">=")
+    none = None if EXCEPTED.match(text, begin) else NONE_OF.match(text, begin)
+    if none is not None:
+        return Quantified(none.end(), _ways(claim, text, none.end()), 1, ">=", denied=True)
     return None
 
 

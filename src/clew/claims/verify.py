@@ -210,6 +210,8 @@ class Checker:
         outside = difference(members, so)[:MOST_MIDDLES].tolist()
         if said.total not in (None, len(members)):
             return ("otherwise" if len(members) else "unknown"), self._proved(read.kind)
+        if said.of_half:
+            return self._check_half(read.kind, read.told, said.sign)
         if said.number is None:
             if len(members) and self.executor.holds(Query("every", read.kind, told)):
                 return "there", self._proved(told)
@@ -222,6 +224,19 @@ class Checker:
             return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof
+
+    def _check_half(self, kind: Part, told: Part, sign: Sign) -> tuple[Finding, tuple[int, ...]]:
+        """How those of a kind that are so stand to half of it, however others are which it does not tell."""
+        members, so = self.executor.members(kind), self.executor.members(Both(told, kind))
+        instead = [self._recorded_instead(told, n) for n in difference(members, so)[:MOST_MIDDLES].tolist()]
+        known = [proof for proof in instead if proof]
+        least, most = len(so) / max(len(members), 1), 1 - len(known) / max(len(members), 1)
+        proof = (*self._proved(Both(told, kind)), *(t for each in known[:MOST_SHOWN] for t in each))
+        are_so = stands(np.array([least, most]), sign, 0.5)
+        if are_so.all():
+            return "there", proof
+        is_open = are_so.any() or (sign == "=" and least < 0.5 < most) or not len(members)
+        return ("unknown" if is_open else "otherwise"), proof
 
     def check_asked(self, query: Query, number: ClaimedValue | None) -> tuple[Finding, tuple[int, ...]]:
         """Whether the answer to a question is yes, or the number that a claim says it is."""
