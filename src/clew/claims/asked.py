@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, recorded_currencies, says_ways
-from clew.claims.claim_text import NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
+from clew.claims.claim_text import HALVES, NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
 from clew.claims.clauses import MOST_VERBS, asking, base_of, inversions, inverted, said_of_both, verbs_of
 from clew.graph.steps import relation_of
 from clew.graph.values import currencies_beside
@@ -60,7 +60,7 @@ AMOUNTS = ("count", "list", "sum", "average", "largest", "smallest", "difference
 """What a question may ask of which a claim says how much or when it is; of *nobody* no count is told."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SPACE, _THAN = re.compile(r"\s+"), re.compile(r"\s*\bthan\s+", re.IGNORECASE)
-_COUNTED = re.compile(rf"(?:\s+(?!(?:{'|'.join(english.PREPOSITIONS)})\b)[a-z]+)+")
+_COUNTED = re.compile(rf"(?:\s+(?!(?:{'|'.join(english.PREPOSITIONS - {'of'})})\b)[a-z]+)+")
 """What there is more of."""
 _ECHO = re.compile(rf"\s+(?:{'|'.join(BEING | DOING | HAVING)})\W*$", re.IGNORECASE)
 """*Did* that stands for what was said: *before Bo did*."""
@@ -82,6 +82,7 @@ HERE = re.compile(r"\s*(?:we|(?:the|our|this)\s+(?P<noun>[a-z]+))\s+(?:(?:have|h
 """A subject that may stand for all that a graph holds: *we*, *the zoo*."""
 HOLDS = frozenset("have own hold keep list contain include".split())
 """Verbs by which that has what there is."""
+_SO_MUCH_MORE = re.compile(r"(?:more|fewer|less)\b", re.IGNORECASE)
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|our|its|their|his|her)\s+)?(?=[^\W\d_])")
 _ALL_THERE = re.compile(
     r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)(?=$|\s+(?:to|by)\s)"
@@ -304,7 +305,7 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
         yield Asked(f"How many people {text[nobody.end() :]}?", none)
     if (above := _above_all(claim, text, begin)) is not None:
         yield from _of_ranked(above, 0, [above.text], words)
-    if negations(text[begin:]):
+    if negations(text, begin, claim.items) or any(half.match(text, begin) for half, _ in HALVES):
         return
     whole, text = text, without_whole(claim.items, text, words)
     yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)), words)
@@ -336,7 +337,7 @@ def _of_numbers(claim: ClaimText, text: str, begin: int, words: Container[str]) 
             if text[start:stop].lower() in BEING and SO_MANY.fullmatch(text, stop + 1, item.start):
                 yield Asked(asking(f"What {text[start:stop]}", text[begin:start].strip()), item.value)
         noun = _NOUN.match(text, item.stop)
-        if noun is None or item.value.count is None:
+        if noun is None or (item.value.count is None and not _SO_MUCH_MORE.match(text, noun.end())):
             continue
         if _COMPARED.fullmatch(text, begin, item.start):
             yield Asked(f"How many {text[noun.end() :]}?", item.value)
@@ -367,7 +368,7 @@ def _of_dates(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
     """The questions when that was which a claim says was at some time."""
     for item in claim.items:
         at = _AT_TIME.search(text, begin, item.start)
-        if at is None or item.value is None or item.candidates or not any(v.date for v in item.value.values):
+        if at is None or item.value is None or not any(v.date for v in item.value.values):
             continue
         rest = claim.part(begin, len(text)).without(at.start() - begin, item.stop - begin)
         for said in inversions(rest.part(0, len(rest.text))):

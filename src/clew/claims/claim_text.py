@@ -138,6 +138,15 @@ NONE_OF = re.compile(
     re.IGNORECASE,
 )
 NOBODY_DOES = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
+HALVES: tuple[tuple[re.Pattern[str], Sign], ...] = (
+    (re.compile(r"(?:most|(?:more\s+than|over)\s+half|the\s+majority)(?=\s+[a-z])", re.IGNORECASE), ">"),
+    (
+        re.compile(r"(?:(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority)(?=\s+[a-z])", re.IGNORECASE),
+        "<",
+    ),
+    (re.compile(r"(?:exactly\s+)?half(?=\s+[a-z])", re.IGNORECASE), "="),
+)
+"""How many of a kind stand to half of it."""
 _POSITIVE = {
     "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",
     "nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something",
@@ -391,9 +400,10 @@ def positive(text: str) -> str:
     )
 
 
-def negations(text: str) -> list[str]:
-    """The words of a text that deny."""
-    return [hit[0] for hit in _NEGATION.finditer(text)]
+def negations(text: str, start: int = 0, items: Sequence[Item] = ()) -> list[str]:
+    """The words of a text from `start` on, outside of items, that deny."""
+    hits = _NEGATION.finditer(text, start)
+    return [hit[0] for hit in hits if not any(i.start <= hit.start() < i.stop for i in items)]
 
 
 def is_before_verb(text: str, stop: int) -> bool:

@@ -24,6 +24,7 @@ from clew.claims.asked import (
 )
 from clew.claims.claim_text import (
     EXCEPTED,
+    HALVES,
     NOBODY,
     NOBODY_DOES,
     NONE_OF,
@@ -51,15 +52,6 @@ MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
 _ONE = re.compile(r"one\s+(?!of\b)(?=[a-z])", re.IGNORECASE)
-_HALVES: tuple[tuple[re.Pattern[str], Sign], ...] = (
-    (re.compile(rf"(?:most|(?:more\s+than|over)\s+half|the\s+majority){_OF_THEM}", re.IGNORECASE), ">"),
-    (
-        re.compile(rf"(?:(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority){_OF_THEM}", re.IGNORECASE),
-        "<",
-    ),
-    (re.compile(rf"(?:exactly\s+)?half{_OF_THEM}", re.IGNORECASE), "="),
-)
-"""How many of a kind stand to half of it."""
 _NOUN = re.compile(_OF_THEM)
 _OR_OTHER = re.compile(r"(?:(?<=\bor)|(?<=\band))\s+(?:any\s+)?other(?=\s+[a-z])", re.IGNORECASE)
 """*Huts or other shelters* are shelters."""
@@ -138,9 +130,10 @@ def _counted(claim: ClaimText, begin: int) -> Quantified | None:
         if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
             ways = _ways(claim, text, noun.end())
             return Quantified(noun.end(), ways, number, item.value.sign, total=total)
-    for pattern, sign in _HALVES:
-        if (half := pattern.match(text, begin)) is not None:
-            return Quantified(half.end(), _ways(claim, text, half.end()), sign=sign, of_half=True)
+    halves = ((hit, sign) for half, sign in HALVES if (hit := half.match(text, begin)) is not None)
+    for hit, sign in halves:
+        if (noun := _NOUN.match(text, hit.end())) is not None:
+            return Quantified(noun.end(), _ways(claim, text, noun.end()), sign=sign, of_half=True)
     one = _ONE.match(text, begin)
     if one is not None:
         return Quantified(one.end(), _ways(claim, text, one.end()), 1, ">=")

@@ -819,8 +819,10 @@ class Verify:
         ]
         if not hits or any(s.kind in ("compare", "more", "value", "count", "edge") for s in statements):
             return checked
-        missing = f"I cannot place {quoted([hits[0][0]])}"
-        return [*checked, Checked(*hits[0].span(), "unknown", missing=missing)]
+        start, stop = hits[0].span()
+        left = Checked(start, stop, "unknown", missing=f"I cannot place {quoted([hits[0][0]])}")
+        # What is said with words that compare is not told without them.
+        return [left, *(c for c in checked if not c.start <= start < c.stop)]
 
     def _asked(self, checker: Checker) -> Checked | None:
         """A claim that is read whole, as a question that it answers; None where none is read surely."""
