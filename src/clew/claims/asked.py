@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, recorded_currencies, says_ways
-from clew.claims.claim_text import HALVES, NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
+from clew.claims.claim_text import HALF, NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
 from clew.claims.clauses import MOST_VERBS, asking, base_of, inversions, inverted, said_of_both, verbs_of
 from clew.graph.steps import relation_of
 from clew.graph.values import currencies_beside
@@ -305,7 +305,7 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
         yield Asked(f"How many people {text[nobody.end() :]}?", none)
     if (above := _above_all(claim, text, begin)) is not None:
         yield from _of_ranked(above, 0, [above.text], words)
-    if negations(text, begin, claim.items) or any(half.match(text, begin) for half, _ in HALVES):
+    if negations(text, begin, claim.items) or HALF.match(text, begin):
         return
     whole, text = text, without_whole(claim.items, text, words)
     yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)), words)
@@ -360,8 +360,14 @@ def _of_money(text: str, begin: int, item: Item, verbs: Sequence[tuple[int, int]
     for start, stop in verbs if not text[slice(*sign)].isalpha() else ():
         if stop <= first:
             behind = f"{_COMPARED.sub('', text[stop:first])}{text[last:]}"
-            said = inverted(text[begin:start], text[start:stop], behind)
-            yield Asked(asking("How much", said), item.value, currencies=codes)
+            is_what = text[start:stop].lower() in BEING and not behind.strip()
+            said = (
+                text[begin:start].strip()
+                if is_what
+                else inverted(text[begin:start], text[start:stop], behind)
+            )
+            asks = f"What {text[start:stop]}" if is_what else "How much"
+            yield Asked(asking(asks, said), item.value, currencies=codes)
 
 
 def _of_dates(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:

@@ -138,15 +138,12 @@ NONE_OF = re.compile(
     re.IGNORECASE,
 )
 NOBODY_DOES = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
-HALVES: tuple[tuple[re.Pattern[str], Sign], ...] = (
-    (re.compile(r"(?:most|(?:more\s+than|over)\s+half|the\s+majority)(?=\s+[a-z])", re.IGNORECASE), ">"),
-    (
-        re.compile(r"(?:(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority)(?=\s+[a-z])", re.IGNORECASE),
-        "<",
-    ),
-    (re.compile(r"(?:exactly\s+)?half(?=\s+[a-z])", re.IGNORECASE), "="),
+HALF = re.compile(
+    r"(?:(?P<more>most|(?:more\s+than|over)\s+half|the\s+majority)"
+    r"|(?P<less>(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority)|(?:exactly\s+)?half)(?=\s+[a-z])",
+    re.IGNORECASE,
 )
-"""How many of a kind stand to half of it."""
+"""How those of a kind that are so stand to half of it."""
 _POSITIVE = {
     "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",
     "nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something",

@@ -16,6 +16,7 @@ from clew.text.lexicon import Lexicon
 MOST_VERBS = 3
 """Words of a claim that are taken for its verb."""
 _WORD = re.compile(r"[^\W\d_]+")
+_ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _BEGINS_CLAUSE = frozenset("that which who whose to".split())
 _THE_SAME = re.compile(
     r"(?:(?:it|he|she|they)\s+(?:(?:did|does|do|has|had|was|were)\s+(?=(?:in|on|at|for|by|with)\s))?"
@@ -48,6 +49,10 @@ def said_of_both(claim: ClaimText, other: ClaimText, *, of_subject: bool) -> Ite
     rest = other.part(same.end() if same else 0, len(other.text))
     verbs = [(0, 0)] if of_subject else verbs_of(claim.items, text, 0)[:MOST_VERBS]
     first = rest.text.partition(" ")[0].lower()
+    if of_subject and first not in PREPOSITIONS:  # *more boats reached Oslo than Bergen*
+        for item in (i for i in claim.items if i.stop == len(text)):
+            yield text, f"{_ARTICLE.sub('', text[: item.start])}{rest.text}"
+        return
     if first in PREPOSITIONS:
         words = [w for w in _WORD.finditer(text) if w[0].lower() in PREPOSITIONS]
         places = [w for w in words if not any(i.start <= w.start() < i.stop for i in claim.items)]

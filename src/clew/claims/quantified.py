@@ -24,7 +24,7 @@ from clew.claims.asked import (
 )
 from clew.claims.claim_text import (
     EXCEPTED,
-    HALVES,
+    HALF,
     NOBODY,
     NOBODY_DOES,
     NONE_OF,
@@ -130,10 +130,10 @@ def _counted(claim: ClaimText, begin: int) -> Quantified | None:
         if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
             ways = _ways(claim, text, noun.end())
             return Quantified(noun.end(), ways, number, item.value.sign, total=total)
-    halves = ((hit, sign) for half, sign in HALVES if (hit := half.match(text, begin)) is not None)
-    for hit, sign in halves:
-        if (noun := _NOUN.match(text, hit.end())) is not None:
-            return Quantified(noun.end(), _ways(claim, text, noun.end()), sign=sign, of_half=True)
+    half = HALF.match(text, begin)
+    if half is not None and (noun := _NOUN.match(text, half.end())) is not None:
+        sign: Sign = ">" if half["more"] else "<" if half["less"] else "="
+        return Quantified(noun.end(), _ways(claim, text, noun.end()), sign=sign, of_half=True)
     one = _ONE.match(text, begin)
     if one is not None:
         return Quantified(one.end(), _ways(claim, text, one.end()), 1, ">=")
