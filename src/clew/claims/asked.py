@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, says_ways
-from clew.claims.claim_text import ClaimedValue, ClaimText, Item, negations
+from clew.claims.claim_readings import COUNTING, LEAST_HEARD, TIMED, recorded_currencies, says_ways
+from clew.claims.claim_text import HALF, NOBODY_DOES, NONE_OF, ClaimedValue, ClaimText, Item, negations
+from clew.claims.clauses import MOST_VERBS, asking, base_of, inversions, inverted, said_of_both, verbs_of
+from clew.graph.steps import relation_of
 from clew.graph.values import currencies_beside
 from clew.query.execute import Executor
 from clew.query.tree import (
@@ -23,24 +25,26 @@ from clew.query.tree import (
     Extreme,
     Part,
     Query,
+    Sign,
     Value,
     Walk,
+    last_walks,
     mentions_of,
     steps_of,
 )
 from clew.query.vocabulary import UNEXPLAINED
+from clew.reading import english
 from clew.reading.account import unplaced_phrases
 from clew.reading.answer import ambiguous
 from clew.reading.certainty import LikelyReading, likely_reading
-from clew.reading.comparisons import bound_at, is_comparative, than_words
-from clew.reading.english import ANY_PEOPLE, BEING, DOING, FUNCTION, GOING, HAVING, LIGHT, SUPERLATIVE
+from clew.reading.comparisons import EARLIER, FEWER, bound_at, is_comparative, than_words
+from clew.reading.english import BEING, DOING, FUNCTION, GOING, HAVING, LIGHT, SUPERLATIVE
 from clew.reading.likeness import SPELT
 from clew.reading.mentions import PARTIAL
 from clew.reading.placing import OF_WORD
 from clew.reading.reader import QuestionReader, Reading
 from clew.text.inflection import is_participle, singular
-from clew.text.lexicon import Lexicon
-from clew.text.normalise import words_of
+from clew.text.normalise import POSSESSIVE, words_of
 
 LEAST_SURE = 0.75
 """Least likelihood of the question that a claim is read as (those that are answered have 0.5 at least)."""
@@ -52,10 +56,20 @@ a label carries it. That says what is not so; another verb would be as likely (*
 nothing is supported by it but what is said by *is* and *has*."""
 MOST_NAMED = 1000
 """Things among which one is told by a part of its name."""
-MOST_VERBS = 3
-"""Words of a claim that are taken for its verb."""
+AMOUNTS = ("count", "list", "sum", "average", "largest", "smallest", "difference")
+"""What a question may ask of which a claim says how much or when it is; of *nobody* no count is told."""
 _WORD = re.compile(r"[^\W\d_]+")
-_BEGINS_CLAUSE = frozenset("that which who whose to".split())
+_SPACE, _THAN = re.compile(r"\s+"), re.compile(r"\s*\bthan\s+", re.IGNORECASE)
+_COUNTED = re.compile(rf"(?:\s+(?!(?:{'|'.join(english.PREPOSITIONS - {'of'})})\b)[a-z]+)+")
+"""What there is more of."""
+_ECHO = re.compile(rf"\s+(?:{'|'.join(BEING | DOING | HAVING)})\W*$", re.IGNORECASE)
+"""*Did* that stands for what was said: *before Bo did*."""
+_AT_TIME = re.compile(
+    r"(?:^|\s+)\b(?:early\s+|late\s+|as\s+(?:early|late)\s+as\s+)?(?:on|in|by|from|during|since|until|till|before|after"
+    r"|prior\s+to|(?:no\s+)?(?:earlier|later)\s+than)\s+(?:the\s+)?(?:(?:year|start|beginning|end)\s+(?:of\s+)?(?:the\s+)?)?$",
+    re.IGNORECASE,
+)
+"""What stands before the time of something."""
 SO_MANY = re.compile(
     r"(?:at\s+(?:least|most)|(?:no\s+)?(?:more|fewer|less)\s+than|over|under|exactly|precisely|only|just)?"
     r"\s*(?:the\s+)?",
@@ -68,6 +82,7 @@ HERE = re.compile(r"\s*(?:we|(?:the|our|this)\s+(?P<noun>[a-z]+))\s+(?:(?:have|h
 """A subject that may stand for all that a graph holds: *we*, *the zoo*."""
 HOLDS = frozenset("have own hold keep list contain include".split())
 """Verbs by which that has what there is."""
+_SO_MUCH_MORE = re.compile(r"(?:more|fewer|less)\b", re.IGNORECASE)
 _NOUN = re.compile(r"\s+(?:of\s+(?:the|our|its|their|his|her)\s+)?(?=[^\W\d_])")
 _ALL_THERE = re.compile(
     r"\s+(?:(?:in|on)\s+(?:the|our|this)\s+(?P<noun>[a-z]+)(?=$|\s+(?:to|by)\s)"
@@ -76,7 +91,7 @@ _ALL_THERE = re.compile(
     re.IGNORECASE,
 )
 """What may end a claim and stand for all that a graph holds: *in the fleet*, *are listed*."""
-_THE = re.compile(r"^the\b", re.IGNORECASE)
+_THE, _THE_LAST = re.compile(r"^the\b", re.IGNORECASE), re.compile(r"\s+(?:the\s+)?$", re.IGNORECASE)
 _COMPARATIVE = re.compile(r"\b(?:more|less|fewer|[a-z]+er)\b", re.IGNORECASE)
 _ANY_OTHER = re.compile(
     r"\b(?P<more>[a-z]+)\b(?P<what>(?:\s+[a-z]+){0,5}?)\s+than\s+(?:(?P<who>(?:any|every)(?:one|body)\s+else)"
@@ -97,43 +112,66 @@ class Asked:
     is_of_being: bool = False
     """Whether it asks by *is* or *has* and no verb behind it."""
     is_of_value: bool = False
+    currencies: str = ""
+    """The codes of what its number may be in."""
+    than: str = ""
+    """The question for what the answer is compared with."""
+    sign: Sign = "="
 
 
 @dataclass(frozen=True, slots=True)
 class AskedReading:
     """What a question that a claim answers means, and which of it may be told by that: that it is, or is not.
 
-    What a part of a name stands for refutes nothing.
+    What a part of a name stands for refutes nothing. `than` is that of what its answer is compared with.
     """
 
     query: Query
     supports: bool
     refutes: bool
+    than: Query | None = None
 
 
 def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
-    """How a question is read, if surely, with a place for each word and one thing for each name.
+    """How the question of a claim is read, and the other one, if it compares two.
 
     Raises EmbedderError if the shipped model cannot be opened.
     """
-    reading = _as_asked(reader.read(asked.question), asked)
-    asks = ("count", "list") if asked.number else ("list",) if asked.answer else ("yes", "every")
+    one = _read(reader, asked, asked.question)
+    other = _read(reader, asked, asked.than) if one is not None and asked.than else None
+    if one is None or other is None:
+        return None if asked.than else one
+    if one.query.ask != other.query.ask:
+        return None
+    return AskedReading(
+        one.query, one.supports and other.supports, one.refutes and other.refutes, other.query
+    )
+
+
+def _read(reader: QuestionReader, asked: Asked, question: str) -> AskedReading | None:
+    """How a question is read, if surely, with a place for each word and one thing for each name."""
+    reading = _as_asked(reader.read(question), asked)
+    is_number = asked.number is not None or bool(asked.than)
+    is_none = asked.number is not None and asked.number.count == 0
+    asks = AMOUNTS[is_none:] if is_number else ("list",) if asked.answer else ("yes", "every")
     likeliest = likely_reading(reader, reading, LEAST_OF_ONE)
     query, account = likeliest.query, likeliest.account
     if query is None or account is None or query.ask not in asks or query.by or query.key:
         return None
+    if asked.currencies and not _is_in(reader, query, asked.currencies):
+        return None
     parts = query.contents.parts
-    is_whole = asked.number is not None or query.other is not None or any(map(_is_of_whole, parts))
+    is_whole = is_number or query.other is not None or any(map(_is_of_whole, parts))
     # Each word of what pieces do not say at all must be surely said; else it is enough to tell otherwise.
     is_of_one = not is_whole or not says_each(reader, likeliest)
     if likeliest.likelihood < (LEAST_SURE_OF_ONE if is_of_one else LEAST_SURE):
         return None
-    if unplaced_phrases(asked.question, account.words) or any(map(_compares_unlike, parts)):
+    if unplaced_phrases(question, account.words) or any(map(_compares_unlike, parts)):
         return None
     if ambiguous(reader.graph, reader.vocabulary, reading, query):
         return None
     compares = not asked.answer and any(isinstance(p, Compared | Extreme) for p in parts)
-    if is_of_one and (compares or asked.is_of_value):
+    if is_of_one and (compares or asked.is_of_value or asked.than):
         return None  # by what it is compared, of what unit and column it is must be said
     used = [reading.mentions[m] for m in mentions_of(query)]
     by_part = [m for m in used if m.candidates and m.candidates[0].how >= PARTIAL and not m.values]
@@ -147,12 +185,21 @@ def read_asked(reader: QuestionReader, asked: Asked) -> AskedReading | None:
     return AskedReading(query, not is_of_one or asked.is_of_being, refutes)
 
 
+def _is_in(reader: QuestionReader, query: Query, codes: str) -> bool:
+    """Whether what is asked for is recorded in one of some currencies."""
+    values = Executor(reader.graph).members(query.part)[:1].tolist()
+    labels = (reader.vocabulary.relations[relation_of(walk.step)] for walk in last_walks(query.part))
+    return any(recorded_currencies(reader.graph, label, values) & set(codes.split()) for label in labels)
+
+
 def _of_answer(reader: QuestionReader, query: Query, answer: Item) -> Query | None:
     """Whether what is claimed to be an answer is one; None where its name is that of several things.
 
     Of things of one name those are meant that are ranked: *Leeds is the oldest club* is said of no town.
     """
-    ranked = next((p for p in query.contents.parts if isinstance(p, Extreme) and p.number == 1), None)
+    ranked = next(
+        (p for p in query.contents.parts if isinstance(p, Extreme) and (p.number == 1 or p.nth)), None
+    )
     if ranked is None:
         return None
     members = Executor(reader.graph).members(ranked.source)[:MOST_NAMED].tolist()
@@ -184,7 +231,7 @@ def _as_asked(reading: Reading, asked: Asked) -> Reading:
 
     def changed(query: Query) -> Query:
         is_set = query.ask == "list" and not query.by and not query.key
-        is_yes = is_set and not asked.number and not asked.answer
+        is_yes = is_set and not asked.number and not asked.than and not asked.answer
         return replace(query, ask="yes") if is_yes else query
 
     return with_bounds(_changed(reading, changed))
@@ -230,11 +277,15 @@ def says_each(reader: QuestionReader, likeliest: LikelyReading, *, spelt: bool =
     relation, type_, heard = (
         known.rows[:, OF_WORD.index(name)] for name in ("like_relation", "like_type", "heard_share")
     )
-    operators = {w.begin for w in account.words if w.as_ == "operator"}
+    # What is near no label and is one all the same is so by a rule: *joined* of a date called `hired`.
+    places = ("operator",) if spelt else ("operator", "relation", "type")
+    by_rule = {w.begin for w in account.words if w.as_ in places}
     says_relation = relation >= UNEXPLAINED
     for at, (place, share) in enumerate(zip(known.places, account.shares.tolist(), strict=True)):
         start, _, word = like.words[place]
-        is_idle = start in operators or word in LIGHT - GOING or (word in ANY_PEOPLE and says_relation.any())
+        is_idle = (
+            start in by_rule or word in LIGHT - GOING or (word in english.ANY_PEOPLE and says_relation.any())
+        )
         if is_idle or max(relation[at], type_[at]) >= (SPELT if spelt else UNEXPLAINED):
             continue
         if spelt or share < LEAST_HEARD_SHARE or heard[at] < LEAST_HEARD:
@@ -243,26 +294,50 @@ def says_each(reader: QuestionReader, likeliest: LikelyReading, *, spelt: bool =
 
 
 def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
-    """The questions that a claim answers, for its number before those of yes or no.
+    """The questions that a claim answers, for its number or date before those of yes or no.
 
     `words` are those of the graph: what is called by one of them does not stand for all of it.
     """
-    text = claim.text.rstrip(" .!?\"'")
+    text = _ECHO.sub("", claim.text.rstrip(" .!?\"'"))
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
-    if negations(text[begin:]):
+    if (nobody := NOBODY_DOES.match(text, begin)) is not None:
+        none = ClaimedValue(nobody.start(), nobody.end(), (Value(0.0),), "=")
+        yield Asked(f"How many people {text[nobody.end() :]}?", none)
+    if (above := _above_all(claim, text, begin)) is not None:
+        yield from _of_ranked(above, 0, [above.text], words)
+    if negations(text, begin, claim.items) or HALF.match(text, begin):
         return
     whole, text = text, without_whole(claim.items, text, words)
     yield from _of_ranked(claim, begin, dict.fromkeys((whole, text)), words)
+    yield from _of_two(claim, text, begin)
+    yield from _of_dates(claim, text, begin)
+    verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
+    yield from _of_numbers(claim, text, begin, words)
+    for start, stop in verbs:
+        after = _WORD.match(text, stop + 1)
+        is_of_being = text[start:stop].lower() in BEING | HAVING and not (
+            after and is_participle(after[0]) and not any(i.start == after.start() for i in claim.items)
+        )
+        is_of_being = is_of_being or base_of(text[start:stop].lower()) in HOLDS
+        said = inverted(text[begin:start], text[start:stop], text[stop:])
+        is_of_value = any(i.value for i in claim.items)
+        yield Asked(f"{said}?", is_of_being=is_of_being, is_of_value=is_of_value)
+
+
+def _of_numbers(claim: ClaimText, text: str, begin: int, words: Container[str]) -> Iterator[Asked]:
+    """The questions how many there are or what that is which a claim says is so many or so much."""
     verbs = verbs_of(claim.items, text, begin)[:MOST_VERBS]
     for item in claim.items:
+        if item.value is None or item.value.timed:
+            continue
+        if currencies_beside(text, item.start, item.stop)[0]:
+            yield from _of_money(text, begin, item, verbs)
+            continue
+        for start, stop in verbs if item.stop == len(text) else ():
+            if text[start:stop].lower() in BEING and SO_MANY.fullmatch(text, stop + 1, item.start):
+                yield Asked(asking(f"What {text[start:stop]}", text[begin:start].strip()), item.value)
         noun = _NOUN.match(text, item.stop)
-        if (
-            item.value is None
-            or currencies_beside(text, item.start, item.stop)[0]
-            or item.value.timed
-            or item.value.count is None
-            or not noun
-        ):
+        if noun is None or (item.value.count is None and not _SO_MUCH_MORE.match(text, noun.end())):
             continue
         if _COMPARED.fullmatch(text, begin, item.start):
             yield Asked(f"How many {text[noun.end() :]}?", item.value)
@@ -274,37 +349,109 @@ def asked_by(claim: ClaimText, words: Container[str]) -> Iterator[Asked]:
             if is_whole and not between.strip() and base_of(text[start:stop]) in HOLDS:
                 yield Asked(f"How many {text[noun.end() :]} are there?", item.value)
                 continue
-            asking = _inverted(text, begin, start, stop, f"{between} ")
-            yield Asked(
-                f"How many {text[noun.end() :]} {asking[0].lower()}{asking[1:]}".strip() + "?", item.value
+            said = inverted(text[begin:start], text[start:stop], f"{between} ")
+            yield Asked(asking(f"How many {text[noun.end() :]}", said), item.value)
+
+
+def _of_money(text: str, begin: int, item: Item, verbs: Sequence[tuple[int, int]]) -> Iterator[Asked]:
+    """The questions how much that is which a claim says is so much money, by its sign."""
+    codes, sign = currencies_beside(text, item.start, item.stop)
+    first, last = min(sign[0], item.start), max(sign[1], item.stop)
+    for start, stop in verbs if not text[slice(*sign)].isalpha() else ():
+        if stop <= first:
+            behind = f"{_COMPARED.sub('', text[stop:first])}{text[last:]}"
+            is_what = text[start:stop].lower() in BEING and not behind.strip()
+            said = (
+                text[begin:start].strip()
+                if is_what
+                else inverted(text[begin:start], text[start:stop], behind)
             )
-    for start, stop in verbs:
-        after = _WORD.match(text, stop + 1)
-        is_of_being = text[start:stop].lower() in BEING | HAVING and not (
-            after and is_participle(after[0]) and not any(i.start == after.start() for i in claim.items)
-        )
-        is_of_being = is_of_being or base_of(text[start:stop].lower()) in HOLDS
-        asking, is_of_value = (
-            _inverted(text, begin, start, stop, text[stop:]),
-            any(i.value for i in claim.items),
-        )
-        yield Asked(f"{asking}?", is_of_being=is_of_being, is_of_value=is_of_value)
+            asks = f"What {text[start:stop]}" if is_what else "How much"
+            yield Asked(asking(asks, said), item.value, currencies=codes)
+
+
+def _of_dates(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
+    """The questions when that was which a claim says was at some time."""
+    for item in claim.items:
+        at = _AT_TIME.search(text, begin, item.start)
+        if at is None or item.value is None or not any(v.date for v in item.value.values):
+            continue
+        rest = claim.part(begin, len(text)).without(at.start() - begin, item.stop - begin)
+        for said in inversions(rest.part(0, len(rest.text))):
+            yield Asked(asking("When", said), item.value)
+
+
+def _of_two(claim: ClaimText, text: str, begin: int) -> Iterator[Asked]:
+    """Two questions whose answers a claim compares: *joined before Bo did*, *more came to A than to B*."""
+    for hit in than_words(text, begin):
+        than = _THAN.search(text, hit.end()) if hit["than"] else _SPACE.match(text, hit.end())
+        if than is None or any(i.start <= hit.start() < i.stop for i in claim.items):
+            continue
+        behind = (i for i in claim.items if i.value and i.start >= than.end())
+        if any(not text[than.end() : i.start].strip("$£€ ") for i in behind):
+            continue  # with a value
+        word = hit[0].lower().split()[-1]
+        noun = _COUNTED.match(text, hit.end(), than.start()) if word in COUNTING else None
+        noun_end = noun.end() if noun else hit.end()
+        if word not in TIMED | COUNTING:
+            continue
+        asks = "When" if word in TIMED else f"How many{noun[0]}" if noun else "How much"
+        one = claim.part(begin, than.start()).without(hit.start() - begin, noun_end - begin)
+        if not one.text.strip():
+            continue
+        one = one.part(0, len(one.text))
+        is_first, other = hit.start() == begin, claim.part(than.end(), len(text))
+        for said, of_other in said_of_both(one, other, of_subject=is_first):
+            sign: Sign = "<" if word in FEWER | EARLIER else ">"
+            yield Asked(asking(asks, said), than=asking(asks, of_other), sign=sign)
 
 
 def _of_ranked(claim: ClaimText, begin: int, texts: Iterable[str], words: Container[str]) -> Iterator[Asked]:
     """The questions which thing stands above all others, of which a claim says that it is its subject.
 
-    Beside its name may stand what it is: *the queen Matilda*, *the Trentside rink*.
+    Beside its name may stand what it is: *the queen Matilda*, *the Trentside rink*. Or it is named behind:
+    *the oldest rink is Trentside*.
     """
     for text in texts:
         for start, stop in verbs_of(claim.items, text, begin)[:MOST_VERBS]:
-            for subject in (i for i in claim.items if i.candidates and begin <= i.start and i.stop < start):
-                around = _THE.sub("", text[begin : subject.start]).strip(), text[subject.stop : start].strip()
+            verb, subject = text[start:stop], text[begin:start].strip()
+            for item in (i for i in claim.items if i.candidates and i.stop <= len(text)):
+                around = _THE.sub("", text[begin : item.start]).strip(), text[item.stop : start].strip()
                 kind = " ".join(filter(None, around)).lower()
-                if (not kind or singular(kind) in words or kind in words) and (
-                    asking := _which(claim, text, start, stop, kind)
+                if item.stop >= start:
+                    is_last = item.stop == len(text) and _THE.sub("", text[stop : item.start].strip()) == ""
+                    is_said = POSSESSIVE not in subject  # of *her first film* it is not said what she did
+                    if is_last and is_said and verb.lower() in BEING and _ranks(claim, text, begin, start):
+                        yield Asked(asking(f"Which {verb}", subject), answer=item)
+                elif (not kind or singular(kind) in words or kind in words) and (
+                    which := _which(claim, text, start, stop, kind)
                 ):
-                    yield Asked(asking, answer=subject)
+                    yield Asked(which, answer=item)
+
+
+def _above_all(claim: ClaimText, text: str, begin: int) -> ClaimText | None:
+    """*No boat is longer than Gull* as *Gull is longer than any other boat*; None if that is not said."""
+    none = NONE_OF.match(text, begin) or NOBODY_DOES.match(text, begin)
+    last = next((i for i in claim.items if not i.value and i.stop == len(text)), None)
+    if none is None or last is None:
+        return None
+    for start, _ in verbs_of(claim.items, text, none.end() - 1)[:MOST_VERBS]:
+        kind, said = text[none.end() : start].strip(), _THE_LAST.sub("", text[start : last.start])
+        than = f" any other {kind}" if kind else " anyone else"
+        if said.endswith(" than") and any(h["than"] for h in than_words(text, start)):
+            return ClaimText(
+                f"{last.text} {said}{than}",
+                0,
+                denied=False,
+                items=(replace(last, start=0, stop=len(last.text)),),
+            )
+    return None
+
+
+def _ranks(claim: ClaimText, text: str, start: int, stop: int) -> bool:
+    """Whether words outside of names rank."""
+    hits = SUPERLATIVE.finditer(text, start, stop)
+    return any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
 
 
 def without_whole(items: Sequence[Item], text: str, words: Container[str]) -> str:
@@ -330,60 +477,5 @@ def _which(claim: ClaimText, text: str, start: int, stop: int, kind: str) -> str
         asks = "Who" if hit["who"] else f"Which{kind}"
         said = f"the {most.get(more) or f'{more[:-1]}st'}{hit['what']}"
         return f"{asks} {text[start : hit.start()]}{said}{text[hit.end() :]}?"
-    hits = SUPERLATIVE.finditer(text, stop)
-    is_ranked = any(not any(i.start <= h.start() < i.stop for i in claim.items) for h in hits)
+    is_ranked = _ranks(claim, text, stop, len(text))
     return " ".join(filter(None, ("Which", kind, f"{text[start:]}?"))) if is_ranked else ""
-
-
-def _inverted(text: str, begin: int, start: int, stop: int, rest: str) -> str:
-    """A statement whose verb stands at [start, stop), its subject behind *is*, *has* or *did*."""
-    subject, verb = text[begin:start].strip(), text[start:stop]
-    first = subject.partition(" ")[0]
-    subject = subject[:1].lower() + subject[1:] if first.lower() in FUNCTION and first != "I" else subject
-    if verb.lower() in BEING | DOING or (verb.lower() in HAVING and _is_auxiliary(rest)):
-        return f"{verb.capitalize()} {subject}{rest.rstrip()}"
-    lemma = base_of(verb)
-    is_third_person = verb != lemma and verb.endswith("s")
-    doing = "Does" if is_third_person else "Do" if verb in (lemma, "have") else "Did"
-    return f"{doing} {subject} {lemma}{rest.rstrip()}"
-
-
-def base_of(verb: str) -> str:
-    """The base form of a verb: *keep* of *keeps* and *kept*."""
-    lexicon = Lexicon.load()
-    if verb.endswith("s") and lexicon.verb(verb[:-1]):
-        return verb[:-1]
-    return next((base for base in lexicon.lemmas(verb) if base != verb and lexicon.verb(base)), verb)
-
-
-def _is_auxiliary(rest: str) -> bool:
-    """Whether *has* stands before a verb: *has placed*, *has only been*."""
-    words = [word[0] for word in _WORD.finditer(rest)][:2]
-    return any(is_participle(w.lower()) or w.lower() in ("been", "had") for w in words[:1]) or (
-        len(words) > 1 and words[0].lower() in FUNCTION and words[1].lower() in ("been", "had")
-    )
-
-
-def verbs_of(items: Sequence[Item], text: str, start: int) -> list[tuple[int, int]]:
-    """Where the verb of a subject may be, none behind *that*: auxiliaries, else verbs, else participles."""
-    lexicon = Lexicon.load()
-    behind = [word for word in _WORD.finditer(text, start) if word.start() > start]
-    outside = [w for w in behind if not any(i.start <= w.start() < i.stop for i in items)]
-    auxiliaries, verbs, participles = (
-        list[tuple[int, int]](),
-        list[tuple[int, int]](),
-        list[tuple[int, int]](),
-    )
-    in_clause = False
-    for word in outside:
-        form = word[0].lower()
-        is_auxiliary = form in BEING | DOING | HAVING
-        if form in _BEGINS_CLAUSE:
-            in_clause = not any(i.start == word.end() + 1 for i in items) or form != "to"
-        elif is_auxiliary or (lexicon.verb(form) and word[0].islower()):
-            is_past = form.endswith("ed") or is_participle(form)
-            is_past = is_past and not any(i.stop + 1 == word.start() for i in items)
-            places = auxiliaries if is_auxiliary else participles if is_past else verbs
-            places += [] if in_clause else [word.span()]
-            in_clause = False
-    return auxiliaries or verbs or participles

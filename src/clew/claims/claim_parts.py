@@ -15,6 +15,7 @@ Alternatives = tuple[Piece, ...]
 _AUXILIARY = re.compile(r"\b(?:is|was|are|were|has|have|had)\b", re.IGNORECASE)
 _WHICH = re.compile(r"\s*,?\s*(?:who|which|that|whose|where)\b", re.IGNORECASE)
 _JOINS = re.compile(r"^\s*,?\s*(?:and|but|or|nor)\b\s*", re.IGNORECASE)
+_WITH, _AS = re.compile(r"\s*,?\s*with\s*", re.IGNORECASE), re.compile(r"\s+as\b", re.IGNORECASE)
 
 _THAN_BOTH = re.compile(
     r"\s+(?P<said>[^,;]+?)\s+(?:than\s+)?both(?:\s+of)?(?:\s+(?:them|these|those|the\s+others))?\W*",
@@ -103,6 +104,8 @@ class _Cutter:
                 if has_verb
                 else f"{_without_function_words(words)} {text[start:stop]}"
             )
+            if _WITH.fullmatch(text, start, stop) and _AS.match(text, run[-1].stop):
+                words = "has"  # *with Ann as captain*
             words = _JOINS.sub("", words, count=1)
             trailing = claim_text.clauses(text, run[-1].stop, len(text)) if after is None else []
             attached = self._attached(run, trailing) if after is None else self._following(run, after)

@@ -23,6 +23,10 @@ from clew.text.lexicon import Lexicon
 # claims' own: a number holds for values that round to it as it is written (211 for 210.922).
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_JUST = re.compile(
+    r"\b(?:only|just|exactly|precisely|at (?:least|most)|(?:more|less|fewer) than) (?:a single )?$",
+    re.IGNORECASE,
+)
 _TIMED = re.compile(
     r"\b(?:in|during|since|before|after|until|throughout)(?: the)?(?: years?)? $", re.IGNORECASE
 )
@@ -61,8 +65,12 @@ class ClaimedValue:
 
 def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
-    # *One of them*, *once*: no number is claimed.
-    written = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
+    # *One of them*, *once*: no number is claimed, unless it is said that it is one: *only one*.
+    written = [
+        w
+        for w in written_in(text)
+        if not (w.spelt and w.number == 1) or _JUST.search(text, 0, w.start) is not None
+    ]
     found: list[ClaimedValue] = []
     for value, following in zip(written, [*written[1:], None], strict=False):
         if found and value.start < found[-1].stop:
@@ -124,6 +132,18 @@ _NEGATION = re.compile(
 )
 NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
 """What stands for one end of a relation, and says that there is none."""
+NONE_OF = re.compile(
+    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
+    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
+    re.IGNORECASE,
+)
+NOBODY_DOES = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
+HALF = re.compile(
+    r"(?:(?P<more>most|(?:more\s+than|over)\s+half|the\s+majority)"
+    r"|(?P<less>(?:fewer|less)\s+than\s+half|under\s+half|a\s+minority)|(?:exactly\s+)?half)(?=\s+[a-z])",
+    re.IGNORECASE,
+)
+"""How those of a kind that are so stand to half of it."""
 _POSITIVE = {
     "without": "with", "cannot": "can", "lacks": "has", "lacked": "had",
     "nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something",
@@ -256,6 +276,23 @@ class ClaimText:
     denied: bool
     items: tuple[Item, ...] = ()
 
+    def without(self, start: int, stop: int) -> ClaimText:
+        """The claim without the words at [start, stop), and what it names there."""
+        moved = (
+            i if i.stop <= start else replace(i, start=i.start - stop + start, stop=i.stop - stop + start)
+            for i in self.items
+            if i.stop <= start or stop <= i.start
+        )
+        return replace(self, text=self.text[:start] + self.text[stop:], items=tuple(moved))
+
+    def part(self, start: int, stop: int) -> ClaimText:
+        """The words at [start, stop), without the space around them, as a claim with what it names there."""
+        text = self.text[start:stop]
+        start += len(text) - len(text.lstrip(" ,"))
+        within = [i for i in self.items if start <= i.start and i.stop <= stop]
+        moved = tuple(replace(i, start=i.start - start, stop=i.stop - start) for i in within)
+        return ClaimText(text.strip(" ,"), 0, denied=False, items=moved)
+
     def negated(self, start: int, stop: int, position: int) -> bool:
         """Whether a negation outside of names stands at [start, stop) that no *but* parts from `position`."""
         return any(
@@ -360,9 +397,10 @@ def positive(text: str) -> str:
     )
 
 
-def negations(text: str) -> list[str]:
-    """The words of a text that deny."""
-    return [hit[0] for hit in _NEGATION.finditer(text)]
+def negations(text: str, start: int = 0, items: Sequence[Item] = ()) -> list[str]:
+    """The words of a text from `start` on, outside of items, that deny."""
+    hits = _NEGATION.finditer(text, start)
+    return [hit[0] for hit in hits if not any(i.start <= hit.start() < i.stop for i in items)]
 
 
 def is_before_verb(text: str, stop: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from clew.claims.asked import (
@@ -18,21 +18,29 @@ from clew.claims.asked import (
     LEAST_OF_ONE,
     LEAST_SURE,
     SO_MANY,
-    base_of,
     says_each,
-    verbs_of,
     with_bounds,
     without_whole,
 )
-from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item, negations, positive
+from clew.claims.claim_text import (
+    EXCEPTED,
+    HALF,
+    NOBODY,
+    NOBODY_DOES,
+    NONE_OF,
+    ClaimText,
+    Item,
+    negations,
+    positive,
+)
+from clew.claims.clauses import base_of, verbs_of
 from clew.query.execute import Executor, difference
 from clew.query.tree import Anchor, Either, OfType, Part, Sign
 from clew.reading.account import unplaced_phrases
 from clew.reading.asked_for import final_type
 from clew.reading.certainty import likely_reading
-from clew.reading.comparisons import sign_beside
 from clew.reading.english import BEING, DOING, HAVING
-from clew.reading.mentions import NORMAL, Mention
+from clew.reading.mentions import NORMAL
 from clew.reading.mutual import both_ways
 from clew.reading.reader import QuestionReader
 from clew.text.inflection import plural, singular_noun
@@ -43,17 +51,10 @@ LEAST_SURE_SPELT = 0.55
 MOST_WAYS = 4
 _OF_THEM = r"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|its|his|her|their|these|those|our))?\s+(?=[^\W\d_])"
 _ALL = re.compile(rf"(?P<not>not\s+)?(?<!\bof\s)\b(?:all|every|each)(?!\s+other\b){_OF_THEM}", re.IGNORECASE)
-_NONE = re.compile(
-    r"(?:no|(?:none|not\s+(?:even\s+)?one|not\s+a\s+single\s+one)\s+of\s+(?:the|its|his|her|their|these|those|our)"
-    r"|not\s+(?:one|a\s+single))\s+(?=[a-z])",
-    re.IGNORECASE,
-)
-_NOBODY = re.compile(r"(?:nobody|no[ -]one)\s+(?=[a-z])", re.IGNORECASE)
-_ONE = re.compile(
-    r"(?:(?P<only>only|just)\s+|at\s+(?:least|most)\s+|exactly\s+|more\s+than\s+)?(?P<one>one)\s+(?!of\b)(?=[a-z])",
-    re.IGNORECASE,
-)
+_ONE = re.compile(r"one\s+(?!of\b)(?=[a-z])", re.IGNORECASE)
 _NOUN = re.compile(_OF_THEM)
+_OR_OTHER = re.compile(r"(?:(?<=\bor)|(?<=\band))\s+(?:any\s+)?other(?=\s+[a-z])", re.IGNORECASE)
+"""*Huts or other shelters* are shelters."""
 _OF_ALL = re.compile(r"\s+of\s+(?:[^,;]*\s)?", re.IGNORECASE)
 _SO_CALLED = re.compile(
     r"\s+(?:different\s+)?(?P<kind>[a-z][^,;]*?)\s+(?:(?:(?:who|that|which)\s+)?(?:are|is|were)\s+)?"
@@ -79,6 +80,8 @@ class Quantified:
     """The name that so many of the kind have."""
     total: int | None = None
     """How many of the kind there are: *three of the four lighthouses*."""
+    of_half: bool = False
+    """Whether the sign is how those that are so stand to half of all: *most hotels*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,33 @@ class KindReading:
 
 def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
     """How a claim speaks of a kind; None where it does not. `words` are those of the graph."""
+    claim = reduce(lambda c, hit: c.without(*hit.span()), [*_OR_OTHER.finditer(claim.text)][::-1], claim)
     text = claim.text.rstrip(" .!?\"'")
     begin = claim.frame + len(text[claim.frame :]) - len(text[claim.frame :].lstrip())
     if (called := _so_called(claim, text, begin, words)) is not None:
         return called
-    nobody = _NOBODY.match(text, begin)
+    nobody = NOBODY_DOES.match(text, begin)
     if nobody is not None and not EXCEPTED.match(text, begin):
         return Quantified(nobody.end(), (("", f"Who {text[nobody.end() :]}?"),), 1, ">=", denied=True)
-    if NOBODY.match(text, begin) and not _NONE.match(text, begin):
+    if NOBODY.match(text, begin) and not NONE_OF.match(text, begin):
         return None
+    if (counted := _counted(claim, begin)) is not None:
+        return counted
+    for hit in _ALL.finditer(text, begin):
+        if not any(i.start < hit.end() and hit.start() < i.stop for i in claim.items):
+            if hit.start() == begin:
+                claim, total = _without_total(claim, hit.end())
+                text = claim.text.rstrip(" .!?\"'")
+                if not {"no", "without"}.issuperset(map(str.lower, negations(text[hit.end() :]))):
+                    return Quantified(hit.end(), ())  # *all are not* may be *none is* or *not all are*
+                ways = _ways(claim, text, hit.end())
+                return Quantified(hit.end(), ways, denied=bool(hit["not"]), total=total)
+            return _of_object(claim, text, begin, hit)
+    return None
+
+
+def _counted(claim: ClaimText, begin: int) -> Quantified | None:
+    """A claim that so many, or so great a part, or none of a kind is something."""
     claim, total = _without_total(claim)
     text = claim.text.rstrip(" .!?\"'")
     for item in claim.items[:1]:
@@ -109,20 +130,16 @@ def quantified(claim: ClaimText, words: Container[str]) -> Quantified | None:
         if number is not None and item.value and noun and SO_MANY.fullmatch(text, begin, item.start):
             ways = _ways(claim, text, noun.end())
             return Quantified(noun.end(), ways, number, item.value.sign, total=total)
+    half = HALF.match(text, begin)
+    if half is not None and (noun := _NOUN.match(text, half.end())) is not None:
+        sign: Sign = ">" if half["more"] else "<" if half["less"] else "="
+        return Quantified(noun.end(), _ways(claim, text, noun.end()), sign=sign, of_half=True)
     one = _ONE.match(text, begin)
     if one is not None:
-        sign = sign_beside(text, Mention(one.start("one"), one.end("one"), one["one"])) or ">="
-        return Quantified(one.end(), _ways(claim, text, one.end()), 1, "=" if one["only"] else sign)
-    none = None if EXCEPTED.match(text, begin) else _NONE.match(text, begin)
+        return Quantified(one.end(), _ways(claim, text, one.end()), 1, ">=")
+    none = None if EXCEPTED.match(text, begin) else NONE_OF.match(text, begin)
     if none is not None:
         return Quantified(none.end(), _ways(claim, text, none.end()), 1, ">=", denied=True)
-    for hit in _ALL.finditer(text, begin):
-        if not any(i.start < hit.end() and hit.start() < i.stop for i in claim.items):
-            if hit.start() == begin:
-                if not {"no", "without"}.issuperset(map(str.lower, negations(text[hit.end() :]))):
-                    return Quantified(hit.end(), ())  # *all are not* may be *none is* or *not all are*
-                return Quantified(hit.end(), _ways(claim, text, hit.end()), denied=bool(hit["not"]))
-            return _of_object(claim, text, begin, hit)
     return None
 
 
@@ -145,24 +162,21 @@ def _so_called(claim: ClaimText, text: str, begin: int, words: Container[str]) -
     return Quantified(said.start("kind"), ((kind, ""),), count, number.value.sign, called=name)
 
 
-def _without_total(claim: ClaimText) -> tuple[ClaimText, int | None]:
-    """A claim without the number of all of a kind of which it speaks, and this: *two of our nine clubs*."""
-    if len(claim.items) < 2:
+def _without_total(claim: ClaimText, start: int = -1) -> tuple[ClaimText, int | None]:
+    """A claim without the number of all of a kind of which it speaks, and this: *two of our nine clubs*.
+
+    It stands at `start`, if that is said: *all nine clubs*.
+    """
+    text, of = claim.text, claim.items[:1]
+    counted = (i for i in claim.items if i.value and not i.value.timed and i.value.count is not None)
+    all_ = next((i for i in counted if (i not in of if start < 0 else i.start == start)), None)
+    noun = _NOUN.match(text, all_.stop) if all_ else None
+    if all_ is None or all_.value is None or noun is None:
         return claim, None
-    first, *others = claim.items
-    value = next((i for i in others if i.value and not i.value.timed and i.value.count is not None), None)
-    if first.value is None or value is None or value.value is None:
+    is_of = start >= 0 or (of[0].value is not None and _OF_ALL.fullmatch(text, of[0].stop, all_.start))
+    if not is_of or (start < 0 and verbs_of(claim.items, text[: all_.stop], of[0].stop)):
         return claim, None
-    is_of = _OF_ALL.fullmatch(claim.text, first.stop, value.start) and _NOUN.match(claim.text, value.stop)
-    if not is_of or verbs_of(claim.items, claim.text[: value.stop], first.stop):
-        return claim, None
-    cut = value.stop + 1 - value.start
-    before = [i for i in claim.items if i.start < value.start]
-    behind = [
-        replace(i, start=i.start - cut, stop=i.stop - cut) for i in claim.items if i.start > value.start
-    ]
-    text = claim.text[: value.start] + claim.text[value.stop + 1 :]
-    return replace(claim, text=text, items=(*before, *behind)), value.value.count
+    return claim.without(all_.start, noun.end()), all_.value.count
 
 
 def _ways(claim: ClaimText, text: str, start: int) -> tuple[tuple[str, str], ...]:

@@ -38,13 +38,13 @@ from clew.claims.claim_text import (
 )
 from clew.claims.quantified import KindReading, Quantified, kind_of, quantified, read_kind
 from clew.graph import OWL, RDFS
-from clew.graph.graph import triple_text
+from clew.graph.graph import ValueKind, triple_text
 from clew.graph.naming import names_of
 from clew.graph.steps import Step as RelationStep
 from clew.graph.steps import is_backward, opposite, relation_of, step_of, way_back
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.query.execute import Executor, Nodes, OverBudget, difference, intersection, stands
+from clew.query.execute import Executor, Nodes, OverBudget, against, difference, intersection, stands
 from clew.query.prove import prove
 from clew.query.tree import (
     Anchor,
@@ -212,6 +212,8 @@ class Checker:
         outside = difference(members, so)[:MOST_MIDDLES].tolist()
         if said.total not in (None, len(members)):
             return ("otherwise" if len(members) else "unknown"), self._proved(read.kind)
+        if said.of_half:
+            return self._check_half(read.kind, read.told, said.sign)
         if said.number is None:
             if len(members) and self.executor.holds(Query("every", read.kind, told)):
                 return "there", self._proved(told)
@@ -224,6 +226,19 @@ class Checker:
             return "unknown", ()
         is_so = bool(stands(np.array([len(so)]), said.sign, said.number)[0])
         return "there" if is_so else "otherwise", proof
+
+    def _check_half(self, kind: Part, told: Part, sign: Sign) -> tuple[Finding, tuple[int, ...]]:
+        """How those of a kind that are so stand to half of it, however others are which it does not tell."""
+        members, so = self.executor.members(kind), self.executor.members(Both(told, kind))
+        instead = [self._recorded_instead(told, n) for n in difference(members, so)[:MOST_MIDDLES].tolist()]
+        known = [proof for proof in instead if proof]
+        least, most = len(so) / max(len(members), 1), 1 - len(known) / max(len(members), 1)
+        proof = (*self._proved(Both(told, kind)), *(t for each in known[:MOST_SHOWN] for t in each))
+        are_so = stands(np.array([least, most]), sign, 0.5)
+        if are_so.all():
+            return "there", proof
+        is_open = are_so.any() or (sign == "=" and least < 0.5 < most) or not len(members)
+        return ("unknown" if is_open else "otherwise"), proof
 
     def check_asked(self, query: Query, number: ClaimedValue | None) -> tuple[Finding, tuple[int, ...]]:
         """Whether the answer to a question is yes, or the number that a claim says it is."""
@@ -263,9 +278,28 @@ class Checker:
         if not (proof := self._proved(query.part)):
             return "unknown", ()
         labels = {self.vocabulary.measured(relation_of(w.step)) for w in last_walks(query.part)}
-        values = [v for label in labels for v in number.in_unit_of(label, -1) if not v.date]
+        members = self.executor.members(query.part)
+        kinds = self.executor.graph.values.kind[members]
+        if query.ask == "list" and (kinds == ValueKind.NONE).any():
+            return "unknown", ()
+        are_dates = bool((kinds == ValueKind.DATE).all())
+        values = [v for label in labels for v in number.in_unit_of(label, -1) if v.date == are_dates]
+        if query.ask != "list":
+            numbers = np.array([n for n in [self.executor.number(query)] if n is not None])
+            is_so = any(against(numbers, number.sign, v, are_dates).any() for v in values)
+            return ("unknown" if not len(numbers) else "there" if is_so else "otherwise"), proof
         is_so = any(len(self.executor.members(Compared(query.part, (), number.sign, v))) for v in values)
-        return ("there" if is_so else "otherwise"), proof
+        return ("there" if is_so else "otherwise" if len(members) == 1 else "unknown"), proof
+
+    def check_both(self, query: Query, other: Query, sign: Sign) -> tuple[Finding, tuple[int, ...]]:
+        """How what one question asks for stands to what another does: values, numbers, or how many."""
+        if query.ask in ("list", "count"):
+            return self.check_amount(replace(query, ask="difference", other=other.part), sign, 0)
+        amounts = [self.executor.number(each) for each in (query, other)]
+        if None in amounts:
+            return "unknown", ()
+        is_so = bool(stands(np.array(amounts[:1], np.float64), sign, float(amounts[1] or 0))[0])
+        return ("there" if is_so else "otherwise"), (*self._proved(query.part), *self._proved(other.part))
 
     def _recorded_instead(self, part: Part, member: int) -> tuple[int, ...]:
         """What is recorded of a thing that is not in a set, or of what the set starts from, in its place."""
@@ -787,8 +821,10 @@ class Verify:
         ]
         if not hits or any(s.kind in ("compare", "more", "value", "count", "edge") for s in statements):
             return checked
-        missing = f"I cannot place {quoted([hits[0][0]])}"
-        return [*checked, Checked(*hits[0].span(), "unknown", missing=missing)]
+        start, stop = hits[0].span()
+        left = Checked(start, stop, "unknown", missing=f"I cannot place {quoted([hits[0][0]])}")
+        # What is said with words that compare is not told without them.
+        return [left, *(c for c in checked if not c.start <= start < c.stop)]
 
     def _asked(self, checker: Checker) -> Checked | None:
         """A claim that is read whole, as a question that it answers; None where none is read surely."""
@@ -802,7 +838,10 @@ class Verify:
             if not_happened(claim.text, [(i.start, i.stop) for i in claim.items], labels):
                 return None
             try:
-                finding, triples = checker.check_asked(read.query, asked.number)
+                if read.than is not None:
+                    finding, triples = checker.check_both(read.query, read.than, asked.sign)
+                else:
+                    finding, triples = checker.check_asked(read.query, asked.number)
             except OverBudget:
                 checker.over_budget.append(read.query)
                 return None
