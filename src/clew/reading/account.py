@@ -128,6 +128,7 @@ _RANKS = re.compile(
     r"|min(?:imum)?|latest|first(?!\s+place\W*$)|last)\b",
     re.I,
 )
+_MOST_OTHER = re.compile(r"\b(?:the\s+)?(?:most|fewest)\s+(other)\s+\w+s\b", re.I)
 _RANKED = re.compile(r"\b(?:\w{2,}est|most|least)\s+$", re.I)
 _EXTREMES = frozenset("maximum max minimum min peak highest lowest deepest longest largest smallest".split())
 """What the largest or smallest is called where it is recorded."""
@@ -920,6 +921,8 @@ class _Account:
             if _is_superlative(match[0].lower()) and not _LASTS.match(self.text, match.start()):
                 is_recorded = any(not _EXTREMES.isdisjoint(label.split()) for _, label, _, _ in self.own)
                 self._restrict(*match.span(), match[0].lower(), self.carried.ranks or is_recorded)
+        for match in _MOST_OTHER.finditer(self.text):  # *the service that most other services depend on*
+            self._restrict(*match.span(1), "other", self.carried.ranks)
         for match in _HOW_OLD.finditer(self.text) if self._lists_times() else ():
             if not _WHEN.search(self.text, 0, match.start()) and not _WHAT_YEAR.search(self.text):
                 self._restrict(*match.span(1), "age", carried=False)

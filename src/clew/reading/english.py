@@ -119,7 +119,8 @@ ONLY = re.compile(
 )
 """Words that shut out all else."""
 JUST_SO_MANY = re.compile(
-    r"\b(?:just|only)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten)\b",
+    r"\b(?:just|only)\s+(?:a\s+single|one|two|three|four|five|six|seven|eight|nine|ten)\b"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\s+\w+\s+only\b",
     re.I,
 )
 NOW = re.compile(

@@ -108,6 +108,12 @@ _MANY_AT_EACH = re.compile(
     r"(?:at|in|on|for|to|by|with|from|under|per)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+)?)(?=\W*$)",
     re.I,
 )
+_LESS_NONE = re.compile(
+    r"[.;,?!]\s*(?:and\s+)?(?:please\s+)?(?:skip|ignore|omit|exclude|leave\s+out)\s+(?:\w+\s+){0,3}(?:with|having|that\s+have|who\s+have)"
+    r"\s+(?:none|no\s+\w+|zero)(?=\W*$)",
+    re.I,
+)
+"""*Leave out any with none*, as groups are those that have some."""
 _EACH = re.compile(r"(?<=\w)\s+(?:each|every)\s+(?P<which>[\w-]+(?:\s+[\w-]+){0,2})(?=\W*$)", re.I)
 """*How many players hold each title*."""
 _MORE = re.compile(
@@ -814,6 +820,8 @@ class Operators:
             yield Operator(*match.span(), as_it_is, "a")
         for match in _ONE.finditer(self.text):  # *which hut is the oldest one*
             yield Operator(*match.span(), as_it_is)
+        for match in _LESS_NONE.finditer(self.text):
+            yield Operator(*match.span(), lambda query: query if query.by else None)
         for match in _START_HERE.finditer(self.text):
             yield Operator(*match.span("doing"), as_it_is)
 
