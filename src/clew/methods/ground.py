@@ -383,17 +383,19 @@ def _paired_numbers(
 
 
 def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
-    """The triples at a thing that come to a number: so many of one relation, or records with it, or a sum."""
+    """The triples at a thing that come to a number: all of one relation, those of records, or a sum."""
     facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
     triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
     ends, stated = map(evidence.graph.triple, triples), plain_number(number)
-    for relation, side in dict.fromkeys((r, int(entity == t)) for h, r, t in ends if entity in (h, t)):
+    at_it = [(r, int(entity == t)) for h, r, t in ends if entity in (h, t)]
+    for relation, side in dict.fromkeys(at_it):
         listed = triples_at_node(evidence.graph, entity, relation, side)
         if len(listed) == float(stated):
             return tuple(listed)
     results = [result for values in _values(evidence, triples) for result in _sums(evidence.question, values)]
-    records = [len(facts)] if evidence.whole and all(len(fact.ends) == 1 for fact in facts) else []
-    return triples if _is_one_of((*records, *results), stated) else ()
+    if evidence.whole and all(len(fact.ends) == 1 for fact in facts):
+        results += [len(facts), *map(at_it.count, at_it)]
+    return triples if _is_one_of(results, stated) else ()
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:

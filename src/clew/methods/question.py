@@ -225,8 +225,8 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 """What is asked for; empty where the words do not say, as in languages other than English."""
 
 DECIDES, SURE = 0.5, 0.95
-"""Share of the readings of a question from which one decides it alone; and, where the question does not say
-so, of what type its answers are."""
+"""Share of the readings of a question from which one decides it alone; and from which it does so against what
+a model counts, and says of what type the answers are where the question does not."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -344,7 +344,7 @@ class Judge:
     def decides(self, question: str, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
         """The triples by which a query graph of the question says a value (yes, no, a number).
 
-        `named` are the triples that the model names for it. Where a likely query graph says another value,
+        `named` are the triples that the model names for it. Where a sure query graph says another value,
         that; where none decides it, an empty text.
         """
         reader = self.reader
@@ -360,7 +360,7 @@ class Judge:
                 continue
             if draft.text == value:
                 return triples
-            other = other or (draft.text if meaning.share >= DECIDES else "")
+            other = other or (draft.text if meaning.share >= SURE else "")
         return other
 
     def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
@@ -402,7 +402,7 @@ class Judge:
         reading, executor = self.reader.read(question), Executor(self.reader.graph)
         ranked = [(r.option.query, r.probability) for r in reading.ranking.ranked]
         lists = [(q, p, self._members(q, executor)) for q, p in ranked if q.ask == "list" and not q.by]
-        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and given)
+        likely = ((q, p) for q, p, given in lists if p >= DECIDES and given)
         whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
         names = {word.text for mention in reading.mentions for word in tokens(mention.text)}
         words = {word.text for word in tokens(question)} - names
