@@ -383,18 +383,24 @@ def _paired_numbers(
 
 
 def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
-    """The triples at a thing that come to a number: all of one relation, those of records, or a sum."""
+    """The triples at a thing that come to a number: so many of a relation, also with another, or a sum."""
     facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
     triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
-    ends, stated = map(evidence.graph.triple, triples), plain_number(number)
-    at_it = [(r, int(entity == t)) for h, r, t in ends if entity in (h, t)]
-    for relation, side in dict.fromkeys(at_it):
+    stated = plain_number(number)
+    ends: dict[int, set[int]] = {}
+    at_it: dict[tuple[int, int], set[int]] = {}
+    for head, relation, tail in map(evidence.graph.triple, triples_of(cited) or triples):
+        ends.setdefault(relation, set()).update((head, tail))
+        if entity in (head, tail):
+            at_it.setdefault((relation, int(entity == tail)), set()).add(head if entity == tail else tail)
+    for relation, side in at_it:
         listed = triples_at_node(evidence.graph, entity, relation, side)
         if len(listed) == float(stated):
             return tuple(listed)
     results = [result for values in _values(evidence, triples) for result in _sums(evidence.question, values)]
+    results += [len(near & other) for near in at_it.values() for other in ends.values()]
     if evidence.whole and all(len(fact.ends) == 1 for fact in facts):
-        results += [len(facts), *map(at_it.count, at_it)]
+        results.append(len(facts))
     return triples if _is_one_of(results, stated) else ()
 
 
