@@ -173,6 +173,8 @@ def _lists_of(evidence: ReadEvidence, triples: Sequence[int]) -> list[set[int]]:
 ASKED_YES_NO = ("yes", "no")
 _YES_NO = re.compile(r"(yes|no|true|false)\b[\s.,;:!]*", re.IGNORECASE)
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+_WITH_NUMBER = re.compile(rf"(.+?)(?::\s+|\s*\(|\s+)({NUMBER.pattern})\)?")
+"""A thing with a number, as replies write it: *Dog: 10*, *Dog (10)*, *Dog 10*."""
 _ALL = re.compile(
     r"all\s+(?:of|in|from)\s+(?:the\s+)?(?:facts?\s*|lines?\s*|paths?\s*)?(?:no\.?\s*|#)?\[?(\d{1,5})\]?",
     re.I,
@@ -358,15 +360,14 @@ def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
 def _paired_numbers(
     statement: StatedAnswer, evidence: ReadEvidence, cited: Sequence[Fact]
 ) -> GroundedReply | None:
-    """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
+    """Things with a number that the facts about each come to, *English: 29*, *Dog (10)*; None of other items.
 
     Where a fact has each number, they are values of the things (`_pair`). A list of which one number is not
     proved is none.
     """
-    parts = [item.rpartition(": ")[::2] for item in statement.items]
-    if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
-        evidence.names.called(item) or _pair(item, evidence) for item in statement.items
-    ):
+    items = statement.items
+    parts = [match.groups() for item in items if (match := _WITH_NUMBER.fullmatch(item))]
+    if len(parts) < len(items) or all(evidence.names.called(item) or _pair(item, evidence) for item in items):
         return None
     proofs, pairs, rejected = dict[int, tuple[int, ...]](), list[tuple[str, str]](), list[Linked]()
     for thing, number in parts:
@@ -377,6 +378,8 @@ def _paired_numbers(
         pairs += [(evidence.graph.label(entity), number) for entity in proved]
         if not proved:
             rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
+    if rejected and not all(": " in item for item in items):
+        return None
     if rejected:
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, "ungrounded")
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
