@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from clew.foundation.system import check
 from clew.graph.graph import Graph, triple_text
-from clew.graph.values import plain_label
 from clew.types import AnswerEntity, Citation
 
 
 def answer_entity(graph: Graph, node: int, score: float = 1.0) -> AnswerEntity:
-    """A node as an answer; a day in numbers as ISO writes it."""
-    return AnswerEntity(graph.entities[node], plain_label(graph, node), score, node in graph.namesakes)
+    """A node as an answer."""
+    return AnswerEntity(graph.entities[node], graph.labels[node], score, node in graph.namesakes)
 
 
 def cite(graph: Graph, answer: str | int, triples: Sequence[int]) -> Citation:
