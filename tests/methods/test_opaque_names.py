@@ -29,18 +29,16 @@ SETS = {
 RIGHT = {
     "first": {
         "auto": (38, 0), "kg-rag": (37, 0), "simgrag": (37, 0), "synaptiqa": (40, 0),
-        "walk-retrieve": (33, 0),
+        "walk-retrieve": (35, 0),
     },
     "second": {
         "auto": (39, 1), "kg-rag": (40, 0), "simgrag": (39, 0), "synaptiqa": (40, 0),
-        "walk-retrieve": (38, 1),
+        "walk-retrieve": (39, 0),
     },
 }  # fmt: skip
 """Questions of 40 whose whole set of answers is right, and those that are answered otherwise."""
 LEAST_REPLAYED = 4
 """Questions that have replies of a small model."""
-NOT_ASKED = {("walk-retrieve", "courtarch-6")}
-"""What was not replied to in time."""
 LEAST_CLAIMS = 19
 """Claims of 20 whose verdict is right; no other verdict decides the other way."""
 
@@ -84,8 +82,6 @@ def test_questions_are_answered(graphs: dict[str, Clew], chosen: str) -> None:
     for graph in SETS[chosen]:
         for row in rows_of(graph, "questions.jsonl"):
             for method, model in models.items():
-                if (method, row["id"]) in NOT_ASKED:
-                    continue
                 answer = graphs[graph].ask(row["question"], method=method, model=model)
                 names = {a.label for a in answer.answers}, {a.entity for a in answer.answers}
                 right[method] += set(row["gold"]) in names

@@ -173,6 +173,8 @@ def _lists_of(evidence: ReadEvidence, triples: Sequence[int]) -> list[set[int]]:
 ASKED_YES_NO = ("yes", "no")
 _YES_NO = re.compile(r"(yes|no|true|false)\b[\s.,;:!]*", re.IGNORECASE)
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+_WITH_NUMBER = re.compile(rf"(.+?)(?::\s+|\s*\(|\s+)({NUMBER.pattern})\)?")
+"""A thing with a number, as replies write it: *Dog: 10*, *Dog (10)*, *Dog 10*."""
 _ALL = re.compile(
     r"all\s+(?:of|in|from)\s+(?:the\s+)?(?:facts?\s*|lines?\s*|paths?\s*)?(?:no\.?\s*|#)?\[?(\d{1,5})\]?",
     re.I,
@@ -358,15 +360,14 @@ def _pair(item: str, evidence: ReadEvidence) -> dict[int, tuple[int, ...]]:
 def _paired_numbers(
     statement: StatedAnswer, evidence: ReadEvidence, cited: Sequence[Fact]
 ) -> GroundedReply | None:
-    """Things with a number that the facts about each come to, *English: 29*; None where an item is none.
+    """Things with a number that the facts about each come to, *English: 29*, *Dog (10)*; None of other items.
 
     Where a fact has each number, they are values of the things (`_pair`). A list of which one number is not
     proved is none.
     """
-    parts = [item.rpartition(": ")[::2] for item in statement.items]
-    if not all(thing and NUMBER.fullmatch(number) for thing, number in parts) or all(
-        evidence.names.called(item) or _pair(item, evidence) for item in statement.items
-    ):
+    items = statement.items
+    parts = [match.groups() for item in items if (match := _WITH_NUMBER.fullmatch(item))]
+    if len(parts) < len(items) or all(evidence.names.called(item) or _pair(item, evidence) for item in items):
         return None
     proofs, pairs, rejected = dict[int, tuple[int, ...]](), list[tuple[str, str]](), list[Linked]()
     for thing, number in parts:
@@ -377,23 +378,33 @@ def _paired_numbers(
         pairs += [(evidence.graph.label(entity), number) for entity in proved]
         if not proved:
             rejected.append(Linked(f"{thing}: {number}", (), link.why or DO_NOT_COME_TO_IT))
+    if rejected and not all(": " in item for item in items):
+        return None
     if rejected:
         return refused(statement, f"it answers {describe_rejected(rejected)}", rejected, "ungrounded")
     return GroundedReply(statement.text, proofs, "", triples_of(cited), tuple(rejected), pairs=tuple(pairs))
 
 
 def _number_of(evidence: ReadEvidence, entity: int, number: str, cited: Sequence[Fact]) -> tuple[int, ...]:
-    """The triples at a thing that come to a number: so many of one relation, or records with it, or a sum."""
+    """The triples at a thing that come to a number: so many of a relation, also with another, or a sum."""
     facts = [fact for fact in cited or evidence.facts if entity in evidence.nodes_of([fact])]
     triples = tuple(dict.fromkeys(triple for fact in facts for triple in fact.all_triples))
-    ends, stated = map(evidence.graph.triple, triples), plain_number(number)
-    for relation, side in dict.fromkeys((r, int(entity == t)) for h, r, t in ends if entity in (h, t)):
+    stated = plain_number(number)
+    ends: dict[int, set[int]] = {}
+    at_it: dict[tuple[int, int], set[int]] = {}
+    for head, relation, tail in map(evidence.graph.triple, triples_of(cited) or triples):
+        ends.setdefault(relation, set()).update((head, tail))
+        if entity in (head, tail):
+            at_it.setdefault((relation, int(entity == tail)), set()).add(head if entity == tail else tail)
+    for relation, side in at_it:
         listed = triples_at_node(evidence.graph, entity, relation, side)
         if len(listed) == float(stated):
             return tuple(listed)
     results = [result for values in _values(evidence, triples) for result in _sums(evidence.question, values)]
-    records = [len(facts)] if evidence.whole and all(len(fact.ends) == 1 for fact in facts) else []
-    return triples if _is_one_of((*records, *results), stated) else ()
+    results += [len(near & other) for near in at_it.values() for other in ends.values()]
+    if evidence.whole and all(len(fact.ends) == 1 for fact in facts):
+        results.append(len(facts))
+    return triples if _is_one_of(results, stated) else ()
 
 
 def _whole_line(item: str, evidence: ReadEvidence) -> Fact | None:

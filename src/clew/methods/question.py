@@ -13,7 +13,20 @@ from clew.index.explore import nodes_containing
 from clew.index.names import NamesIndex
 from clew.query.execute import Executor, OverBudget
 from clew.query.prove import leads_back, part_of_path
-from clew.query.tree import Compared, Counted, Either, Extreme, Query, Related, Value, Without, parts_of
+from clew.query.tree import (
+    Anchor,
+    Compared,
+    Counted,
+    Either,
+    Extreme,
+    Part,
+    Query,
+    Related,
+    Value,
+    Walk,
+    Without,
+    parts_of,
+)
 from clew.reading.answer import LEAST_LIKELY, MOST_ALTERNATIVES, Meaning, answer_of, meanings_of
 from clew.reading.asked_for import asked_type
 from clew.reading.english import AGGREGATE, EITHER, FUNCTION, LIGHT, YES_NO
@@ -103,7 +116,8 @@ class FindTopicEntities:
         for word in _WORD.finditer(text):
             overlapping = [m for m in mentions if m.start < word.end() and word.start() < m.stop]
             inside = any(not m.text.isdigit() or m.start <= word.start() for m in overlapping)
-            if inside or not (NAME_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
+            is_name = word[0][0].isupper() and word.start() and len(word[0]) > 1
+            if inside or not (NAME_CODE.search(word[0]) or is_name):
                 continue
             nodes = named_by_part(self.reader.names, word[0])
             if 0 < len(nodes) <= 3:
@@ -225,8 +239,8 @@ Asked = Literal["yes or no", "a number", "a person", "a time", "a place", "a thi
 """What is asked for; empty where the words do not say, as in languages other than English."""
 
 DECIDES, SURE = 0.5, 0.95
-"""Share of the readings of a question from which one decides it alone; and, where the question does not say
-so, of what type its answers are."""
+"""Share of the readings of a question from which one decides it alone; and from which it does so against what
+a model counts, and says of what type the answers are where the question does not."""
 AGREES = 0.1
 """The least share of one that decides it where it rests on facts that the model names too."""
 _WH = re.compile(r"\b(?:who|whom|whose|which|what|where|when|why|how)\b", re.I)
@@ -310,11 +324,23 @@ def adds_up(question: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AskedSteps:
-    """The relations that the likeliest readings of a question follow, and what the likeliest names."""
+    """The relations that the likeliest readings of a question follow, and what the likeliest names.
+
+    `walks` are the steps that the first few take from a name.
+    """
 
     relations: tuple[int, ...] = ()
     types: tuple[int, ...] = ()
     entities: tuple[int, ...] = ()
+    walks: frozenset[tuple[int, ...]] = frozenset()
+
+
+def _walk_of(part: Part) -> tuple[int, ...]:
+    """The steps from a name to a part, two or more; empty where it is no such walk."""
+    steps = list[int]()
+    while isinstance(part, Walk):
+        steps, part = [part.step, *steps], part.source
+    return tuple(steps) if isinstance(part, Anchor) and len(steps) > 1 else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,17 +360,24 @@ class Judge:
     def steps(self, question: str) -> AskedSteps:
         """What the likeliest readings of a question follow."""
         likeliest = self.reader.read(question).ranking.ranked[:12]
-        contents = [ranked.option.query.contents for ranked in likeliest]
+        queries = [ranked.option.query for ranked in likeliest]
+        contents = [query.contents for query in queries]
         relations = dict.fromkeys(relation_of(step) for each in contents for step in each.steps)
         if not contents:
             return AskedSteps()
         entities = tuple(anchor.node for anchor in contents[0].entities)
-        return AskedSteps(tuple(relations), contents[0].types, entities)
+        walks = {
+            steps
+            for query in queries[:MOST_ALTERNATIVES]
+            for part in parts_of(query.part)
+            if (steps := _walk_of(part))
+        }
+        return AskedSteps(tuple(relations), contents[0].types, entities, frozenset(walks))
 
     def decides(self, question: str, value: str, named: frozenset[int]) -> tuple[int, ...] | str:
         """The triples by which a query graph of the question says a value (yes, no, a number).
 
-        `named` are the triples that the model names for it. Where a likely query graph says another value,
+        `named` are the triples that the model names for it. Where a sure query graph says another value,
         that; where none decides it, an empty text.
         """
         reader = self.reader
@@ -360,7 +393,7 @@ class Judge:
                 continue
             if draft.text == value:
                 return triples
-            other = other or (draft.text if meaning.share >= DECIDES else "")
+            other = other or (draft.text if meaning.share >= SURE else "")
         return other
 
     def answers_otherwise(self, question: str, entities: Sequence[int]) -> tuple[str, frozenset[int]]:
@@ -402,7 +435,7 @@ class Judge:
         reading, executor = self.reader.read(question), Executor(self.reader.graph)
         ranked = [(r.option.query, r.probability) for r in reading.ranking.ranked]
         lists = [(q, p, self._members(q, executor)) for q, p in ranked if q.ask == "list" and not q.by]
-        likely = ((q, p) for q, p, given in lists if p >= LEAST_LIKELY and given)
+        likely = ((q, p) for q, p, given in lists if p >= DECIDES and given)
         whole = next((p for q, p in likely if not self._open_words(reading, q)), 0.0)
         names = {word.text for mention in reading.mentions for word in tokens(mention.text)}
         words = {word.text for word in tokens(question)} - names

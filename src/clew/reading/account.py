@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -721,8 +721,15 @@ class _Account:
             match part:
                 case Compared(_, _, _, Value() as value) if value.mention >= 0:
                     self._place_value(value.mention)
-                case Counted(_, _, _, _, mention) if mention >= 0:
-                    at = self.mentions[mention]
+                case Counted(_, step, _, _, mention) if mention >= 0:
+                    at, reached = self.mentions[mention], self.vocabulary.types_reached[step]
+                    behind = takewhile(
+                        lambda t: len(self._spelt(t)[1]), (t for t in self.tokens if t.start >= at.stop)
+                    )
+                    # *On more than one jury* are no juries with more than one member.
+                    for noun in list(behind)[-1:] if reached >= 0 else ():
+                        if reached not in self._spelt(noun)[1]:
+                            self._put(noun, "unplaced", "")
                     # *The two members* are not those of two things.
                     if self.text[: at.start].lower().endswith("the "):
                         self._place_inside(at, "unplaced", "")

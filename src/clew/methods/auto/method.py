@@ -90,7 +90,7 @@ class AutoWithModel:
 
         choice: Choice | Abstention
         try:
-            choice = self.chooser.choose(likeliest.reading, talk, finds, agrees)
+            choice = self.chooser.choose(likeliest, talk, finds, agrees)
         except BudgetReached as error:
             choice = Abstention("budget", str(error))
         timings = {**plain_answer.timings_ms, "choose": (perf_counter() - began) * 1000}

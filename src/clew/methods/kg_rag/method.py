@@ -440,6 +440,7 @@ class KgRag(ModelMethod[KgRagSettings]):
         """What a step of a chain reads: earlier answers, records of what it is about, and other triples."""
         earlier, facts = self._answers_text(state.links, known)
         about = entities_named_in(self.graph, asked, known) or state.reached or state.topics
+        about = about or self.judge.steps(asked).entities
         records = self._records.of_things(about, asked)
         recorded = set(records.triples)
         lines = fact_lines(self.graph, [t for t in triples if t not in recorded], known)

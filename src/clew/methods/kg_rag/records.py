@@ -12,7 +12,7 @@ the nearest to the words. What is left out is said, so that what is missing tell
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -52,10 +52,11 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The lines of one kind, with their heading."""
+    """The lines of one kind, with their heading; `whole`: with all that is recorded of each."""
 
     heading: str
     facts: tuple[Fact, ...]
+    whole: bool = True
 
     @property
     def size(self) -> int:
@@ -103,7 +104,7 @@ class RecordsView:
         return self.schema.reader.graph
 
     def of(self, texts: Sequence[str], named: Sequence[int] = ()) -> Records | None:
-        """Records of what some questions ask of, with the things `named`; None where they do not fit."""
+        """Records of what some questions ask of, with what they name; None where they do not fit."""
         room = RECORD_TOKENS * CHARACTERS
         if len(self.graph.out.relation) * SHORTEST_TRIPLE <= room:
             shown = [self._kind(kind) for kind in self.kinds]
@@ -129,7 +130,9 @@ class RecordsView:
             return None
         hidden = self._leading_in(chosen)
         note = f"Not shown, but in the graph: {'; '.join(hidden)}" if hidden else ""
-        return Records(tuple(chosen.values()), note=note)
+        named = [*named, *(node for text in texts for node in self.judge.steps(text).entities)]
+        near = self._of_things(named, ranks, [place for place, each in chosen.items() if each.whole])
+        return Records((*near, *chosen.values()), note=note)
 
     def _leading_in(self, places: Collection[int]) -> list[str]:
         """What leads to things of some kinds from other ones: *arrested_by of Arrest*."""
@@ -146,20 +149,25 @@ class RecordsView:
 
     def of_things(self, nodes: Sequence[int], text: str) -> Records:
         """Records of some things, as far as they fit: those of a kind that is too long are left out."""
+        return Records(tuple(self._of_things(nodes, self._ranks([self.schema.reader.read(text)]))))
+
+    def _of_things(self, nodes: Sequence[int], ranks: Float64, told: Collection[int] = ()) -> Iterator[Shown]:
+        """Records of things, then of what leads to them, but of the kinds that are `told` whole."""
         room = RECORD_TOKENS * CHARACTERS // 2
-        ranks = self._ranks([self.schema.reader.read(text)])
-        shown: list[Shown] = []
-        for place in self._places(nodes):
-            members = [n for n in dict.fromkeys(nodes) if self._kinds_with_places[1][n] == place]
-            each = self._that_fits(self.kinds[place], members, ranks, room)
+        into, place_of = self.graph.into, self._kinds_with_places[1]
+        own = np.array([node for node in dict.fromkeys(nodes) if place_of[node] >= 0], np.int64)
+        ends = [into.neighbour[slice(*into.span(node))] for node in own.tolist()]
+        leading = np.setdiff1d(np.concatenate([*ends, own]), own)
+        for things, place in ((each, place) for each in (own, leading) for place in self._places(each)):
+            members = things[place_of[things] == place].tolist()
+            each = None if place in told else self._that_fits(self.kinds[place], members, ranks, room)
             if each is not None and any(fact.triples for fact in each.facts):
                 facts = tuple(
                     replace(fact, text=f"{fact.text}{self._led_to(place, node)}")
                     for node, fact in zip(members, each.facts, strict=True)
                 )
-                shown.append(replace(each, facts=facts))
+                yield replace(each, facts=facts)
                 room -= each.size
-        return Records(tuple(shown))
 
     def _led_to(self, place: int, node: int) -> str:
         """How many triples lead to a thing by each relation that leads to its kind: none, too."""
@@ -315,7 +323,7 @@ class RecordsView:
         if shown:
             rest = f"; not shown: {', '.join(hidden)}" if hidden else ""
             heading += f"; relations: {'; '.join(map(schema.relation_line, shown))}{rest}"
-        return Shown(heading, tuple(facts))
+        return Shown(heading, tuple(facts), not hidden)
 
     def _widest(self, members: Sequence[int], relations: Sequence[int]) -> str:
         """The relation that most of some things have."""

@@ -37,7 +37,7 @@ from itertools import chain
 import numpy as np
 
 from clew.graph.graph import Graph
-from clew.graph.steps import edge_of, is_backward, opposite, relation_of
+from clew.graph.steps import edge_of, is_backward, opposite, relation_of, tail_end
 from clew.graph.values import plain_label
 from clew.graph.walks.walks import RelationPath, relation_paths
 from clew.index.corpus import NearWalk, WalkIndex
@@ -49,6 +49,7 @@ from clew.methods.ground import ASKED_YES_NO, GroundedReply
 from clew.methods.question import Called, entities_of, without_names
 from clew.methods.schema_view import RelationRanking, SchemaView, path_scores
 from clew.methods.settings import WalkRetrieveSettings
+from clew.query.vocabulary import DATE, NUMBER
 from clew.text.normalise import normalise
 from clew.text.verbalise import readable, relation_text
 
@@ -62,8 +63,8 @@ from clew.text.verbalise import readable, relation_text
 # itself is one line, *Sule Rock : height 43; lit 1868*. Of a few things on the way, a line says which of them
 # leads to which end.
 #
-# *How many countries are there? Who scored the most goals?* Such a question names no thing to begin at. The
-# types that it names are listed, *everything of type country : China (1)*, and the relations that it is
+# *How many countries are there? Who scored the most goals?* Such a question names no thing, or values alone.
+# The types that it names are listed, *everything of type country : China (1)*, and the relations that it is
 # likeliest to ask for (`AskedSteps`), or that are nearest to its words (`SchemaView`), by those of their
 # ends that are fewer: *everything ─position→ : Striker [Ann, Bea (2)]*. Of long lists a line shows some and
 # their number, of values the least and the greatest; other relations that are too large to be whole are left
@@ -113,11 +114,12 @@ def best_paths(
     topics: Sequence[int],
     count: int,
     asked: Collection[int] = (),
+    walks: Collection[tuple[int, ...]] = (),
 ) -> list[RelationPath]:
     """The `count` paths from the topics that are most like the words of a question, best first.
 
     Those of the relations that are `asked` for come before the others, and behind the best the paths that
-    they begin with; one that leads nowhere new is left out.
+    they begin with; one that leads nowhere new is left out. Of `walks` none is left out.
     """
     alike = ranking.alike(question)
 
@@ -144,7 +146,8 @@ def best_paths(
     for path in chain(beginnings, best[WITH_BEGINNINGS:]):
         relations = tuple(sorted(relation_of(step) for step in path.steps))
         path_by_ends.setdefault((path.root, relations, path.ends.tobytes()), path)
-    return _fair_share(list(path_by_ends.values()), count, len(set(topics)))
+    chosen = _fair_share(list(path_by_ends.values()), count, len(set(topics)))
+    return [*(p for p in path_by_ends.values() if p.steps in walks and p not in chosen), *chosen]
 
 
 def _leaves_value(graph: Graph, path: RelationPath) -> bool:
@@ -251,8 +254,8 @@ def name_of(graph: Graph, node: int) -> str:
 def whole_lists(
     graph: Graph, question: str, topics: Sequence[int], asked: Sequence[int], order: Sequence[int]
 ) -> list[Fact]:
-    """Types, then relations (those `asked` for, then in `order`), where no thing is named; else none."""
-    if not all(graph.values.kind[topic] for topic in topics):
+    """Types, then relations (those `asked` for, then in `order`), where only values are named; else none."""
+    if any(len(range(*graph.out.span(topic))) for topic in topics):
         return []
     lines, room = _type_lines(graph, question), 600
     relations = dict.fromkeys([*asked[:MOST_ASKED_RELATIONS], *order])
@@ -359,14 +362,17 @@ class WalkRetrieve(GraphMethod[WalkRetrieveSettings]):
         graph, topics = self.graph, entities_of(called)
         lines = []
         if count := self.settings.paths:
-            words, asked = without_names(graph, question, topics), self.judge.steps(question).relations
+            words, steps = without_names(graph, question, topics), self.judge.steps(question)
             lines = [
                 line for topic in topics[:MOST_OWN_LINES] if (line := own_line(graph, topic)) is not None
             ]
-            lines += path_lines(graph, best_paths(graph, self._ranking, words, topics, count, asked))
+            asked, ends = steps.relations, self.reader.vocabulary.ends
+            paths = best_paths(graph, self._ranking, words, topics, count, asked, steps.walks)
+            lines += path_lines(graph, paths)
             nearness = np.modf(self._schema.ranks(self.reader.read(question)))[0]
             order = np.argsort(-nearness, kind="stable").tolist()
-            lines += whole_lists(graph, question, topics, asked, order)
+            measuring = [relation for relation in asked if ends[tail_end(relation)] in (NUMBER, DATE)]
+            lines += whole_lists(graph, question, topics, asked, [*measuring, *order])
         facts, rows, said = [*lines], list[dict[str, object]](), set[str]()
         for walk in self.nearest_walks(question, topics):
             # As a model has said it when it was indexed, else by the templates.
