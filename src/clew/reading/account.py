@@ -758,17 +758,6 @@ class _Account:
                 for token in self._inside(mention.start, mention.stop):
                     self.placed[token.start] = ("unplaced", "")
 
-        for part in self.query.contents.parts:
-            if isinstance(part, Counted) and part.mention >= 0 and part.among is None:
-                mention = self.mentions[part.mention]
-                behind = next((t for t in self.tokens if t.start == mention.stop + 1), None)
-                named = set() if behind is None else set(self._spelt(behind)[1].tolist())
-                reached = self.vocabulary.types_reached[part.step]
-                if named and reached >= 0 and reached not in named:  # *more than one jury* is no two members
-                    self.placed |= {
-                        t.start: ("unplaced", "") for t in self._inside(mention.start, mention.stop)
-                    }
-
     def _place_years(self) -> None:
         """*Who rented a van in 2019*, where rentals have dates: it is not the year of the van."""
         relations = {relation_of(step) for step in steps_of(self.query)}
