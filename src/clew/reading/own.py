@@ -52,7 +52,8 @@ class OwnThings:
         """*By another than*, *by the same as*, *after its*: read as all of a type, which are compared so."""
         for match in filter(None, (form.match(self.text) for form in _FORMS)):
             words = match.groupdict()
-            sign: Sign = next((sign for name, sign in _SIGNS.items() if words.get(name)), "!=")
+            unlike: Sign = "!="
+            sign = next((sign for name, sign in _SIGNS.items() if words.get(name)), unlike)
             told, another = match.span("other"), _BY_ANOTHER.search(match["other"])
             told = (told[0], told[0] + another.start()) if another else told
             for stop in (match.end("noun"), match.start("first") + len(match["first"].split()[0])):

@@ -167,7 +167,7 @@ def _type_list(columns: Sequence[Column], called: str) -> Layout | None:
     if not lists_types(columns, called):
         return None
     headed = header_words(columns[1].name) in _KINDS
-    shown = columns if headed else (Column(""), Column(""))
+    shown = tuple(columns) if headed else (Column(""), Column(""))
     return Layout(shown, nodes=NodeColumns(0, (), 1, ()), header=headed)
 
 
