@@ -38,7 +38,6 @@ _NEITHER = re.compile(
     re.I,
 )
 _BY_ANOTHER = re.compile(r"\s+by\s+another(?:\s+\w+)?$", re.I)
-_SIGNS: dict[str, Sign] = {"same": "=", "above": ">", "below": "<"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +51,8 @@ class OwnThings:
         """*By another than*, *by the same as*, *after its*: read as all of a type, which are compared so."""
         for match in filter(None, (form.match(self.text) for form in _FORMS)):
             words = match.groupdict()
-            unlike: Sign = "!="
-            sign = next((sign for name, sign in _SIGNS.items() if words.get(name)), unlike)
+            sign: Sign = ">" if words.get("above") else "<" if words.get("below") else "!="
+            sign = "=" if words.get("same") else sign
             told, another = match.span("other"), _BY_ANOTHER.search(match["other"])
             told = (told[0], told[0] + another.start()) if another else told
             for stop in (match.end("noun"), match.start("first") + len(match["first"].split()[0])):
