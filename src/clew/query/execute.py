@@ -450,6 +450,9 @@ class Executor:
             return np.flatnonzero(has), count[has].astype(np.float64)
         else:
             place, _, numbers = self.values(members, part.steps)
+            if part.summed:
+                places, owners = np.unique(place, return_inverse=True)
+                return places, np.bincount(owners, numbers, len(places)).astype(np.float64)
         order = np.lexsort((-numbers if part.largest else numbers, place))
         places, first_places = np.unique(place[order], return_index=True)
         return places, numbers[order][first_places]

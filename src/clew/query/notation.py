@@ -289,12 +289,22 @@ class _Reader:
             raise NotationError("there is no 0th")
         of = self._set()
         self._take(",")
-        counted = self._peek() == "count"
+        counted, summed = self._peek() == "count", self._peek() == "sum"
         key = self._key() if self._peek().startswith("@") else ""
-        steps = () if key else (self._counted_step(),) if counted else self._steps()
+        steps = () if key else (self._counted_step(),) if counted else self._steps_in("sum" if summed else "")
         self._take(")")
         largest = largest if word == "nth" else word in ("argmax", "top")
-        return Extreme(of, steps, counted, largest, number, word == "nth", key=key)
+        return Extreme(of, steps, counted, largest, number, word == "nth", key=key, summed=summed)
+
+    def _steps_in(self, word: str) -> tuple[Step, ...]:
+        """Steps, those of what is added up in brackets."""
+        if not word:
+            return self._steps()
+        self._take(word)
+        self._take("(")
+        steps = self._steps()
+        self._take(")")
+        return steps
 
     def _steps(self) -> tuple[Step, ...]:
         steps = [self._step()]
@@ -458,7 +468,8 @@ class _Writer:
             case Counted(source, step, sign, number):
                 return f"{self.term(source)}[count({self.step(step)}) {sign} {number}]"
             case Extreme(source, steps, counted, largest, number, nth):
-                by = f"count({self.steps(steps)})" if counted else self.steps(steps)
+                of_all = "count" if counted else "sum" if part.summed else ""
+                by = f"{of_all}({self.steps(steps)})" if of_all else self.steps(steps)
                 by = _key_text(part.key) if part.key else by
                 word = ("argmin", "argmax")[largest] if number == 1 else ("bottom", "top")[largest]
                 first = "" if number == 1 else f"{number or 'all'}, "

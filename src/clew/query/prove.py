@@ -79,6 +79,14 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     """The edges or the value for which a member was chosen; of things that were named, the values of all."""
     if part.counted:
         return _counted(executor, member, part.steps[-1], part.among)
+    if part.summed:
+        first, *others = part.steps
+        rows = distinct(_neighbours(executor, member, first))[:MOST_EDGES_CITED].tolist()
+        proofs = (
+            [triple_of(executor.graph, member, first, row), *_edges(executor, row, others[-1], 1)]
+            for row in rows
+        )
+        return [triple for proof in proofs for triple in proof]
     if part.key:
         edges = executor.on_edges(part.source, part.key)
         numbers = np.where(edges.reached == member, edges.numbers if part.largest else -edges.numbers, np.nan)

@@ -175,6 +175,7 @@ class Extreme:
 
     With `nth` only those of the `number`-th value: the second largest. A number of 0 is all, in order.
     `among` is as for `Counted`. With a `key`, and no steps, by that property of the edges that lead to them.
+    `summed`: by the sum of all values of each, *the film whose screenings sold the most tickets*.
     """
 
     source: Part
@@ -185,6 +186,7 @@ class Extreme:
     nth: bool = False
     among: Part | None = None
     key: str = ""
+    summed: bool = False
 
 
 Part = Anchor | OfType | Walk | Qualified | Both | Either | Without | Related | Compared | Counted | Extreme

@@ -690,10 +690,25 @@ class _Words:
             last = f"{rank}last" if largest else rank.strip() or "first"
             said = f"{_without_preposition(shape.one)} {last}"
             return chosen.narrow(_that(said) if shape.form == "verb" else _post(said))
-        noun = " of the ".join(self._shape(s).one for s in reversed(steps))
-        if shape.form == "noun" and self._is_plural(steps[-1]) and not self._is_time(step, shape):
+        noun = (
+            self._total(steps)
+            if part.summed
+            else " of the ".join(self._shape(s).one for s in reversed(steps))
+        )
+        if (
+            shape.form == "noun"
+            and self._is_plural(step)
+            and not self._is_time(step, shape)
+            and not part.summed
+        ):
             first, noun = "most" if largest else "fewest", noun.replace(shape.one, shape.many, 1)
         return chosen.narrow(_alike("with", f"with the {rank}{first} {noun}"))
+
+    def _total(self, steps: tuple[Step, ...]) -> str:
+        """*Total tickets sold of their screenings*."""
+        type_ = self._vocabulary.types_reached[steps[0]]
+        rows = plural(self._vocabulary.types[type_]) if type_ >= 0 else self._label(steps[0])
+        return f"total {self._label(steps[-1])} of their {rows}"
 
     # what is asked
 

@@ -145,6 +145,7 @@ _WHY = re.compile(r"\W*(?:and\s+|so\s+)?(why|how\s+come|for\s+(?:what|which)\s+r
 _REASONS = frozenset(
     "reason reasons cause causes caused purpose motive grounds explanation because why".split()
 )
+_AND_WHEN = re.compile(r"[,;–—-]\s*(when)\s+(?:did|does|do|was|were|is|are|will)\b", re.I)
 _WHICH_DAY = re.compile(r"\b(?:what|which)\s+(?:\w+\s+)?(day)\b", re.I)
 _HOW_MANY_PERIODS = re.compile(rf"\bhow\s+many\s+(?:\w+\s+)?{_PERIOD}\b(?!\s+of\b)", re.I)
 _HOW_MANY_PEOPLE = re.compile(rf"\bhow\s+many\s+({'|'.join(sorted(ANY_PEOPLE))})\b", re.I)
@@ -178,7 +179,7 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _WHOM = re.compile(r"\W*(?:whom?|what|which\s+\w+)\s+(?:do|does|did)\s+.+?\s+(\w+)\W*$", re.I)
-_MOST_BEFORE_NOUN = 2
+_MOST_BEFORE_NOUN, BOTH_DENIED = 2, 2
 _END_OF_CLAUSE = re.compile(r"[,;:.?!]|\s(?:and|but|or)\s")
 _LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
 _FROM = re.compile(r"\bfrom\W*$", re.I)
@@ -948,6 +949,9 @@ class _Account:
         why, day = _WHY.match(self.text), _WHICH_DAY.search(self.text)
         if why and not any(_REASONS.intersection(label.split()) for _, label, _, _ in self.own):
             self._restrict(*why.span(1), "asked", carried=False)
+        when = _AND_WHEN.search(self.text)
+        if when is not None and self.query.ask == "list" and not self._lists_times():
+            self._restrict(*when.span(1), "asked", carried=False)
         if day is not None and self._lists_times() and self._are_years():
             self._restrict(*day.span(1), "asked", carried=False)
 
@@ -1127,6 +1131,8 @@ class _Account:
             for token in positive if not spans else ():
                 self._put(token, "unplaced", "")
         self._place_lacking(outside if room > 0 and not spans else [])
+        for nor in (t for t in self.tokens if t.norm == "nor"):
+            self._restrict(nor.start, nor.stop, "not", room >= BOTH_DENIED)
         is_double = room > len(spans) and any(map(has_denying_word, labels))
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():

@@ -14,7 +14,7 @@ from clew.text.inflection import singular
 from clew.text.lexicon import Lexicon
 
 _DENIAL = re.compile(
-    r"(?<!\()\b(?:not|never|without|non|neither|nor|none|lacks?|lacking|cannot"
+    r"(?<!\()\b(?:not|never|without|non|neither|none|lacks?|lacking|cannot"
     r"|(?:fail|refuse|decline)(?:s|d|ed)?\s+to|unable\s+to"
     r"|no(?=\s+[a-z])|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would)n['’]?t)\b"
     r"(?!\s+(?:\w{2,}er\s+than|only|more|less|fewer|before|after|over|under|above|below|exceed\w*|until|even"

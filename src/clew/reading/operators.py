@@ -232,6 +232,7 @@ class Operators:
             self._equals,
             own.found,
             own.neither,
+            own.sums,
             self._in_order,
             self._shares,
             self._differences,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from clew.graph.steps import Step, opposite, relation_of
-from clew.query.tree import Amount, Anchor, Both, Compared, Counted, OfType, Part, Query, Sign, Walk
+from clew.graph.steps import Step, is_backward, opposite, relation_of
+from clew.query.tree import Amount, Anchor, Both, Compared, Counted, Extreme, OfType, Part, Query, Sign, Walk
 from clew.query.vocabulary import DATE, NUMBER
 from clew.reading.operator import Operator
 from clew.reading.spelt import Span, Spelling, Way
@@ -35,6 +35,12 @@ _FORMS = [re.compile(f"{_ASKED}{_SUBJECT}{form}{_TOLD}", re.I) for form in _COMP
 _NEITHER = re.compile(
     rf"{_ASKED}(?P<noun>[\w-]+)\s+(?P<behind>(?:\w+\s+){{0,3}}?)(?:that|who|which)?\s*(?:(?:has|have|had|is|are|was|were|do|does|did)\s+)?"
     r"neither\s+(?P<first>[^,;.?!()]{3,40}?)\s+nor\s+(?P<other>[^,;.?!()]{3,60}?)(?=\W*$|[,;.?!()])",
+    re.I,
+)
+_MOST = re.compile(
+    r"\W*(?:which|what)\s+(?P<noun>[\w-]+)\s+(?P<verb>(?:[\w-]+\s+){1,4}?)the\s+(?P<most>most|(?:highest|largest|biggest)\s+total"
+    r"|least|fewest|(?:lowest|smallest)\s+total)\s+(?P<what>[\w-]+(?:\s[\w-]+){0,2}?)"
+    r"(?:\s+(?:in\s+total|altogether|overall|in\s+all|all\s+told|so\s+far|all\s+together))?(?=\W*$)",
     re.I,
 )
 _BY_ANOTHER = re.compile(r"\s+by\s+another(?:\s+\w+)?$", re.I)
@@ -80,6 +86,22 @@ class OwnThings:
         no = self.spelling.vocabulary.flags.get(relation_of(way[0]), (-1, -1))[1]
         return Counted(things, way[0], "=", 0) if no < 0 else Both(things, Walk(Anchor(no), opposite(way[0])))
 
+    def sums(self) -> Iterator[Operator]:
+        """*Which film sold the most tickets*: ranked by the sum of what its rows have."""
+        match, vocabulary = _MOST.match(self.text), self.spelling.vocabulary
+        type_ = -1 if match is None else self.spelling.type_at(match.span("noun"))
+        if match is None or type_ < 0 or self.spelling.type_at(match.span("what")) >= 0:
+            return
+        near, verb, what = self.spelling.near(type_), match.span("verb"), match.span("what")
+        numbers = [
+            w for w in (*near, *self.spelling.further(near)) if vocabulary.kinds_reached[w[-1]] == NUMBER
+        ]
+        ways = [w for w in numbers if self.spelling.says(what, w[-1:]) and self.spelling.says_all(verb, w)]
+        if len(ways) == 1 and len(ways[0]) == 2 and is_backward(ways[0][0]):
+            least = match["most"].lower().startswith(("least", "fewest", "lowest", "smallest"))
+            ranked = partial(_by_sum, ways[0], largest=not least)
+            yield self._of_all(match, type_, ranked)
+
     def _of_all(self, match: re.Match[str], type_: int, apply: Callable[[Part], Part]) -> Operator:
         """What is read as all of a type, or as how many there are, with something put around it."""
         rows = plural(self.spelling.vocabulary.types[type_])
@@ -87,7 +109,8 @@ class OwnThings:
         def around(query: Query) -> Query | None:
             return replace(query, part=apply(query.part)) if query.part == OfType(type_) else None
 
-        return Operator(*match.span(), around, f"{'How many' if match['many'] else 'List all'} {rows}")
+        many = match.groupdict().get("many")
+        return Operator(*match.span(), around, f"{'How many' if many else 'List all'} {rows}")
 
     def _pair(self, type_: int, first: Span, told: Span, sign: Sign) -> tuple[Step, Way] | None:
         """The one step that some words tell, and the one way to things like its own that others tell.
@@ -126,3 +149,8 @@ def _compared(one: Step, way: Way, sign: Sign, things: Part) -> Part:
     for further in way[1:]:
         own = Walk(own, further)
     return Compared(things, (one,), sign, Amount("own", own))
+
+
+def _by_sum(way: Way, things: Part, *, largest: bool) -> Part:
+    """The one of things that has the largest or smallest sum of what a way leads to."""
+    return Extreme(things, way, counted=False, largest=largest, summed=True)

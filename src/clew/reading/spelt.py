@@ -61,6 +61,11 @@ class Spelling:
             return 0
         return 2 if (like.max(0) >= SPELT).all() else 1
 
+    def says_all(self, span: Span, way: Sequence[Step]) -> bool:
+        """Whether each word between two places that says something says something of a way."""
+        like = np.stack([self._like(step)[self.content(span)] for step in way])
+        return bool((like.max(0) >= MEANS).all())
+
     def _like(self, step: Step) -> np.ndarray:
         """How like each content word is to the label of a step, or to the type that it leads to."""
         like, type_ = self.likeness.relations[:, relation_of(step)], self.vocabulary.types_reached[step]
