@@ -331,3 +331,10 @@ def test_a_file_of_types_beside_triples(tmp_path: Path, header: str):
     (tmp_path / "types.tsv").write_text(header + types, "utf-8")
     with Clew.open(tmp_path, cache_dir=tmp_path / "cache") as clew:
         assert clew.info().types == {"Person": 4, "Firm": 2}
+
+
+def test_a_table_of_types_is_no_list_of_them(tmp_path: Path):
+    (tmp_path / "types.csv").write_text("id,name\nT1,Van\nT2,Lorry\nT3,Bus\nT4,Tram\n", "utf-8")
+    (tmp_path / "vehicles.csv").write_text("id,name,type_id\nV1,Mole,T1\nV2,Hare,T2\nV3,Wolf,T1\n", "utf-8")
+    with Clew.open(tmp_path, cache_dir=tmp_path / "cache") as clew:
+        assert clew.info().types == {"vehicle": 3, "type": 4}

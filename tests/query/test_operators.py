@@ -143,6 +143,8 @@ NAMES = NameLookup(
         ('max(@"order date"({Ida} .knows))', Query("largest", Walk(Anchor(1), 0), key="order_date")),
         ("argmax({Ida} .knows, @hours)",
          Query("list", Extreme(Walk(Anchor(1), 0), (), False, True, key="hours"))),
+        ("argmax(Beer, sum(.born))",
+         Query("list", Extreme(OfType(0), (6,), False, True, summed=True))),
         ("argmin(Beer, sum(^knows .born))",
          Query("list", Extreme(OfType(0), (1, 6), False, False, summed=True))),
         ("top(3, Beer, count(^knows))", Query("list", Extreme(OfType(0), (1,), True, True, 3))),

@@ -114,8 +114,6 @@ _DECLARING = frozenset(
 """Relations of which both ends are types or relations, not things."""
 _WITHIN = frozenset("in within inside part contains located".split())
 """Words of relations by which one thing lies within another."""
-_STILL = re.compile(r"\bstill\b", re.IGNORECASE)
-"""Says as *now* does that something is so to this day."""
 MOST_SHOWN = 20
 """Members of a set that are proved where many say otherwise."""
 NEGATED: dict[Sign, Sign] = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
@@ -188,9 +186,10 @@ class Checker:
         self, read: PieceReading, statement: Statement, triples: tuple[int, ...]
     ) -> tuple[Finding, tuple[int, ...]]:
         """Otherwise where what is said to be so *now* or *still* has ended."""
-        text = _STILL.sub("now", read.piece.text)
         query = either_way(self.vocabulary, self.executor, Query("yes", statement.said))
-        operators = Operators(self.vocabulary, self.executor, text, (), self.edge_keys, NO_LIKENESS)
+        operators = Operators(
+            self.vocabulary, self.executor, read.piece.text, (), self.edge_keys, NO_LIKENESS
+        )
         for operator in operators.to_this_day():
             query = operator.apply(query) or query
         return ("there" if len(self.executor.members(query.part)) else "otherwise"), triples

@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from typing import TypeVar
 
 from clew.graph.graph import Graph
 from clew.graph.steps import Step, forward, is_backward, opposite, relation_of, step_of
@@ -81,6 +82,9 @@ DEEPEST = 24
 
 class NotationError(ValueError):
     """A text is no query over the graph; the message says where it ends to be one."""
+
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,20 +295,13 @@ class _Reader:
         self._take(",")
         counted, summed = self._peek() == "count", self._peek() == "sum"
         key = self._key() if self._peek().startswith("@") else ""
-        steps = () if key else (self._counted_step(),) if counted else self._steps_in("sum" if summed else "")
+        if summed:
+            steps = self._in_brackets("sum", self._steps)
+        else:
+            steps = () if key else (self._counted_step(),) if counted else self._steps()
         self._take(")")
         largest = largest if word == "nth" else word in ("argmax", "top")
         return Extreme(of, steps, counted, largest, number, word == "nth", key=key, summed=summed)
-
-    def _steps_in(self, word: str) -> tuple[Step, ...]:
-        """Steps, those of what is added up in brackets."""
-        if not word:
-            return self._steps()
-        self._take(word)
-        self._take("(")
-        steps = self._steps()
-        self._take(")")
-        return steps
 
     def _steps(self) -> tuple[Step, ...]:
         steps = [self._step()]
@@ -313,11 +310,15 @@ class _Reader:
         return tuple(steps)
 
     def _counted_step(self) -> Step:
-        self._take("count")
+        return self._in_brackets("count", self._step)
+
+    def _in_brackets(self, word: str, read: Callable[[], _Read]) -> _Read:
+        """What stands in brackets behind a word."""
+        self._take(word)
         self._take("(")
-        step = self._step()
+        found = read()
         self._take(")")
-        return step
+        return found
 
     def _qualified(self, of: Part) -> Part:
         """Conditions on the edges of the last step."""

@@ -80,13 +80,7 @@ def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
     if part.counted:
         return _counted(executor, member, part.steps[-1], part.among)
     if part.summed:
-        first, *others = part.steps
-        rows = distinct(_neighbours(executor, member, first))[:MOST_EDGES_CITED].tolist()
-        proofs = (
-            [triple_of(executor.graph, member, first, row), *_edges(executor, row, others[-1], 1)]
-            for row in rows
-        )
-        return [triple for proof in proofs for triple in proof]
+        return _added_up(executor, member, part.steps)
     if part.key:
         edges = executor.on_edges(part.source, part.key)
         numbers = np.where(edges.reached == member, edges.numbers if part.largest else -edges.numbers, np.nan)
@@ -142,6 +136,14 @@ def _counted(executor: Executor, member: int, step: Step, among: Part | None) ->
     neighbours, proof = distinct(_neighbours(executor, member, step)), list[int]()
     for node in intersection(neighbours, executor.members(among))[:MOST_EDGES_CITED].tolist():
         proof += [triple_of(executor.graph, member, step, node), *_prove(executor, among, node)]
+    return proof
+
+
+def _added_up(executor: Executor, node: int, steps: tuple[Step, ...]) -> list[int]:
+    """The edges on all ways along some steps, each before what it leads to."""
+    proof = list[int]()
+    for other in distinct(_neighbours(executor, node, steps[0]))[:MOST_EDGES_CITED].tolist() if steps else ():
+        proof += [triple_of(executor.graph, node, steps[0], other), *_added_up(executor, other, steps[1:])]
     return proof
 
 

@@ -708,7 +708,7 @@ class _Words:
         """*Total tickets sold of their screenings*."""
         type_ = self._vocabulary.types_reached[steps[0]]
         rows = plural(self._vocabulary.types[type_]) if type_ >= 0 else self._label(steps[0])
-        return f"total {self._label(steps[-1])} of their {rows}"
+        return f"total {self._label(steps[-1])}" + (f" of their {rows}" if len(steps) > 1 else "")
 
     # what is asked
 

@@ -179,7 +179,7 @@ _HEAD = re.compile(
 )
 """The noun right behind the words that ask, which has no other behind it with *of*: *which ships*."""
 _WHOM = re.compile(r"\W*(?:whom?|what|which\s+\w+)\s+(?:do|does|did)\s+.+?\s+(\w+)\W*$", re.I)
-_MOST_BEFORE_NOUN, BOTH_DENIED = 2, 2
+_MOST_BEFORE_NOUN = 2
 _END_OF_CLAUSE = re.compile(r"[,;:.?!]|\s(?:and|but|or)\s")
 _LACKING = re.compile(r"\b(?:no|without(?:\s+an?y?)?)\s+$", re.I)
 _FROM = re.compile(r"\bfrom\W*$", re.I)
@@ -1132,7 +1132,7 @@ class _Account:
                 self._put(token, "unplaced", "")
         self._place_lacking(outside if room > 0 and not spans else [])
         for nor in (t for t in self.tokens if t.norm == "nor"):
-            self._restrict(nor.start, nor.stop, "not", room >= BOTH_DENIED)
+            self._restrict(nor.start, nor.stop, "not", room > 1)
         is_double = room > len(spans) and any(map(has_denying_word, labels))
         for number, (start, stop) in enumerate(sorted(spans)):
             for token in self._inside(start, stop) if is_double else ():

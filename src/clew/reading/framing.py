@@ -33,6 +33,8 @@ SOURCES = frozenset(
     sources log logs register catalogue catalog archive system spreadsheet""".split()
 )
 """What a user may call the graph."""
+PLACES = frozenset("archive books catalog catalogue file files log logs record records register".split())
+"""Those of them, and others, that may be things of the graph: documents *in the archive*."""
 _OPENER = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
 _LIST = re.compile(
     r"(?:(?:please|kindly)\s+)?"

@@ -110,7 +110,7 @@ _MANY_AT_EACH = re.compile(
 )
 _LESS_NONE = re.compile(
     r"[.;,?!]\s*(?:and\s+)?(?:please\s+)?(?:skip|ignore|omit|exclude|leave\s+out)\s+(?:\w+\s+){0,3}(?:with|having|that\s+have|who\s+have)"
-    r"\s+(?:none|no\s+\w+|zero)(?=\W*$)",
+    r"\s+(?:none|zero)(?=\W*$)",
     re.I,
 )
 """*Leave out any with none*, as groups are those that have some."""
@@ -534,7 +534,7 @@ class Operators:
             stop = match.start("which") + last.end()
             noun = singular_noun(self.text[match.start("which") : stop].lower())
             type_ = self.spelling.type_at((match.start("which"), stop))
-            ways = [way for way in near if self.spelling.is_called(way[0], noun)]
+            ways = [way for way in near if self._is_grouping(way[0], noun)]
             ways = ways or [w for w in near if type_ >= 0 and self.vocabulary.types_reached[w[0]] == type_]
             verb = (stop, match.end()) if match.re is _MANY_OF_EACH else match.span("verb")
             ways = self.spelling.said(verb, ways) if self.spelling.content(verb) else ways

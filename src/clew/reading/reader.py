@@ -34,10 +34,10 @@ from clew.reading.candidates import Option, enumerate_candidates
 from clew.reading.countries import named_countries
 from clew.reading.edge_words import EdgeKeys
 from clew.reading.english import ANYONE, FUNCTION
-from clew.reading.framing import unframed
+from clew.reading.framing import PLACES, unframed
 from clew.reading.likeness import Likeness, WordMatcher
 from clew.reading.mention_finder import MentionFinder
-from clew.reading.mentions import Mention
+from clew.reading.mentions import PARTIAL, Mention
 from clew.reading.operators import Operators
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
@@ -337,7 +337,10 @@ class QuestionReader:
 
     def _is_of_graph(self, word: str) -> bool:
         words = self.vocabulary.words
-        return word not in FUNCTION and (word in words or singular(word) in words)
+        if word not in FUNCTION and (word in words or singular(word) in words):
+            return True
+        named = self._finder.find(f"the {word.title()}") if word in PLACES else ()
+        return any(c.how <= PARTIAL for mention in named for c in mention.candidates)
 
     def _link(self, question: str, entities: Sequence[str]) -> LinkedQuestion:
         """What a question names, and how its words are like the graph's."""

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.steps import Step, is_backward, opposite, relation_of
+from clew.graph.steps import Step, opposite, relation_of
 from clew.query.execute import Executor
 from clew.query.tree import OfType
 from clew.query.vocabulary import DATE, Vocabulary
 from clew.reading.english import ANYONE, FUNCTION, LIGHT
-from clew.reading.likeness import SPELT, Likeness
-from clew.text.inflection import nouns_of, singular_noun
+from clew.reading.likeness import ONE_CONCEPT, SPELT, Likeness
 from clew.text.lexicon import Lexicon
 
-MEANS = 0.75
-"""How like a label a word is that the thesaurus knows for the same, or more."""
 _TIMES = frozenset("date day time year".split())
 Span = tuple[int, int]
 Way = tuple[Step, ...]
@@ -45,7 +42,7 @@ class Spelling:
         if not words or not self.likeness.types.shape[1]:
             return -1
         scores = self.likeness.types[words].min(0)
-        found = np.flatnonzero(scores >= max(MEANS, float(scores.max()))).tolist()
+        found = np.flatnonzero(scores >= max(ONE_CONCEPT, float(scores.max()))).tolist()
         return found[0] if len(found) == 1 else -1
 
     def says(self, span: Span, way: Sequence[Step]) -> int:
@@ -57,14 +54,14 @@ class Spelling:
         if not words:
             return 0
         like = np.stack([self._like(step)[words] for step in way])
-        if (like.max(0) < MEANS).any() or (like.max(1) < MEANS).any():
+        if (like.max(0) < ONE_CONCEPT).any() or (like.max(1) < ONE_CONCEPT).any():
             return 0
         return 2 if (like.max(0) >= SPELT).all() else 1
 
     def says_all(self, span: Span, way: Sequence[Step]) -> bool:
         """Whether each word between two places that says something says something of a way."""
         like = np.stack([self._like(step)[self.content(span)] for step in way])
-        return bool((like.max(0) >= MEANS).all())
+        return bool((like.max(0) >= ONE_CONCEPT).all())
 
     def _like(self, step: Step) -> np.ndarray:
         """How like each content word is to the label of a step, or to the type that it leads to."""
@@ -92,10 +89,3 @@ class Spelling:
             for other in steps
             if reached[one] >= 0 and ends[other] == reached[one] and other != opposite(one)
         ]
-
-    def is_called(self, step: Step, noun: str) -> bool:
-        """Whether a noun is what a step leads to: its type, or its relation from the head."""
-        type_ = self.vocabulary.types_reached[step]
-        if type_ >= 0 and singular_noun(self.vocabulary.types[type_]) == noun:
-            return True
-        return not is_backward(step) and noun in nouns_of(self.vocabulary.relations[relation_of(step)])

@@ -94,7 +94,7 @@ def layout_of(
     full_rows = [row for row in rows if len(row) == len(cells)]
     layout = (
         _result_layout(cells, columns)
-        or _type_list(columns, called)
+        or _type_list(columns, full_rows, called)
         or _mixed_layout(columns)
         or _edge_layout(columns, full_rows, hints)
         or _node_layout(columns, full_rows)
@@ -162,11 +162,17 @@ def _place(cells: Sequence[str], column: str) -> int:
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
 
 
-def _type_list(columns: Sequence[Column], called: str) -> Layout | None:
-    """Two columns that say the types of things: *entity, type*, or a file that is called `types.tsv`."""
+def _type_list(columns: Sequence[Column], rows: Sequence[Sequence[str]], called: str) -> Layout | None:
+    """Two columns that say the types of things: *entity, type*, or a file that is called `types.tsv`.
+
+    Not one of types themselves, *id, name*: types come again.
+    """
     if not lists_types(columns, called):
         return None
     headed = header_words(columns[1].name) in _KINDS
+    is_table = header_words(columns[0].name) in _BESIDE.union(_IDS)
+    if not headed and (is_table or 2 * len({row[1] for row in rows}) > len(rows)):
+        return None
     shown = tuple(columns) if headed else (Column(""), Column(""))
     return Layout(shown, nodes=NodeColumns(0, (), 1, ()), header=headed)
 
